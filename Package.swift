@@ -1,0 +1,105 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target of this package: Swift 6 mode, warnings are errors, no use of a module that is not declared.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "Piconet",
+  products: [
+    .library(name: "Piconet", targets: ["Piconet"]),
+    .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
+    .executable(name: "imagesend", targets: ["imagesend"]),
+    .executable(name: "imagerecv", targets: ["imagerecv"]),
+  ],
+  targets: [
+    // C: what Swift's Glibc module does not import, and OpenSSL.
+    .target(name: "CPiconetSystem"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CPiconetOpenSSL", dependencies: ["COpenSSL"]),
+
+    // Pure: the standard library only.
+    .target(name: "PiconetWire", swiftSettings: strict),
+    .target(name: "PiconetEngine", dependencies: ["PiconetWire"], swiftSettings: strict),
+    .target(name: "PiconetDNSSD", swiftSettings: strict),
+    .target(
+      name: "PiconetTestKit", dependencies: ["PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
+
+    // The edge: sockets, files, keys, time.
+    .target(
+      name: "PiconetRuntime", dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem"],
+      swiftSettings: strict),
+    .target(
+      name: "PiconetTLS", dependencies: ["PiconetEngine", "PiconetWire", "CPiconetOpenSSL"],
+      swiftSettings: strict),
+    .target(
+      name: "PiconetIP",
+      dependencies: ["PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem"],
+      swiftSettings: strict),
+    .target(
+      name: "PiconetFiles",
+      dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem", "CPiconetOpenSSL"],
+      swiftSettings: strict),
+
+    // The public module: the only one that wires the real parts together.
+    .target(
+      name: "Piconet",
+      dependencies: [
+        "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
+        "CPiconetSystem",
+      ],
+      swiftSettings: strict),
+
+    // Tools.
+    .target(
+      name: "PiconetCommandLine", dependencies: ["Piconet", "CPiconetSystem"],
+      path: "Tools/CommandLine", swiftSettings: strict),
+    .executableTarget(
+      name: "imagesend", dependencies: ["PiconetCommandLine"], path: "Tools/imagesend-program",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "imagerecv", dependencies: ["PiconetCommandLine"], path: "Tools/imagerecv-program",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
+      path: "Tools/BenchmarkProgram", swiftSettings: strict),
+    .executableTarget(
+      name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),
+
+    // Tests.
+    .testTarget(name: "PiconetWireTests", dependencies: ["PiconetWire"], swiftSettings: strict),
+    .testTarget(
+      name: "PiconetEngineTests", dependencies: ["PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetSimulationTests",
+      dependencies: ["PiconetTestKit", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
+    .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
+    .testTarget(
+      name: "PiconetTLSTests", dependencies: ["PiconetTLS", "PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetRuntimeTests",
+      dependencies: ["PiconetRuntime", "PiconetTestKit", "PiconetEngine", "PiconetWire", "CPiconetSystem"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetIPTests",
+      dependencies: ["PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "CPiconetSystem"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetTests", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "imagesend", "imagerecv"],
+      swiftSettings: strict),
+    .testTarget(name: "RepositoryTests", swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,1 @@
+// Grows with the first file of this module.
