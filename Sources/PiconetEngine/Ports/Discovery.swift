@@ -1,0 +1,67 @@
+import PiconetWire
+
+/// What one discovery source saw of one peer. The identity in it is a hint, good for one row per peer, never for admission.
+public struct Sighting: Sendable, Hashable {
+  public var peer: PeerID
+  public var incarnation: Incarnation
+  public var name: String
+  /// Free key=value pairs of the advertiser: at most 255 bytes a pair, 400 in all.
+  public var info: [String: String]
+  /// All addresses known to this source, best first.
+  public var addresses: [TransportAddress]
+
+  public init(
+    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], addresses: [TransportAddress]
+  ) {
+    self.peer = peer
+    self.incarnation = incarnation
+    self.name = name
+    self.info = info
+    self.addresses = addresses
+  }
+}
+
+/// What a node tells the world about itself.
+public struct Advertisement: Sendable, Hashable {
+  public var peer: PeerID
+  public var incarnation: Incarnation
+  public var name: String
+  public var info: [String: String]
+  /// The session id: only nodes of the same scope see each other.
+  public var scope: String
+  /// The TCP port of the listener; other transports advertise their own numbers.
+  public var port: UInt16
+
+  public init(
+    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], scope: String, port: UInt16
+  ) {
+    self.peer = peer
+    self.incarnation = incarnation
+    self.name = name
+    self.info = info
+    self.scope = scope
+    self.port = port
+  }
+}
+
+/// What a discovery source reports. The engine's discovery table alone decides what "found" and "lost" mean.
+public enum DiscoveryReport: Sendable, Hashable {
+  /// New, or changed; the whole sighting each time.
+  case seen(Sighting)
+  /// This source no longer sees the peer in this incarnation (goodbye or expiry).
+  case gone(PeerID, Incarnation)
+}
+
+/// The port of one discovery source; confined to the loop that made it.
+public protocol Discovery: AnyObject {
+  /// A short name of the source for logs and tables, such as `dns-sd`.
+  var sourceName: String { get }
+  /// Starts, changes or (nil) stops advertising; stopping says goodbye.
+  func advertise(_ advertisement: Advertisement?)
+  /// Starts (the scope to look for) or stops (nil) searching.
+  func search(scope: String?)
+  /// Called on the loop.
+  func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)
+  /// Says goodbye, closes everything. Nothing is called afterwards.
+  func close()
+}

@@ -1,0 +1,86 @@
+import PiconetWire
+
+/// The kinds of transport a link can run over, in no order of preference.
+public enum TransportKind: String, Sendable, Hashable, CaseIterable {
+  case tcp, l2cap, rfcomm, le, relay, simulated
+}
+
+/// What a link is like, fixed for its whole life.
+public struct LinkTraits: Sendable, Hashable {
+  public var kind: TransportKind
+  /// The remote address as a person reads it, such as `192.168.1.7:49152`.
+  public var remoteAddress: String
+  /// The local address as a person reads it.
+  public var localAddress: String
+  /// True where one write is one packet on the way (L2CAP). Even so one read need not be one packet.
+  public var isPacket: Bool
+  /// The most bytes one write takes; `Int.max` for a byte stream.
+  public var largestWrite: Int
+
+  public init(
+    kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,
+    largestWrite: Int = .max
+  ) {
+    self.kind = kind
+    self.remoteAddress = remoteAddress
+    self.localAddress = localAddress
+    self.isPacket = isPacket
+    self.largestWrite = largestWrite
+  }
+}
+
+/// The outcome of one read.
+public enum LinkRead: Sendable, Hashable {
+  case bytes(Int)
+  case wouldBlock
+  /// The far side has closed in good order.
+  case end
+  case failed(LinkFailure)
+}
+
+/// The outcome of one write.
+public enum LinkWrite: Sendable, Hashable {
+  case bytes(Int)
+  case wouldBlock
+  case failed(LinkFailure)
+}
+
+/// Why a dial or a link failed, in terms that hold on every transport.
+public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: String, Sendable, Hashable {
+    case refused, unreachable, timedOut, reset, busy, noService, hostDown, authentication, permission
+    case notAvailable, cancelled, tooManyDescriptors, other
+  }
+  public var code: Code
+  /// The system's own words, for logs and for people: never parsed.
+  public var detail: String
+
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  public var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+}
+
+/// The port of one connection, before TLS: a non-blocking pipe of bytes, confined to the loop that made it.
+///
+/// After `close` nothing else may be called and no handler is called any more.
+public protocol LinkEndpoint: AnyObject {
+  var traits: LinkTraits { get }
+  /// Reads what is there, at most the buffer.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead
+  /// Writes a prefix of the bytes; a partial write is normal.
+  func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite
+  /// Calls `handler` on the loop when the link can be read (true while wanted) or written.
+  /// Only what is wanted wakes the loop; a failed link counts as readable.
+  func setReadiness(read: Bool, write: Bool)
+  func setHandler(_ handler: any LinkEndpointHandler)
+  /// `abort` throws unsent bytes away and tells the far side so (TCP: RST); otherwise the close is orderly.
+  func close(abort: Bool)
+}
+
+/// Who is told when a link endpoint is ready; called on the loop, held weakly by the endpoint.
+public protocol LinkEndpointHandler: AnyObject {
+  func linkIsReady(read: Bool, write: Bool)
+}

@@ -1,0 +1,60 @@
+import PiconetWire
+
+/// Why a channel could not be secured, or broke.
+public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: String, Sendable, Hashable {
+    /// The bytes are not TLS, or break its rules.
+    case protocolViolation
+    /// No common version, cipher or ALPN: the far side is not a Piconet of a version that we speak.
+    case noCommonProtocol
+    /// The far side sent no certificate, or one we can't use.
+    case badCertificate
+    /// The far side closed with an alert.
+    case alert
+    /// Our own side: memory, key.
+    case internalError
+  }
+  public var code: Code
+  public var detail: String
+
+  public init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  public var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+}
+
+/// Where a channel stands.
+public enum SecureChannelState: Sendable, Hashable {
+  case handshaking
+  /// The handshake is done; `peer` is the proven fingerprint of the far side's key.
+  case secured(peer: PeerID)
+  /// The far side has closed in good order (close_notify).
+  case ended
+  case failed(SecureChannelFailure)
+}
+
+/// The port of link security: ciphertext in, plaintext out, and the other way round; no socket in sight.
+///
+/// Confined to the loop that made it. Ciphertext for the far side collects in the channel's output (also during the
+/// handshake, and an alert after a failure); whoever drives the channel writes it to the link after each call.
+public protocol SecureChannel: AnyObject {
+  var state: SecureChannelState { get }
+  /// Starts the handshake: the dialling side's first flight appears in the output.
+  func start()
+  /// Takes a prefix of `ciphertext`, writes plaintext to `plaintext`. All is taken unless `plaintext` is full.
+  /// Plaintext appears only in state `secured`; never a byte that came before the handshake's end.
+  func open(_ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer)
+    -> (taken: Int, produced: Int)
+  /// Seals all bytes into the output, in as few records as the protocol allows. Only in state `secured`.
+  func seal(_ plaintext: UnsafeRawBufferPointer)
+  /// Ciphertext bytes that wait for the link.
+  var outputCount: Int { get }
+  /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
+  func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
+  /// Puts a close_notify into the output.
+  func close()
+  /// 32 bytes bound to this channel that both ends, and nobody else, derive alike (RFC 8446, section 7.5).
+  func exportedKey(label: String) -> [UInt8]
+}

@@ -1,0 +1,37 @@
+import PiconetWire
+
+/// Where a peer can be dialled.
+public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
+  public var kind: TransportKind
+  /// What the transport of that kind understands, such as `192.168.1.7:49152` or `[fe80::1%eth0]:49152`.
+  public var text: String
+
+  public init(kind: TransportKind, text: String) {
+    self.kind = kind
+    self.text = text
+  }
+
+  public var description: String { "\(kind.rawValue) \(text)" }
+}
+
+/// The port of one way to reach peers; confined to the loop that made it.
+public protocol Transport: AnyObject {
+  var kind: TransportKind { get }
+  /// Dials all addresses (of this kind), raced as the transport knows best, and calls `completion` exactly once, on the
+  /// loop, never from within this call. The failure of every address is in the error's detail.
+  /// - Returns: what cancels the dial: the completion then gets `.cancelled`.
+  func dial(
+    _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
+  ) -> any DialCancellation
+  /// Listens, and hands every accepted link over, until `stopListening`.
+  /// - Throws: why it can't listen.
+  func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure)
+  /// The addresses under which we can be dialled while listening.
+  var listeningAddresses: [TransportAddress] { get }
+  func stopListening()
+}
+
+public protocol DialCancellation: AnyObject {
+  /// Idempotent; has no effect after completion.
+  func cancel()
+}

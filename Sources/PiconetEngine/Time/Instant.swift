@@ -1,0 +1,37 @@
+/// A point on the monotonic clock of whoever drives the engine: CLOCK_MONOTONIC in the runtime, virtual in the simulator.
+public struct Instant: Hashable, Comparable, Sendable {
+  /// Nanoseconds since an origin that only the driver knows.
+  public let nanoseconds: UInt64
+
+  public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  /// Never before the origin, never past the end of the clock.
+  public static func + (instant: Instant, duration: Duration) -> Instant {
+    let delta = duration.wholeNanoseconds
+    if delta < 0 {
+      let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(delta.magnitude)
+      return Instant(nanoseconds: overflow ? 0 : difference)
+    }
+    let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(UInt64(delta))
+    return Instant(nanoseconds: overflow ? .max : sum)
+  }
+
+  public static func - (later: Instant, earlier: Instant) -> Duration {
+    later >= earlier
+      ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))
+      : .zero - .nanoseconds(Int64(clamping: earlier.nanoseconds - later.nanoseconds))
+  }
+}
+
+extension Duration {
+  /// Nanoseconds, clamped to what 64 bits hold (292 years).
+  public var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return seconds < 0 ? .min : .max }
+    let (sum, overflowed) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return overflowed ? (seconds < 0 ? .min : .max) : sum
+  }
+}

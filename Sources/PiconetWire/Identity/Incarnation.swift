@@ -1,0 +1,11 @@
+/// A number drawn at random when a node starts, so that a restarted device is never mistaken for its former self.
+public struct Incarnation: Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: UInt64
+
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  public var description: String {
+    let digits = String(rawValue, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
