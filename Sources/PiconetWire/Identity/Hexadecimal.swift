@@ -10,7 +10,7 @@ extension Sequence<UInt8> {
   }
 }
 
-extension Array<UInt8> {
+extension [UInt8] {
   /// Reads hexadecimal digits of either case, two a byte; anything else gives nil.
   public init?(hexadecimal text: some StringProtocol) {
     let digits = Array(text.utf8)

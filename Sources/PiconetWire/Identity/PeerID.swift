@@ -27,7 +27,9 @@ public struct PeerID: Hashable, Sendable {
     var result: [UInt8] = []
     result.reserveCapacity(Self.byteCount)
     for word in [words.0, words.1, words.2, words.3] {
-      for shift in stride(from: 56, through: 0, by: -8) { result.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+      for shift in stride(from: 56, through: 0, by: -8) {
+        result.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
     }
     return result
   }

@@ -1,0 +1,94 @@
+/// One frame. On a link it is a type byte, the length of the body as a variable-length integer, and the body.
+/// `Documentation/wire-format.md` has every layout byte by byte.
+public enum Frame: Equatable, Sendable {
+  // The link.
+  indirect case hello(Hello)
+  /// The dialling side's nonce, which its hello committed to.
+  case codeReveal(nonce: [UInt8])
+  /// The peer with the smaller id makes this link the active one of the association; `received` sequenced frames have
+  /// arrived there so far (0: a new association).
+  case associate(AssociationID, received: UInt64)
+  /// The answer: how many sequenced frames have arrived here, and how many associations were begun with the other side.
+  case associated(received: UInt64, begun: UInt64)
+  /// Ends the link, not the association.
+  case close(Reason, detail: String)
+  case ping(UInt64)
+  case pong(UInt64)
+
+  // The association, not sequenced.
+  /// All sequenced frames up to this number have arrived.
+  case acknowledge(received: UInt64)
+  /// The receiver takes this many bytes of reliable messages in all since the association began.
+  case messageCredit(limit: UInt64)
+  case unreliableMessage(Bytes)
+  /// The next bytes of a transfer: where they belong follows from the order on the link.
+  case chunk(transfer: UInt64, Bytes)
+  /// The next chunk of the transfer begins here: stated when chunks don't go on where the last one on this link ended.
+  case position(transfer: UInt64, offset: UInt64)
+  /// The receiver has stored the transfer up to one offset and takes bytes up to another.
+  case transferCredit(transfer: UInt64, stored: UInt64, limit: UInt64)
+  /// All bytes were sent; what they must hash to.
+  case end(transfer: UInt64, size: UInt64, ResourceDigest)
+
+  // The association, sequenced.
+  /// A reliable message, or the last fragment of one.
+  case message(Bytes)
+  /// A part of a reliable message; more follow.
+  case fragment(Bytes)
+  case invite(context: Bytes)
+  case accept
+  case decline(Reason, detail: String)
+  case withdraw(Reason)
+  /// The association ends.
+  case leave(Reason, detail: String)
+  indirect case offer(transfer: UInt64, ResourceOffer)
+  /// The receiver takes the offer, has bytes up to `offset` already, and takes bytes up to `limit`.
+  case acceptOffer(transfer: UInt64, offset: UInt64, limit: UInt64)
+  case declineOffer(transfer: UInt64, Reason, detail: String)
+  /// The resource is on the receiver's disk, verified, under this name.
+  case stored(transfer: UInt64, name: [UInt8])
+  /// The sender of the transfer gives up.
+  case abandon(transfer: UInt64, Reason, detail: String)
+  /// The receiver of the transfer gives up.
+  case refuse(transfer: UInt64, Reason, detail: String)
+
+  /// A frame of an optional type that this version does not know: skipped (and counted where sequenced).
+  case unknownOptional(type: UInt8)
+
+  /// The type byte.
+  public var type: UInt8 {
+    switch self {
+    case .hello: FrameType.hello
+    case .codeReveal: FrameType.codeReveal
+    case .associate: FrameType.associate
+    case .associated: FrameType.associated
+    case .close: FrameType.close
+    case .ping: FrameType.ping
+    case .pong: FrameType.pong
+    case .acknowledge: FrameType.acknowledge
+    case .messageCredit: FrameType.messageCredit
+    case .unreliableMessage: FrameType.unreliableMessage
+    case .chunk: FrameType.chunk
+    case .position: FrameType.position
+    case .transferCredit: FrameType.transferCredit
+    case .end: FrameType.end
+    case .message: FrameType.message
+    case .fragment: FrameType.fragment
+    case .invite: FrameType.invite
+    case .accept: FrameType.accept
+    case .decline: FrameType.decline
+    case .withdraw: FrameType.withdraw
+    case .leave: FrameType.leave
+    case .offer: FrameType.offer
+    case .acceptOffer: FrameType.acceptOffer
+    case .declineOffer: FrameType.declineOffer
+    case .stored: FrameType.stored
+    case .abandon: FrameType.abandon
+    case .refuse: FrameType.refuse
+    case .unknownOptional(let type): type
+    }
+  }
+
+  /// Whether the frame counts in the association's sequence numbers.
+  public var isSequenced: Bool { FrameType.isSequenced(type) }
+}

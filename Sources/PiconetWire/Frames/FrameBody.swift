@@ -1,0 +1,112 @@
+/// The body of a frame to its fields.
+enum FrameBody {
+  static func decode(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
+    switch type {
+    case FrameType.message: return .message(body)
+    case FrameType.chunk:
+      var reader = ByteReader(body, type: type)
+      let transfer = try transferNumber(&reader)
+      guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
+      return .chunk(transfer: transfer, reader.rest)
+    case FrameType.fragment:
+      guard !body.isEmpty else { throw WireError.malformed(type: type, what: "no bytes") }
+      return .fragment(body)
+    case FrameType.unreliableMessage: return .unreliableMessage(body)
+    default: return try decodeControl(type: type, body)
+    }
+  }
+
+  private static func decodeControl(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
+    var reader = ByteReader(body, type: type)
+    let frame: Frame
+    switch type {
+    case FrameType.hello: return .hello(try HelloCodec.decode(body))
+    case FrameType.codeReveal: frame = .codeReveal(nonce: Array(try reader.bytes(CodePart.byteCount, "nonce")))
+    case FrameType.associate:
+      let high = try HelloCodec.word(&reader, "association")
+      let low = try HelloCodec.word(&reader, "association")
+      frame = .associate(AssociationID(high: high, low: low), received: try reader.integer("received"))
+    case FrameType.associated:
+      frame = .associated(received: try reader.integer("received"), begun: try reader.integer("begun"))
+    case FrameType.close:
+      frame = .close(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    case FrameType.ping: frame = .ping(try reader.integer("token"))
+    case FrameType.pong: frame = .pong(try reader.integer("token"))
+    case FrameType.acknowledge: frame = .acknowledge(received: try reader.integer("received"))
+    case FrameType.messageCredit: frame = .messageCredit(limit: try reader.integer("limit"))
+    case FrameType.invite:
+      guard body.count <= WireLimits.context else {
+        throw reader.malformed("context above \(WireLimits.context) bytes")
+      }
+      return .invite(context: body)
+    case FrameType.accept: frame = .accept
+    case FrameType.decline:
+      frame = .decline(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    case FrameType.withdraw: frame = .withdraw(try reason(&reader))
+    case FrameType.leave:
+      frame = .leave(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    default: return try decodeTransfer(type: type, body)
+    }
+    try reader.end()
+    return frame
+  }
+
+  private static func decodeTransfer(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
+    var reader = ByteReader(body, type: type)
+    let frame: Frame
+    switch type {
+    case FrameType.position:
+      frame = .position(transfer: try transferNumber(&reader), offset: try reader.integer("offset"))
+    case FrameType.transferCredit, FrameType.acceptOffer:
+      let transfer = try transferNumber(&reader)
+      let offset = try reader.integer("offset")
+      let limit = try reader.integer("limit")
+      guard offset <= limit else { throw reader.malformed("offset \(offset) above limit \(limit)") }
+      frame =
+        type == FrameType.acceptOffer
+        ? .acceptOffer(transfer: transfer, offset: offset, limit: limit)
+        : .transferCredit(transfer: transfer, stored: offset, limit: limit)
+    case FrameType.end:
+      let transfer = try transferNumber(&reader)
+      let size = try reader.integer("size")
+      let algorithm = try reader.byte("digest algorithm")
+      guard algorithm == ResourceDigest.sha256Algorithm else {
+        throw reader.malformed("digest algorithm \(algorithm) is unknown")
+      }
+      guard let digest = ResourceDigest(sha256: try reader.bytes(ResourceDigest.byteCount, "digest")) else {
+        throw reader.malformed("digest is cut off")
+      }
+      frame = .end(transfer: transfer, size: size, digest)
+    case FrameType.offer:
+      let (transfer, offer) = try OfferCodec.decode(body)
+      return .offer(transfer: transfer, offer)
+    case FrameType.declineOffer, FrameType.abandon, FrameType.refuse:
+      let transfer = try transferNumber(&reader)
+      let reason = try reason(&reader)
+      let detail = try reader.remainingText("detail", atMost: WireLimits.detail)
+      frame =
+        switch type {
+        case FrameType.declineOffer: .declineOffer(transfer: transfer, reason, detail: detail)
+        case FrameType.abandon: .abandon(transfer: transfer, reason, detail: detail)
+        default: .refuse(transfer: transfer, reason, detail: detail)
+        }
+    case FrameType.stored:
+      let transfer = try transferNumber(&reader)
+      guard reader.rest.count <= WireLimits.resourceName else { throw reader.malformed("name above its limit") }
+      return .stored(transfer: transfer, name: Array(reader.rest))
+    default:
+      guard FrameType.isOptional(type) else { throw WireError.unknownRequiredFrame(type: type) }
+      return .unknownOptional(type: type)
+    }
+    try reader.end()
+    return frame
+  }
+
+  private static func transferNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
+    try reader.integer("transfer", atMost: WireLimits.transferNumbers - 1)
+  }
+
+  private static func reason(_ reader: inout ByteReader) throws(WireError) -> Reason {
+    Reason(rawValue: UInt16(truncatingIfNeeded: try reader.integer("reason", atMost: UInt64(UInt16.max))))
+  }
+}

@@ -1,0 +1,112 @@
+/// Frames to bytes.
+public enum FrameEncoder {
+  /// Appends one frame. Fields above their limits are the caller's fault: text is cut at a character, bytes are kept.
+  public static func append(_ frame: Frame, to bytes: inout [UInt8]) {
+    switch frame {
+    case .message(let payload), .fragment(let payload), .unreliableMessage(let payload):
+      appendHeader(type: frame.type, bodyCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
+    case .chunk(let transfer, let payload):
+      appendChunkHeader(transfer: transfer, payloadCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
+    default:
+      var body: [UInt8] = []
+      appendBody(of: frame, to: &body)
+      appendHeader(type: frame.type, bodyCount: body.count, to: &bytes)
+      bytes.append(contentsOf: body)
+    }
+  }
+
+  public static func encode(_ frame: Frame) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(frame, to: &bytes)
+    return bytes
+  }
+
+  /// Type and length. At most 3 bytes for a body below 16,384 bytes.
+  @inlinable
+  public static func appendHeader(type: UInt8, bodyCount: Int, to bytes: inout [UInt8]) {
+    bytes.append(type)
+    VariableInteger.append(UInt64(bodyCount), to: &bytes)
+  }
+
+  /// What stands before the payload of a chunk: at most 7 bytes.
+  public static func appendChunkHeader(transfer: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
+    appendHeader(
+      type: FrameType.chunk, bodyCount: VariableInteger.byteCount(of: transfer) + payloadCount, to: &bytes)
+    VariableInteger.append(transfer, to: &bytes)
+  }
+
+  /// How many bytes `appendChunkHeader` appends.
+  public static func chunkHeaderCount(transfer: UInt64, payloadCount: Int) -> Int {
+    let number = VariableInteger.byteCount(of: transfer)
+    return 1 + VariableInteger.byteCount(of: UInt64(number + payloadCount)) + number
+  }
+
+  private static func appendBody(of frame: Frame, to body: inout [UInt8]) {
+    switch frame {
+    case .hello(let hello): HelloCodec.append(hello, to: &body)
+    case .codeReveal(let nonce): body.append(contentsOf: nonce)
+    case .associate(let id, let received):
+      appendWord(id.high, to: &body)
+      appendWord(id.low, to: &body)
+      VariableInteger.append(received, to: &body)
+    case .associated(let received, let begun):
+      VariableInteger.append(received, to: &body)
+      VariableInteger.append(begun, to: &body)
+    case .close(let reason, let detail), .decline(let reason, let detail), .leave(let reason, let detail):
+      appendReason(reason, detail, to: &body)
+    case .withdraw(let reason): VariableInteger.append(UInt64(reason.rawValue), to: &body)
+    case .ping(let token), .pong(let token): VariableInteger.append(token, to: &body)
+    case .acknowledge(let received): VariableInteger.append(received, to: &body)
+    case .messageCredit(let limit): VariableInteger.append(limit, to: &body)
+    case .position(let transfer, let offset):
+      VariableInteger.append(transfer, to: &body)
+      VariableInteger.append(offset, to: &body)
+    case .transferCredit(let transfer, let stored, let limit), .acceptOffer(let transfer, let stored, let limit):
+      VariableInteger.append(transfer, to: &body)
+      VariableInteger.append(stored, to: &body)
+      VariableInteger.append(limit, to: &body)
+    case .end(let transfer, let size, let digest):
+      VariableInteger.append(transfer, to: &body)
+      VariableInteger.append(size, to: &body)
+      body.append(ResourceDigest.sha256Algorithm)
+      body.append(contentsOf: digest.bytes)
+    case .invite(let context): body.append(contentsOf: context)
+    case .accept: break
+    case .offer(let transfer, let offer): OfferCodec.append(transfer: transfer, offer, to: &body)
+    case .declineOffer(let transfer, let reason, let detail), .abandon(let transfer, let reason, let detail),
+      .refuse(let transfer, let reason, let detail):
+      VariableInteger.append(transfer, to: &body)
+      appendReason(reason, detail, to: &body)
+    case .stored(let transfer, let name):
+      VariableInteger.append(transfer, to: &body)
+      body.append(contentsOf: name)
+    case .message, .fragment, .unreliableMessage, .chunk, .unknownOptional: break
+    }
+  }
+
+  static func appendWord(_ word: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+  }
+
+  private static func appendReason(_ reason: Reason, _ detail: String, to bytes: inout [UInt8]) {
+    VariableInteger.append(UInt64(reason.rawValue), to: &bytes)
+    bytes.append(contentsOf: detail.prefix(utf8: WireLimits.detail).utf8)
+  }
+}
+
+extension String {
+  /// The longest prefix of whole characters that takes at most `count` bytes of UTF-8.
+  public func prefix(utf8 count: Int) -> String {
+    guard utf8.count > count else { return self }
+    var kept = ""
+    var size = 0
+    for character in self {
+      size += String(character).utf8.count
+      guard size <= count else { break }
+      kept.append(character)
+    }
+    return kept
+  }
+}

@@ -1,0 +1,48 @@
+/// The first byte of a frame. Bit 7: optional, a receiver that does not know the type skips the frame; without it, it ends
+/// the link. Bit 6: sequenced, the frame counts in the association's sequence numbers and is sent again after a resume.
+public enum FrameType {
+  public static let optionalBit: UInt8 = 0x80
+  public static let sequencedBit: UInt8 = 0x40
+
+  @inlinable public static func isOptional(_ type: UInt8) -> Bool { type & optionalBit != 0 }
+  @inlinable public static func isSequenced(_ type: UInt8) -> Bool { type & sequencedBit != 0 }
+
+  // The link.
+  public static let hello: UInt8 = 0x01
+  public static let codeReveal: UInt8 = 0x02
+  public static let associate: UInt8 = 0x03
+  public static let associated: UInt8 = 0x04
+  public static let close: UInt8 = 0x05
+  public static let ping: UInt8 = 0x06
+  public static let pong: UInt8 = 0x07
+
+  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm.
+  public static let acknowledge: UInt8 = 0x08
+  public static let messageCredit: UInt8 = 0x09
+  public static let unreliableMessage: UInt8 = 0x0A
+  public static let chunk: UInt8 = 0x10
+  public static let position: UInt8 = 0x11
+  public static let transferCredit: UInt8 = 0x12
+  public static let end: UInt8 = 0x13
+
+  // The association, sequenced.
+  public static let message: UInt8 = 0x40
+  public static let fragment: UInt8 = 0x41
+  public static let invite: UInt8 = 0x42
+  public static let accept: UInt8 = 0x43
+  public static let decline: UInt8 = 0x44
+  public static let withdraw: UInt8 = 0x45
+  public static let leave: UInt8 = 0x46
+  public static let offer: UInt8 = 0x50
+  public static let acceptOffer: UInt8 = 0x51
+  public static let declineOffer: UInt8 = 0x52
+  public static let stored: UInt8 = 0x53
+  public static let abandon: UInt8 = 0x54
+  public static let refuse: UInt8 = 0x55
+
+  /// Numbers that version 1 keeps free for what is planned: streams, relaying, group membership. Meeting one is meeting an
+  /// unknown required frame.
+  public static let reservedForStreams: [ClosedRange<UInt8>] = [0x20...0x2F, 0x60...0x6F]
+  public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
+  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x70...0x77]
+}

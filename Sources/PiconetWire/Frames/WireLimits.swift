@@ -1,0 +1,23 @@
+/// The limits of fields, in bytes unless it says otherwise. Negotiated limits are in `PeerLimits`.
+public enum WireLimits {
+  /// No hello may state a smaller limit for a frame's body.
+  public static let smallestFrame = 1024
+  /// The longest body that the length field of version 1 may announce at all.
+  public static let largestFrame = 1 << 20
+  /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.
+  public static let name = 127
+  public static let scope = 127
+  /// Context data of an invitation.
+  public static let context = 8192
+  /// Words for people behind a reason.
+  public static let detail = 255
+  /// The raw name of a resource; longer than any file system takes, so that the refusal can name its reason.
+  public static let resourceName = 1024
+  public static let mediaType = 127
+  /// All metadata of a resource together.
+  public static let metadata = 4096
+  /// Transfer numbers are below this, so that a chunk's number takes at most two bytes.
+  public static let transferNumbers: UInt64 = 1 << 14
+  /// Parameters in a hello, and fields in an offer.
+  public static let parameters = 64
+}

@@ -1,0 +1,109 @@
+/// The first frame of each side on a link: who speaks which versions, within which limits, and what it still holds.
+public struct Hello: Equatable, Sendable {
+  /// The protocol versions that the sender speaks. Both sides use the highest that both ranges hold.
+  public var versions: ClosedRange<UInt8>
+  public var incarnation: Incarnation
+  /// What people call the device; at most `WireLimits.name` bytes of UTF-8.
+  public var name: String
+  /// The session id. Nodes of different scopes close the link with `Reason.wrongSession`.
+  public var scope: String
+  public var capabilities: Capabilities
+  public var limits: PeerLimits
+  /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
+  /// `associated` from a hello of a peer that has lost the association since.
+  public var associationsBegun: UInt64
+  /// The association that the sender still holds and wants to go on with over this link.
+  public var held: HeldAssociation?
+  /// The sender's part of the short code: a commitment from the dialling side, a nonce from the accepting side.
+  public var code: CodePart?
+
+  public init(
+    versions: ClosedRange<UInt8> = Hello.supportedVersions, incarnation: Incarnation, name: String, scope: String,
+    capabilities: Capabilities = [], limits: PeerLimits = PeerLimits(), associationsBegun: UInt64 = 0,
+    held: HeldAssociation? = nil, code: CodePart? = nil
+  ) {
+    self.versions = versions
+    self.incarnation = incarnation
+    self.name = name
+    self.scope = scope
+    self.capabilities = capabilities
+    self.limits = limits
+    self.associationsBegun = associationsBegun
+    self.held = held
+    self.code = code
+  }
+
+  public static let supportedVersions: ClosedRange<UInt8> = 1...1
+}
+
+/// What a node can do beyond what its version demands; unknown bits are kept and mean nothing.
+public struct Capabilities: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// Takes part in resuming an association on another link.
+  public static let resume = Capabilities(rawValue: 1 << 0)
+  public static let streams = Capabilities(rawValue: 1 << 1)
+  public static let relay = Capabilities(rawValue: 1 << 2)
+}
+
+/// The limits that the sender of a hello states for what it receives. Of two sides' limits the smaller counts.
+public struct PeerLimits: Hashable, Sendable {
+  /// The longest message in bytes.
+  public var message: UInt64
+  /// The longest body of one frame in bytes, at least `WireLimits.smallestFrame`.
+  public var frame: UInt64
+  /// How many bytes of reliable messages may be under way before the first `messageCredit`.
+  public var messageWindow: UInt64
+  /// How many transfers one peer may have open at once.
+  public var transfers: UInt64
+  /// The longest silence in milliseconds after which the sender takes the other side for gone.
+  public var silence: UInt64
+
+  public init(
+    message: UInt64 = 95 * 1024, frame: UInt64 = 16_380, messageWindow: UInt64 = 1 << 20, transfers: UInt64 = 64,
+    silence: UInt64 = 20_000
+  ) {
+    self.message = message
+    self.frame = frame
+    self.messageWindow = messageWindow
+    self.transfers = transfers
+    self.silence = silence
+  }
+}
+
+/// The name of an association: 16 random bytes that the peer with the smaller id draws.
+public struct AssociationID: Hashable, Sendable, CustomStringConvertible {
+  public let high: UInt64
+  public let low: UInt64
+
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  public var description: String { Incarnation(rawValue: high).description + Incarnation(rawValue: low).description }
+}
+
+/// An association and how much of it has arrived.
+public struct HeldAssociation: Hashable, Sendable {
+  public var id: AssociationID
+  /// How many sequenced frames its holder has received.
+  public var received: UInt64
+
+  public init(id: AssociationID, received: UInt64) {
+    self.id = id
+    self.received = received
+  }
+}
+
+/// One side's part of the short code that two people compare. The dialling side commits to its nonce before it sees the
+/// other's, so that nobody in the middle can search for a pair of keys with equal codes.
+public enum CodePart: Hashable, Sendable {
+  /// SHA-256 over the dialling side's nonce; the nonce itself follows in a `codeReveal`.
+  case commitment([UInt8])
+  /// The accepting side's nonce.
+  case nonce([UInt8])
+
+  public static let byteCount = 32
+}

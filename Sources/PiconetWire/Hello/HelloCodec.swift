@@ -1,0 +1,120 @@
+/// The body of a hello: lowest and highest version, then parameters, each an id, a length and a value. Unknown parameters are
+/// skipped; one that comes twice is an error.
+enum HelloCodec {
+  enum Parameter {
+    static let scope: UInt64 = 1
+    static let name: UInt64 = 2
+    static let incarnation: UInt64 = 3
+    static let capabilities: UInt64 = 4
+    static let messageLimit: UInt64 = 5
+    static let frameLimit: UInt64 = 6
+    static let messageWindow: UInt64 = 7
+    static let transferLimit: UInt64 = 8
+    static let silence: UInt64 = 9
+    static let associationsBegun: UInt64 = 10
+    static let held: UInt64 = 11
+    static let codeCommitment: UInt64 = 12
+    static let codeNonce: UInt64 = 13
+  }
+
+  static func append(_ hello: Hello, to body: inout [UInt8]) {
+    body.append(hello.versions.lowerBound)
+    body.append(hello.versions.upperBound)
+    appendParameter(Parameter.scope, Array(hello.scope.prefix(utf8: WireLimits.scope).utf8), to: &body)
+    appendParameter(Parameter.name, Array(hello.name.prefix(utf8: WireLimits.name).utf8), to: &body)
+    var incarnation: [UInt8] = []
+    FrameEncoder.appendWord(hello.incarnation.rawValue, to: &incarnation)
+    appendParameter(Parameter.incarnation, incarnation, to: &body)
+    appendInteger(Parameter.capabilities, hello.capabilities.rawValue, to: &body)
+    appendInteger(Parameter.messageLimit, hello.limits.message, to: &body)
+    appendInteger(Parameter.frameLimit, hello.limits.frame, to: &body)
+    appendInteger(Parameter.messageWindow, hello.limits.messageWindow, to: &body)
+    appendInteger(Parameter.transferLimit, hello.limits.transfers, to: &body)
+    appendInteger(Parameter.silence, hello.limits.silence, to: &body)
+    if hello.associationsBegun > 0 { appendInteger(Parameter.associationsBegun, hello.associationsBegun, to: &body) }
+    if let held = hello.held {
+      var value: [UInt8] = []
+      FrameEncoder.appendWord(held.id.high, to: &value)
+      FrameEncoder.appendWord(held.id.low, to: &value)
+      VariableInteger.append(held.received, to: &value)
+      appendParameter(Parameter.held, value, to: &body)
+    }
+    switch hello.code {
+    case .commitment(let bytes): appendParameter(Parameter.codeCommitment, bytes, to: &body)
+    case .nonce(let bytes): appendParameter(Parameter.codeNonce, bytes, to: &body)
+    case nil: break
+    }
+  }
+
+  private static func appendParameter(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
+    VariableInteger.append(id, to: &body)
+    VariableInteger.append(UInt64(value.count), to: &body)
+    body.append(contentsOf: value)
+  }
+
+  private static func appendInteger(_ id: UInt64, _ value: UInt64, to body: inout [UInt8]) {
+    var bytes: [UInt8] = []
+    VariableInteger.append(value, to: &bytes)
+    appendParameter(id, bytes, to: &body)
+  }
+
+  static func decode(_ body: Bytes) throws(WireError) -> Hello {
+    var reader = ByteReader(body, type: FrameType.hello)
+    let lowest = try reader.byte("lowest version")
+    let highest = try reader.byte("highest version")
+    guard lowest <= highest else { throw reader.malformed("versions \(lowest) to \(highest)") }
+    var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", scope: "")
+    var seen: Set<UInt64> = []
+    while !reader.isAtEnd {
+      let id = try reader.integer("parameter id")
+      guard seen.insert(id).inserted else { throw reader.malformed("parameter \(id) comes twice") }
+      guard seen.count <= WireLimits.parameters else { throw reader.malformed("too many parameters") }
+      let value = try reader.counted("parameter \(id)", atMost: WireLimits.largestFrame)
+      try decodeParameter(id, value, into: &hello)
+    }
+    // A hello of another version may have other parameters; what this version needs is asked of this version only.
+    if hello.versions.overlaps(Hello.supportedVersions) {
+      for id in [Parameter.scope, Parameter.name, Parameter.incarnation] where !seen.contains(id) {
+        throw reader.malformed("parameter \(id) is missing")
+      }
+    }
+    return hello
+  }
+
+  private static func decodeParameter(_ id: UInt64, _ value: Bytes, into hello: inout Hello) throws(WireError) {
+    var reader = ByteReader(value, type: FrameType.hello)
+    switch id {
+    case Parameter.scope: hello.scope = try reader.remainingText("session id", atMost: WireLimits.scope)
+    case Parameter.name: hello.name = try reader.remainingText("name", atMost: WireLimits.name)
+    case Parameter.incarnation: hello.incarnation = Incarnation(rawValue: try word(&reader, "incarnation"))
+    case Parameter.capabilities: hello.capabilities = Capabilities(rawValue: try reader.integer("capabilities"))
+    case Parameter.messageLimit: hello.limits.message = try reader.integer("message limit")
+    case Parameter.frameLimit:
+      hello.limits.frame = try reader.integer("frame limit")
+      guard hello.limits.frame >= UInt64(WireLimits.smallestFrame) else {
+        throw reader.malformed("frame limit \(hello.limits.frame), below \(WireLimits.smallestFrame)")
+      }
+    case Parameter.messageWindow: hello.limits.messageWindow = try reader.integer("message window")
+    case Parameter.transferLimit: hello.limits.transfers = try reader.integer("transfer limit")
+    case Parameter.silence: hello.limits.silence = try reader.integer("silence")
+    case Parameter.associationsBegun: hello.associationsBegun = try reader.integer("associations begun")
+    case Parameter.held:
+      let high = try word(&reader, "association")
+      let low = try word(&reader, "association")
+      hello.held = HeldAssociation(
+        id: AssociationID(high: high, low: low), received: try reader.integer("received"))
+    case Parameter.codeCommitment, Parameter.codeNonce:
+      guard hello.code == nil else { throw reader.malformed("both a code commitment and a code nonce") }
+      let bytes = Array(try reader.bytes(CodePart.byteCount, "code part"))
+      hello.code = id == Parameter.codeCommitment ? .commitment(bytes) : .nonce(bytes)
+    default: return
+    }
+    try reader.end()
+  }
+
+  static func word(_ reader: inout ByteReader, _ field: String) throws(WireError) -> UInt64 {
+    var word: UInt64 = 0
+    for byte in try reader.bytes(8, field) { word = word << 8 | UInt64(byte) }
+    return word
+  }
+}

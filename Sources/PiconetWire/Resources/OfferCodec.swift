@@ -1,0 +1,58 @@
+/// The body of an offer: transfer, size, counted name, then fields, each an id, a length and a value. Unknown fields are
+/// skipped; one that comes twice is an error.
+enum OfferCodec {
+  enum Field {
+    static let mediaType: UInt64 = 1
+    static let modified: UInt64 = 2
+    static let metadata: UInt64 = 3
+  }
+
+  static func append(transfer: UInt64, _ offer: ResourceOffer, to body: inout [UInt8]) {
+    VariableInteger.append(transfer, to: &body)
+    VariableInteger.append(offer.size, to: &body)
+    VariableInteger.append(UInt64(offer.name.count), to: &body)
+    body.append(contentsOf: offer.name)
+    if !offer.mediaType.isEmpty {
+      appendField(Field.mediaType, Array(offer.mediaType.prefix(utf8: WireLimits.mediaType).utf8), to: &body)
+    }
+    if let modified = offer.modified {
+      var value: [UInt8] = []
+      FrameEncoder.appendWord(UInt64(bitPattern: modified), to: &value)
+      appendField(Field.modified, value, to: &body)
+    }
+    if !offer.metadata.isEmpty { appendField(Field.metadata, offer.metadata, to: &body) }
+  }
+
+  private static func appendField(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
+    VariableInteger.append(id, to: &body)
+    VariableInteger.append(UInt64(value.count), to: &body)
+    body.append(contentsOf: value)
+  }
+
+  static func decode(_ body: Bytes) throws(WireError) -> (transfer: UInt64, offer: ResourceOffer) {
+    var reader = ByteReader(body, type: FrameType.offer)
+    let transfer = try reader.integer("transfer", atMost: WireLimits.transferNumbers - 1)
+    let size = try reader.integer("size")
+    let name = Array(try reader.counted("name", atMost: WireLimits.resourceName))
+    var offer = ResourceOffer(name: name, size: size)
+    var seen: Set<UInt64> = []
+    while !reader.isAtEnd {
+      let id = try reader.integer("field id")
+      guard seen.insert(id).inserted else { throw reader.malformed("field \(id) comes twice") }
+      guard seen.count <= WireLimits.parameters else { throw reader.malformed("too many fields") }
+      var value = ByteReader(
+        try reader.counted("field \(id)", atMost: WireLimits.largestFrame), type: FrameType.offer)
+      switch id {
+      case Field.mediaType: offer.mediaType = try value.remainingText("media type", atMost: WireLimits.mediaType)
+      case Field.modified:
+        offer.modified = Int64(bitPattern: try HelloCodec.word(&value, "modification time"))
+        try value.end()
+      case Field.metadata:
+        guard value.rest.count <= WireLimits.metadata else { throw value.malformed("metadata above its limit") }
+        offer.metadata = Array(value.rest)
+      default: break
+      }
+    }
+    return (transfer, offer)
+  }
+}

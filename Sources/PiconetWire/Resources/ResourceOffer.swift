@@ -1,0 +1,39 @@
+/// What a sender tells of a resource before its first byte.
+public struct ResourceOffer: Hashable, Sendable {
+  /// The sender's name for the file, as raw bytes: nothing says that it is UTF-8 or safe.
+  public var name: [UInt8]
+  /// Bytes.
+  public var size: UInt64
+  /// An IANA media type, or empty.
+  public var mediaType: String
+  /// Nanoseconds since 1970 (UTC), if the sender tells.
+  public var modified: Int64?
+  /// Free data for the receiving application.
+  public var metadata: [UInt8]
+
+  public init(
+    name: [UInt8], size: UInt64, mediaType: String = "", modified: Int64? = nil, metadata: [UInt8] = []
+  ) {
+    self.name = name
+    self.size = size
+    self.mediaType = mediaType
+    self.modified = modified
+    self.metadata = metadata
+  }
+}
+
+/// The digest of a resource's bytes.
+public struct ResourceDigest: Hashable, Sendable, CustomStringConvertible {
+  /// 1 is SHA-256 (FIPS 180-4), 32 bytes. Other numbers are refused by version 1.
+  public static let sha256Algorithm: UInt8 = 1
+  public static let byteCount = 32
+
+  public var bytes: [UInt8]
+
+  public init?(sha256 bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  public var description: String { bytes.hexadecimal }
+}
