@@ -61,7 +61,7 @@ public struct PeerLimits: Hashable, Sendable {
   public var silence: UInt64
 
   public init(
-    message: UInt64 = 95 * 1024, frame: UInt64 = 16_380, messageWindow: UInt64 = 1 << 20, transfers: UInt64 = 64,
+    message: UInt64 = 95 * 1024, frame: UInt64 = 16_381, messageWindow: UInt64 = 1 << 20, transfers: UInt64 = 64,
     silence: UInt64 = 20_000
   ) {
     self.message = message

@@ -1,0 +1,85 @@
+import PiconetWire
+
+/// The settings of an engine. Wrong values are refused by `validate` before an engine is made of them.
+public struct EngineConfiguration: Sendable, Hashable {
+  /// The session id: only nodes of the same scope become peers. 1 to `WireLimits.scope` bytes.
+  public var scope: String
+  /// What people call this device. 1 to 63 bytes of UTF-8.
+  public var name: String
+  /// Members of the session, oneself included. Default 8, as Multipeer Connectivity; 2 to 1024.
+  public var capacity = 8
+  /// The longest message in bytes, sent or received. Default 95 KiB, as GKSession.
+  public var messageLimit = 95 * 1024
+  /// Bytes of reliable messages that a peer may send ahead of the application; also the budget of our own queue to
+  /// a peer. Memory a peer costs at most about three times this. Default 1 MiB.
+  public var messageWindow = 1 << 20
+  /// The longest body of one frame in bytes. Default 16,381: a whole frame is then one full TLS record.
+  public var frameLimit = 16_381
+  /// Transfers that one peer may have open towards us at once. Default 64.
+  public var transferLimit = 64
+  /// Bytes of one incoming transfer that may be under way beyond what is stored. Default 2 MiB.
+  public var transferWindow = 2 << 20
+  /// Bytes that one disk read of an outgoing transfer asks for. Default 256 KiB; two may be under way.
+  public var readSize = 256 << 10
+  /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
+  public var transmitWindow = 256 << 10
+  /// The silence after which a peer is taken for gone. Default 20 s, as GKSession.
+  public var disconnectTimeout: Duration = .seconds(20)
+  /// From an open link to its association. Default 10 s.
+  public var handshakeTimeout: Duration = .seconds(10)
+  /// An association without members or invitation ends after this. Default 10 s.
+  public var idleTimeout: Duration = .seconds(10)
+  /// How long what was sent before a `leave` may take to go, and the far side to confirm. Default 5 s.
+  public var leaveTimeout: Duration = .seconds(5)
+  /// Links that have no association yet, at most. The oldest goes first. Default 128.
+  public var handshakeLimit = 128
+  /// Associations at most, members or not. Default 256.
+  public var associationLimit = 256
+  /// Peers in the discovery table at most. Default 1024.
+  public var sightingLimit = 1024
+  /// Transports in order of preference.
+  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm]
+  /// The head start of a transport over the next one. Default 800 ms.
+  public var transportHeadStart: Duration = .milliseconds(800)
+
+  public init(scope: String, name: String) {
+    self.scope = scope
+    self.name = name
+  }
+
+  /// Names the first setting that is out of its limits.
+  public func validate() throws(InvalidConfiguration) {
+    func check(_ holds: Bool, _ rule: String) throws(InvalidConfiguration) {
+      if !holds { throw InvalidConfiguration(rule: rule) }
+    }
+    try check((1...WireLimits.scope).contains(scope.utf8.count), "a session id has 1 to \(WireLimits.scope) bytes")
+    try check((1...63).contains(name.utf8.count), "a name has 1 to 63 bytes")
+    try check(!name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, "a name has no control characters")
+    try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")
+    try check((1...(64 << 20)).contains(messageLimit), "the message limit is 1 byte to 64 MiB")
+    try check(messageWindow >= messageLimit, "the message window holds at least one message of \(messageLimit) bytes")
+    try check(
+      (WireLimits.smallestFrame...WireLimits.largestFrame).contains(frameLimit),
+      "the frame limit is \(WireLimits.smallestFrame) to \(WireLimits.largestFrame) bytes")
+    try check((1...16_384).contains(transferLimit), "a peer may have 1 to 16384 transfers open")
+    try check(transferWindow >= 2 * frameLimit, "the transfer window holds at least two frames")
+    try check(readSize >= frameLimit, "one read fills at least a frame")
+    try check(transmitWindow >= 2 * frameLimit, "the transmit window holds at least two frames")
+    try check(disconnectTimeout >= .milliseconds(100), "the disconnect timeout is at least 100 ms")
+    try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
+  }
+}
+
+/// A setting that is out of its limits.
+public struct InvalidConfiguration: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The rule that was broken, as a sentence.
+  public let rule: String
+  public init(rule: String) { self.rule = rule }
+  public var description: String { rule }
+}
+
+/// Who we are.
+public struct LocalIdentity: Sendable, Hashable {
+  public var node: NodeID
+  public init(node: NodeID) { self.node = node }
+}

@@ -1,0 +1,36 @@
+import PiconetWire
+
+/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link is meaning.
+public enum Effect: Sendable, Hashable {
+  /// Dials addresses of one transport; answered by `linkOpened` or `dialFailed`.
+  case dial(DialID, TransportKind, [TransportAddress])
+  /// Answered by `dialFailed` unless the link is open already.
+  case cancelDial(DialID)
+  case transmit(LinkID, Bytes)
+  /// Closes the link, after what is still to be transmitted where `flush` is true. No fact about the link follows.
+  case closeLink(LinkID, flush: Bool)
+  /// Answered by `trustJudged`.
+  case judgeTrust(LinkID, NodeID, name: String)
+  /// Remembers a peer that was accepted.
+  case rememberPeer(PeerID, name: String)
+  /// Answered by `codeDerived`. `commitment` is what the dialling side stated in its hello.
+  case deriveCode(LinkID, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
+  /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`
+  /// or `sourceFailed`. `transfer` is the number in the frames.
+  case readChunks(TransferID, transfer: UInt64, offset: UInt64, payloadCount: Int, chunkFrameCount: Int)
+  /// All bytes were read: answered by `sourceFinished` or `sourceFailed`.
+  case finishSource(TransferID)
+  case closeSource(TransferID)
+  /// Answered by `chunkStored` (several may be answered by one) or `storeFailed`.
+  case storeChunk(TransferID, Bytes)
+  /// Verifies, gives the final name; answered by `committed` or `storeFailed`.
+  case commitStore(TransferID, size: UInt64, ResourceDigest)
+  /// Throws away what was stored.
+  case discardStore(TransferID)
+  /// Messages of this many bytes left the queue: so much may be queued again.
+  case messagesTaken(NodeID, byteCount: Int)
+  case deliver(Event)
+  case reply(CommandID, Reply)
+  /// `shutDown` is complete: nothing of ours is left.
+  case finished
+}

@@ -1,0 +1,73 @@
+import PiconetWire
+
+/// How a secured link came to be.
+public struct LinkOpening: Sendable, Hashable {
+  /// The dial that made it; nil where the far side dialled.
+  public var dial: DialID?
+  /// The far side's key, proven by TLS.
+  public var peer: PeerID
+  public var traits: LinkTraits
+  /// Our nonce for the short code and the commitment to it, drawn anew for each link.
+  public var nonce: [UInt8]
+  public var commitment: [UInt8]
+
+  public init(dial: DialID?, peer: PeerID, traits: LinkTraits, nonce: [UInt8], commitment: [UInt8]) {
+    self.dial = dial
+    self.peer = peer
+    self.traits = traits
+    self.nonce = nonce
+    self.commitment = commitment
+  }
+}
+
+/// How a link ended, as the edge saw it.
+public enum LinkEnd: Sendable, Hashable {
+  /// The far side closed it in good order.
+  case ended
+  case failed(LinkFailure)
+  case insecure(SecureChannelFailure)
+}
+
+/// What the trust policy says of a peer.
+public enum TrustJudgement: Sendable, Hashable {
+  /// Remembered, pinned, or our own device.
+  case known
+  /// Not known; the policy takes it on first use.
+  case new
+  /// A person has to compare the short codes first.
+  case ask
+  case refused(Reason, detail: String)
+}
+
+/// What happened. Facts are in the past tense.
+public enum Fact: Sendable, Hashable {
+  case commanded(CommandID, Command)
+  /// A message to send; it was admitted within the peer's budget (`messagesTaken` gives budget back).
+  case messageQueued(NodeID, Bytes, DeliveryMode)
+  /// The application took this many bytes of messages that were delivered to it.
+  case messagesConsumed(NodeID, byteCount: Int)
+  case discoveryReported(source: String, DiscoveryReport)
+  /// A discovery source has ended: what only it saw is lost.
+  case discoveryEnded(source: String)
+  case dialFailed(DialID, LinkFailure)
+  case linkOpened(LinkID, LinkOpening)
+  case received(LinkID, Bytes)
+  /// This many bytes of what was to be transmitted are with the kernel now.
+  case transmitted(LinkID, byteCount: Int)
+  case linkClosed(LinkID, LinkEnd)
+  case trustJudged(LinkID, TrustJudgement)
+  /// The short code of the link, or nil: the reveal does not match the commitment.
+  case codeDerived(LinkID, String?)
+  /// Chunk frames ready to transmit, all but the last of `chunkFrameCount` bytes, for the transfer's next bytes.
+  case chunksRead(TransferID, frames: Bytes, payloadCount: Int)
+  /// All offered bytes were read; what they hash to.
+  case sourceFinished(TransferID, ResourceDigest)
+  case sourceFailed(TransferID, Reason, detail: String)
+  /// The store holds the first `upTo` bytes.
+  case chunkStored(TransferID, upTo: UInt64)
+  /// The resource is verified and has its final name.
+  case committed(TransferID, name: [UInt8])
+  case storeFailed(TransferID, Reason, detail: String)
+  /// Time has passed; nothing else.
+  case deadlineReached
+}

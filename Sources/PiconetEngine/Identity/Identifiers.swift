@@ -1,0 +1,30 @@
+/// A link, numbered by whoever drives the engine; never used again.
+public struct LinkID: Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A dial, numbered by the engine; never used again.
+public struct DialID: Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: DialID, right: DialID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A command of the application, numbered by whoever drives the engine. Its one reply carries the number.
+public struct CommandID: Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A transfer within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`; incoming ones
+/// by the engine. The number on the wire is another matter: it names something only within one peer.
+public struct TransferID: Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static let firstIncoming: UInt64 = 1 << 63
+  public var isIncoming: Bool { rawValue >= Self.firstIncoming }
+  public static func < (left: TransferID, right: TransferID) -> Bool { left.rawValue < right.rawValue }
+}
