@@ -27,8 +27,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var disconnectTimeout: Duration = .seconds(20)
   /// From an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
-  /// An association without members or invitation ends after this. Default 10 s.
-  public var idleTimeout: Duration = .seconds(10)
+  /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s: a
+  /// person on the other side may compare short codes meanwhile.
+  public var idleTimeout: Duration = .seconds(90)
   /// How long what was sent before a `leave` may take to go, and the far side to confirm. Default 5 s.
   public var leaveTimeout: Duration = .seconds(5)
   /// Links that have no association yet, at most. The oldest goes first. Default 128.
@@ -57,7 +58,9 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(!name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, "a name has no control characters")
     try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")
     try check((1...(64 << 20)).contains(messageLimit), "the message limit is 1 byte to 64 MiB")
-    try check(messageWindow >= messageLimit, "the message window holds at least one message of \(messageLimit) bytes")
+    try check(
+      messageWindow >= messageLimit + WireLimits.messageCost,
+      "the message window holds a message of \(messageLimit) bytes")
     try check(
       (WireLimits.smallestFrame...WireLimits.largestFrame).contains(frameLimit),
       "the frame limit is \(WireLimits.smallestFrame) to \(WireLimits.largestFrame) bytes")

@@ -18,7 +18,8 @@ public enum Frame: Equatable, Sendable {
   // The association, not sequenced.
   /// All sequenced frames up to this number have arrived.
   case acknowledge(received: UInt64)
-  /// The receiver takes this many bytes of reliable messages in all since the association began.
+  /// The receiver takes reliable messages of this total cost since the association began: their bytes, and
+  /// `WireLimits.messageCost` for each.
   case messageCredit(limit: UInt64)
   case unreliableMessage(Bytes)
   /// The next bytes of a transfer: where they belong follows from the order on the link.
@@ -35,7 +36,8 @@ public enum Frame: Equatable, Sendable {
   case message(Bytes)
   /// A part of a reliable message; more follow.
   case fragment(Bytes)
-  case invite(context: Bytes)
+  /// The inviter waits for an answer this many milliseconds.
+  case invite(timeout: UInt64, context: Bytes)
   case accept
   case decline(Reason, detail: String)
   case withdraw(Reason)

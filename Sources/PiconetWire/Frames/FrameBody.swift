@@ -35,10 +35,11 @@ enum FrameBody {
     case FrameType.acknowledge: frame = .acknowledge(received: try reader.integer("received"))
     case FrameType.messageCredit: frame = .messageCredit(limit: try reader.integer("limit"))
     case FrameType.invite:
-      guard body.count <= WireLimits.context else {
+      let timeout = try reader.integer("timeout")
+      guard reader.rest.count <= WireLimits.context else {
         throw reader.malformed("context above \(WireLimits.context) bytes")
       }
-      return .invite(context: body)
+      return .invite(timeout: timeout, context: reader.rest)
     case FrameType.accept: frame = .accept
     case FrameType.decline:
       frame = .decline(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))

@@ -72,7 +72,9 @@ public enum FrameEncoder {
       VariableInteger.append(size, to: &body)
       body.append(ResourceDigest.sha256Algorithm)
       body.append(contentsOf: digest.bytes)
-    case .invite(let context): body.append(contentsOf: context)
+    case .invite(let timeout, let context):
+      VariableInteger.append(timeout, to: &body)
+      body.append(contentsOf: context)
     case .accept: break
     case .offer(let transfer, let offer): OfferCodec.append(transfer: transfer, offer, to: &body)
     case .declineOffer(let transfer, let reason, let detail), .abandon(let transfer, let reason, let detail),

@@ -37,6 +37,12 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let restarted = Reason(rawValue: 17)
   /// Both ends of a link have the same key.
   public static let selfConnection = Reason(rawValue: 18)
+  /// The peer is a member of the session already.
+  public static let alreadyConnected = Reason(rawValue: 19)
+  /// An invitation to the same peer is under way.
+  public static let inProgress = Reason(rawValue: 20)
+  /// No address of the peer could be reached on any transport, or the peer is not in sight.
+  public static let unreachable = Reason(rawValue: 21)
 
   // Ends of transfers.
 
@@ -68,7 +74,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
     .wrongSession: "another session", .duplicateLink: "duplicate link", .protocolBroken: "protocol broken",
     .limitExceeded: "limit exceeded", .shuttingDown: "shutting down", .removed: "removed",
     .linkFailed: "link failed", .idle: "idle", .noSuchAssociation: "no such association", .restarted: "restarted",
-    .selfConnection: "connected to itself",
+    .selfConnection: "connected to itself", .alreadyConnected: "already connected", .inProgress: "in progress",
+    .unreachable: "unreachable",
     .nameRefused: "name refused", .tooLarge: "too large", .diskFull: "disk full", .noPermission: "no permission",
     .exists: "exists already", .digestMismatch: "digest mismatch", .sizeMismatch: "size mismatch",
     .directoryVanished: "directory vanished", .sourceChanged: "source changed",

@@ -1,0 +1,91 @@
+import PiconetWire
+
+/// What two nodes share while they are connected: sequence numbers, credit, membership, what waits to be sent.
+struct Association: Sendable {
+  let id: AssociationID
+  let node: NodeID
+  /// The active link.
+  let link: LinkID
+  let peer: ProvenPeer
+  let begunAt: Instant
+  /// The far side's limits.
+  let limits: PeerLimits
+
+  /// How many associations the far side had begun with us when it confirmed this one; nil until then.
+  var farBegun: UInt64?
+
+  // Sequence numbers: counts of sequenced frames.
+  var sent: UInt64 = 0
+  var acknowledged: UInt64 = 0
+  var received: UInt64 = 0
+  var receivedTold: UInt64 = 0
+
+  // Membership.
+  var isMember = false
+  /// Invitations of ours that have no answer yet, oldest first; nil where we withdrew. Each gets exactly one answer.
+  var unanswered: [CommandID?] = []
+  /// Until when the far side's invitation may be answered.
+  var invitationExpires: Instant?
+  /// Since when nobody has been a member or invited.
+  var idleSince: Instant
+  var leaving: Leaving?
+
+  // Messages.
+  var outbox = Outbox()
+  var inbox: Inbox
+
+  // Transfers: wire numbers to transfers, each way.
+  var outgoing: [UInt64: TransferID] = [:]
+  var incoming: [UInt64: TransferID] = [:]
+  /// Outgoing transfers in the order of their offers; the first with something to send goes first.
+  var outgoingOrder: [TransferID] = []
+  var numbers = TransferNumbers()
+
+  struct Leaving: Sendable {
+    var command: CommandID?
+    var reason: Reason
+    var deadline: Instant
+    /// The leave frame was sent; the far side closes the link.
+    var isTold = false
+  }
+
+  init(
+    id: AssociationID, node: NodeID, link: LinkID, peer: ProvenPeer, limits: PeerLimits, window: Int, at now: Instant
+  ) {
+    self.id = id
+    self.node = node
+    self.link = link
+    self.peer = peer
+    self.limits = limits
+    begunAt = now
+    idleSince = now
+    outbox.limit = limits.messageWindow
+    inbox = Inbox(window: UInt64(window))
+  }
+
+  /// Counts a message frame and completes its message.
+  mutating func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
+    guard isMember else { throw InboxBreach.notMember }
+    received += 1
+    return try inbox.message(bytes, messageLimit: messageLimit)
+  }
+
+  /// The longest frame body that we may send.
+  var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
+  var isIdle: Bool { !isMember && unanswered.allSatisfy { $0 == nil } && invitationExpires == nil }
+}
+
+/// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.
+struct TransferNumbers: Sendable {
+  private var free: [UInt64] = []
+  private var next: UInt64 = 0
+
+  mutating func take() -> UInt64? {
+    if let number = free.popLast() { return number }
+    guard next < WireLimits.transferNumbers else { return nil }
+    defer { next += 1 }
+    return next
+  }
+
+  mutating func giveBack(_ number: UInt64) { free.append(number) }
+}

@@ -1,0 +1,63 @@
+import PiconetWire
+
+/// Reliable messages on their way in: fragments become messages, credit grows as the application takes them.
+struct Inbox: Sendable {
+  private let window: UInt64
+  private var fragments: [UInt8] = []
+  private var isFragmented = false
+  /// Cost of all that came in since the association began.
+  private var used: UInt64 = 0
+  /// Cost of all that the application took.
+  private var consumed: UInt64 = 0
+  private var granted: UInt64
+
+  init(window: UInt64) {
+    self.window = window
+    granted = window
+  }
+
+  mutating func fragment(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) {
+    try use(bytes.count)
+    guard fragments.count + bytes.count <= messageLimit else { throw InboxBreach.messageLimit }
+    fragments.append(contentsOf: bytes)
+    isFragmented = true
+  }
+
+  mutating func message(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
+    try use(bytes.count + WireLimits.messageCost)
+    guard fragments.count + bytes.count <= messageLimit else { throw InboxBreach.messageLimit }
+    guard isFragmented else { return bytes }
+    fragments.append(contentsOf: bytes)
+    defer {
+      fragments = []
+      isFragmented = false
+    }
+    return fragments[...]
+  }
+
+  private mutating func use(_ cost: Int) throws(InboxBreach) {
+    used += UInt64(cost)
+    guard used <= granted else { throw InboxBreach.credit }
+  }
+
+  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame.
+  mutating func consume(_ cost: Int) -> UInt64? {
+    consumed = min(consumed + UInt64(max(0, cost)), used)
+    let limit = consumed + window
+    guard limit - granted >= window / 4 else { return nil }
+    granted = limit
+    return limit
+  }
+
+  var bufferedCount: Int { fragments.count }
+}
+
+/// How a far side broke its word about messages.
+enum InboxBreach: Error, Equatable {
+  /// A message before the invitation was accepted.
+  case notMember
+  /// More than the credit allows.
+  case credit
+  /// A message above the limit.
+  case messageLimit
+}

@@ -1,0 +1,41 @@
+import PiconetWire
+
+/// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure starts the
+/// next at once. The first link wins; the failure of every transport is kept.
+struct ConnectRace: Sendable {
+  private var waiting: [(kind: TransportKind, addresses: [TransportAddress])]
+  private(set) var running: [TransportKind] = []
+  private(set) var failures: [(kind: TransportKind, failure: LinkFailure)] = []
+  private let headStart: Duration
+  private(set) var nextDeadline: Instant?
+
+  init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
+    self.headStart = headStart
+    waiting = preference.compactMap { kind in
+      let ofKind = addresses.filter { $0.kind == kind }
+      return ofKind.isEmpty ? nil : (kind, ofKind)
+    }
+  }
+
+  /// Nothing runs and nothing waits: the race is lost.
+  var isLost: Bool { waiting.isEmpty && running.isEmpty }
+
+  /// The next transport to dial, if it is time for one.
+  mutating func next(at now: Instant) -> (kind: TransportKind, addresses: [TransportAddress])? {
+    guard !waiting.isEmpty, running.isEmpty || nextDeadline.map({ $0 <= now }) ?? true else { return nil }
+    let next = waiting.removeFirst()
+    running.append(next.kind)
+    nextDeadline = waiting.isEmpty ? nil : now + headStart
+    return next
+  }
+
+  mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
+    running.removeAll { $0 == kind }
+    failures.append((kind, failure))
+  }
+
+  /// The failures of all transports, for people.
+  var failureDescription: String {
+    failures.map { "\($0.kind.rawValue): \($0.failure)" }.joined(separator: "; ")
+  }
+}

@@ -1,0 +1,83 @@
+import PiconetWire
+
+/// Merges the sightings of one peer over several sources. A peer is found with its first sighting and lost only when the last
+/// source falls silent.
+struct DiscoveryTable: Sendable {
+  enum Change: Equatable {
+    case found(PeerSummary)
+    case changed(PeerSummary)
+    case lost(NodeID)
+  }
+
+  private let ownNode: NodeID
+  private let limit: Int
+  private let preference: [TransportKind]
+  /// Per node, the sources in the order in which they first saw it.
+  private var rows: [NodeID: [(source: String, sighting: Sighting)]] = [:]
+
+  init(ownNode: NodeID, limit: Int, preference: [TransportKind]) {
+    self.ownNode = ownNode
+    self.limit = limit
+    self.preference = preference
+  }
+
+  var count: Int { rows.count }
+
+  mutating func report(_ report: DiscoveryReport, source: String) -> Change? {
+    switch report {
+    case .seen(let sighting):
+      let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
+      guard node != ownNode else { return nil }
+      guard var row = rows[node] else {
+        // A room holds fewer devices than the limit; beyond it somebody invents them, and first come is first served.
+        guard rows.count < limit else { return nil }
+        rows[node] = [(source, sighting)]
+        return summary(of: node).map(Change.found)
+      }
+      let before = summary(of: node)
+      if let index = row.firstIndex(where: { $0.source == source }) {
+        row[index].sighting = sighting
+      } else {
+        row.append((source, sighting))
+      }
+      rows[node] = row
+      let after = summary(of: node)
+      return before == after ? nil : after.map(Change.changed)
+    case .gone(let peer, let incarnation):
+      return forget(NodeID(peer: peer, incarnation: incarnation), source: source)
+    }
+  }
+
+  /// All that only this source saw is lost, in the order of the nodes.
+  mutating func sourceEnded(_ source: String) -> [Change] {
+    rows.keys.sorted().compactMap { forget($0, source: source) }
+  }
+
+  private mutating func forget(_ node: NodeID, source: String) -> Change? {
+    guard var row = rows[node], let index = row.firstIndex(where: { $0.source == source }) else { return nil }
+    let before = summary(of: node)
+    row.remove(at: index)
+    if row.isEmpty {
+      rows[node] = nil
+      return .lost(node)
+    }
+    rows[node] = row
+    let after = summary(of: node)
+    return before == after ? nil : after.map(Change.changed)
+  }
+
+  /// Name and info are those of the source that saw the peer first; addresses are those of all, transports in order of
+  /// preference.
+  func summary(of node: NodeID) -> PeerSummary? {
+    guard let row = rows[node], let first = row.first else { return nil }
+    var addresses: [TransportAddress] = []
+    for kind in preference {
+      for (_, sighting) in row {
+        for address in sighting.addresses where address.kind == kind && !addresses.contains(address) {
+          addresses.append(address)
+        }
+      }
+    }
+    return PeerSummary(node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses)
+  }
+}

@@ -1,0 +1,229 @@
+import PiconetWire
+
+/// Links: the handshake, frames on their way in, the end.
+extension SessionEngine {
+  mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]) {
+    guard shutdown == nil else {
+      effects.append(.closeLink(id, flush: false))
+      return
+    }
+    if let dial = opening.dial, !claim(dial, link: id, opening, now, &effects) { return }
+    makeRoomForHandshake(now, &effects)
+    let link = Link(id: id, opening: opening, at: now, frameLimit: configuration.frameLimit)
+    links[id] = link
+    if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
+  }
+
+  /// Links that never get to an association must not keep others out: the oldest of them goes.
+  private mutating func makeRoomForHandshake(_ now: Instant, _ effects: inout [Effect]) {
+    let unfinished = links.values.filter { $0.phase != .active }
+    guard unfinished.count >= configuration.handshakeLimit,
+      let oldest = unfinished.min(by: { ($0.openedAt, $0.id) < ($1.openedAt, $1.id) })
+    else { return }
+    end(oldest.id, Ending(.limitExceeded, .us, "too many links in their handshake"), now, &effects)
+  }
+
+  private mutating func sendHello(on id: LinkID, code: CodePart) {
+    guard let link = links[id] else { return }
+    // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
+    let held = associations.values.filter { association in
+      link.node.map { $0 == association.node } ?? (association.node.peer == link.opening.peer)
+    }
+    let hello = Hello(
+      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope, limits: ownLimits,
+      associationsBegun: begun[link.opening.peer],
+      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil, code: code)
+    links[id]?.queue(.hello(hello))
+    dirty.insert(id)
+  }
+
+  mutating func received(_ bytes: Bytes, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard links[id] != nil else { return }
+    links[id]?.lastReceived = now
+    links[id]?.pingedAt = nil
+    links[id]?.decoder.push(bytes)
+    decode(id, now, &effects)
+  }
+
+  /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.
+  mutating func decode(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard var decoder = links[id]?.takeDecoder() else { return }
+    do throws(WireError) {
+      var active = links[id]?.phase == .active ? links[id]?.node : nil
+      while links[id]?.isDecodingPaused == false, let frame = try decoder.next() {
+        // Messages are what there is most of: they pass by everything that they can't concern.
+        if let active, case .message(let bytes) = frame {
+          messageCame(bytes, from: active, on: id, now, &effects)
+        } else {
+          handle(frame, on: id, now, &effects)
+          active = links[id]?.phase == .active ? links[id]?.node : nil
+        }
+      }
+      links[id]?.decoder = decoder
+      if decoder.bufferedCount > Link.pausedLimit {
+        breach(id, .limitExceeded, "too many bytes during the handshake", now, &effects)
+      }
+    } catch {
+      breach(id, .protocolBroken, "\(error)", now, &effects)
+    }
+  }
+
+  private mutating func handle(_ frame: Frame, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links[id] else { return }
+    guard link.isLegal(frame) else {
+      breach(id, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", now, &effects)
+      return
+    }
+    if link.phase == .active, let node = link.node {
+      if frame.isSequenced { associations[node]?.received += 1 }
+      if handleAssociationFrame(frame, from: node, on: id, now, &effects) { return }
+    }
+    switch frame {
+    case .hello(let hello): helloCame(hello, on: id, now, &effects)
+    case .codeReveal(let nonce): revealCame(nonce, on: id, &effects)
+    case .associate(let association, let received): associateCame(association, received, on: id, now, &effects)
+    case .close(let reason, let detail): closeCame(reason, detail, on: id, now, &effects)
+    case .ping(let token):
+      links[id]?.queue(.pong(token))
+      dirty.insert(id)
+      if let waiting = links[id]?.control.count, waiting > Link.controlLimit {
+        breach(id, .limitExceeded, "more pings than their answers can go", now, &effects)
+      }
+    default: break
+    }
+  }
+
+  private mutating func helloCame(_ hello: Hello, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links[id] else { return }
+    guard hello.versions.overlaps(Hello.supportedVersions) else {
+      refuse(id, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", now, &effects)
+      return
+    }
+    guard hello.scope == configuration.scope else {
+      refuse(id, .wrongSession, "the other device is in another session", now, &effects)
+      return
+    }
+    let far = NodeID(peer: link.opening.peer, incarnation: hello.incarnation)
+    guard far != node else {
+      refuse(id, .selfConnection, "this is our own address", now, &effects)
+      return
+    }
+    links[id]?.node = far
+    links[id]?.hello = hello
+    switch (link.isDialler, hello.code) {
+    case (true, .nonce(let nonce)):
+      links[id]?.queue(.codeReveal(nonce: link.opening.nonce))
+      dirty.insert(id)
+      links[id]?.phase = .awaitingCode
+      effects.append(
+        .deriveCode(
+          id, diallerNonce: link.opening.nonce, acceptorNonce: nonce, commitment: link.opening.commitment))
+    case (false, .commitment):
+      links[id]?.phase = .awaitingReveal
+      sendHello(on: id, code: .nonce(link.opening.nonce))
+    default:
+      breach(id, .protocolBroken, "hello without this side's part of the short code", now, &effects)
+    }
+  }
+
+  private mutating func revealCame(_ nonce: [UInt8], on id: LinkID, _ effects: inout [Effect]) {
+    guard let link = links[id], case .commitment(let commitment)? = link.hello?.code else { return }
+    links[id]?.phase = .awaitingCode
+    effects.append(
+      .deriveCode(id, diallerNonce: nonce, acceptorNonce: link.opening.nonce, commitment: commitment))
+  }
+
+  mutating func derived(_ id: LinkID, _ code: String?, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links[id], link.phase == .awaitingCode, let far = link.node else { return }
+    guard let code else {
+      refuse(id, .identity, "the revealed nonce is not the one that was committed to", now, &effects)
+      return
+    }
+    links[id]?.code = code
+    links[id]?.phase = .awaitingTrust
+    effects.append(.judgeTrust(id, far, name: link.hello?.name ?? ""))
+  }
+
+  mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links[id], link.phase == .awaitingTrust else { return }
+    if case .refused(let reason, let detail) = judgement {
+      refuse(id, reason, detail, now, &effects)
+      return
+    }
+    links[id]?.judgement = judgement
+    links[id]?.phase = .ready
+    ready(id, now, &effects)
+    decode(id, now, &effects)
+  }
+
+  private mutating func closeCame(
+    _ reason: Reason, _ detail: String, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    let blame: Blame =
+      switch reason {
+      case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
+      case .duplicateLink: .nobody
+      default: .peer
+      }
+    effects.append(.closeLink(id, flush: false))
+    forget(id, Ending(reason, blame, detail), now, &effects)
+  }
+
+  mutating func closed(_ id: LinkID, _ end: LinkEnd, _ now: Instant, _ effects: inout [Effect]) {
+    guard links[id] != nil else { return }
+    let ending =
+      switch end {
+      case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")
+      case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
+      case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
+      }
+    forget(id, ending, now, &effects)
+  }
+
+  /// We end the link in good order and tell the far side why; nobody broke a rule.
+  mutating func refuse(
+    _ id: LinkID, _ reason: Reason, _ detail: String, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
+    end(id, Ending(reason, blame, detail), now, &effects)
+  }
+
+  /// The far side broke a rule: the link ends, and its association with it.
+  mutating func breach(
+    _ id: LinkID, _ reason: Reason, _ detail: String, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    end(id, Ending(reason, .peer, detail), now, &effects)
+  }
+
+  /// Tells the far side the reason, closes the link and forgets it.
+  mutating func end(_ id: LinkID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+    guard links[id] != nil else { return }
+    links[id]?.queue(.close(ending.reason, detail: ending.detail))
+    handOver(id, now, &effects)
+    effects.append(.closeLink(id, flush: true))
+    forget(id, ending, now, &effects)
+  }
+
+  /// Forgets the link and ends what lived by it.
+  mutating func forget(_ id: LinkID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links.removeValue(forKey: id) else { return }
+    dirty.remove(id)
+    if let far = link.node, associations[far]?.link == id { endAssociation(far, ending, now, &effects) }
+    linkEnded(id, node: link.node, ending, now, &effects)
+  }
+
+  /// Hands all queued control frames of a link to the driver, whatever the window: the link is about to close.
+  private mutating func handOver(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let bytes = links[id]?.control, !bytes.isEmpty else { return }
+    links[id]?.control = []
+    links[id]?.outstanding += bytes.count
+    links[id]?.lastSent = now
+    effects.append(.transmit(id, bytes[...]))
+  }
+
+  mutating func transmitted(_ count: Int, on id: LinkID) {
+    guard let outstanding = links[id]?.outstanding else { return }
+    links[id]?.outstanding = max(0, outstanding - count)
+    dirty.insert(id)
+  }
+}

@@ -1,0 +1,120 @@
+import PiconetWire
+
+/// Deadlines, and the end of everything.
+extension SessionEngine {
+  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time.
+  public var nextDeadline: Instant? {
+    var next: Instant?
+    func consider(_ instant: Instant?) {
+      guard let instant else { return }
+      next = next.map { min($0, instant) } ?? instant
+    }
+    for attempt in attempts {
+      consider(attempt.deadline)
+      if attempt.phase == .dialling { consider(attempt.race.nextDeadline) }
+    }
+    for link in links.values { consider(link.nextDeadline(configuration)) }
+    for association in associations.values {
+      consider(association.invitationExpires)
+      consider(association.leaving?.deadline)
+      if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
+    }
+    return next
+  }
+
+  mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
+    attemptDeadlines(now, &effects)
+    for id in links.keys.sorted() { linkDeadline(id, now, &effects) }
+    for far in associations.keys.sorted() { associationDeadline(far, now, &effects) }
+  }
+
+  private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = links[id] else { return }
+    guard link.phase == .active else {
+      if link.openedAt + configuration.handshakeTimeout <= now {
+        end(id, Ending(.timedOut, .peer, "the handshake was not completed in time"), now, &effects)
+      }
+      return
+    }
+    if link.lastReceived + configuration.disconnectTimeout <= now {
+      let seconds = configuration.disconnectTimeout.wholeNanoseconds / 1_000_000_000
+      end(id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), now, &effects)
+    } else if link.nextPing(configuration) <= now {
+      links[id]?.queue(.ping(now.nanoseconds & VariableInteger.max))
+      links[id]?.pingedAt = now
+      // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.
+      links[id]?.lastSent = now
+      dirty.insert(id)
+    }
+  }
+
+  private mutating func associationDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far] else { return }
+    if let leaving = association.leaving {
+      if leaving.deadline <= now { end(association.link, Ending(leaving.reason, .us), now, &effects) }
+      return
+    }
+    if let expires = association.invitationExpires, expires <= now {
+      associations[far]?.invitationExpires = nil
+      send(.decline(.timedOut, detail: ""), to: far)
+      idleFrom(now, far)
+      deliver(.invitationEnded(far, Ending(.timedOut, .us, "nobody answered in time")), &effects)
+    } else if isUnused(association), association.idleSince + configuration.idleTimeout <= now {
+      end(association.link, Ending(.idle, .nobody), now, &effects)
+    }
+  }
+
+  // MARK: Shutting down
+
+  mutating func shutDown(_ command: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+    shutdown = Shutdown(command: command)
+    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), now, &effects) }
+    for dial in dials.keys.sorted() { effects.append(.cancelDial(dial)) }
+    dials = [:]
+    for id in links.keys.sorted() where links[id]?.phase != .active {
+      end(id, Ending(.shuttingDown, .us), now, &effects)
+    }
+    for far in associations.keys.sorted() {
+      guard let association = associations[far] else { continue }
+      if association.leaving != nil { continue }
+      if !association.isMember {
+        end(association.link, Ending(.shuttingDown, .us), now, &effects)
+        continue
+      }
+      for transfer in association.outgoingOrder { abandon(transfer, Ending(.shuttingDown, .us), &effects) }
+      associations[far]?.leaving = Association.Leaving(
+        command: nil, reason: .shuttingDown, deadline: now + configuration.leaveTimeout)
+      dirty.insert(association.link)
+    }
+  }
+
+  mutating func finishShutdown(_ effects: inout [Effect]) {
+    guard let shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
+    self.shutdown?.isFinished = true
+    reply(shutdown.command, .done, &effects)
+    effects.append(.finished)
+  }
+
+  /// What the engine holds: after `shutDown` all is zero.
+  public var census: EngineCensus {
+    EngineCensus(
+      links: links.count, dials: dials.count, associations: associations.count,
+      members: associations.values.count { $0.isMember }, transfersIncoming: incoming.count,
+      transfersOutgoing: outgoing.count, attempts: attempts.count, sightings: discovery.count,
+      queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost }
+        + links.values.reduce(0) { $0 + $1.control.count })
+  }
+}
+
+/// How many things an engine holds.
+public struct EngineCensus: Sendable, Hashable {
+  public var links: Int
+  public var dials: Int
+  public var associations: Int
+  public var members: Int
+  public var transfersIncoming: Int
+  public var transfersOutgoing: Int
+  public var attempts: Int
+  public var sightings: Int
+  public var queuedBytes: Int
+}

@@ -1,0 +1,166 @@
+import PiconetWire
+
+/// The protocol as a value: facts in, effects out. It opens nothing, reads no clock, draws nothing but from its seed.
+///
+/// The same seed and the same facts give the same effects. Whoever drives it hands over one fact after the other, calls `flush` after
+/// each batch, does what the effects say in their order, and calls back with `deadlineReached` when `nextDeadline` has come.
+public struct SessionEngine: Sendable {
+  let node: NodeID
+  let configuration: EngineConfiguration
+  var random: SeededRandom
+
+  var discovery: DiscoveryTable
+  var attempts: [InvitationAttempt] = []
+  /// Dials under way, and the attempt that each serves.
+  var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
+  var links: [LinkID: Link] = [:]
+  var associations: [NodeID: Association] = [:]
+  /// Associations begun per peer.
+  var begun = BegunCounts()
+  var outgoing: [TransferID: OutgoingTransfer] = [:]
+  var incoming: [TransferID: IncomingTransfer] = [:]
+
+  var nextDial: UInt64 = 1
+  var nextIncoming = TransferID.firstIncoming
+  /// Links with something to transmit, looked at by the next `flush`.
+  var dirty: Set<LinkID> = []
+  /// Messages of one association that came in one batch and are delivered at once.
+  var arrived: (node: NodeID, messages: [Bytes])?
+  var shutdown: Shutdown?
+
+  struct Shutdown: Sendable {
+    var command: CommandID
+    var isFinished = false
+  }
+
+  /// - Parameters:
+  ///   - configuration: validated by its maker.
+  ///   - seed: of all that the engine draws: association ids.
+  public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64) {
+    node = identity.node
+    self.configuration = configuration
+    random = SeededRandom(seed: seed)
+    discovery = DiscoveryTable(
+      ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
+  }
+
+  /// Takes one fact; effects are appended in order.
+  public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
+    switch fact {
+    case .messageQueued(let node, let message, let mode): queue(message, to: node, mode, now, &effects)
+    case .received(let link, let bytes): received(bytes, on: link, now, &effects)
+    case .transmitted(let link, let count): transmitted(count, on: link)
+    case .messagesConsumed(let node, let cost): consumed(cost, from: node)
+    case .commanded(let id, let command): handle(command, id, now, &effects)
+    case .discoveryReported(let source, let report):
+      if let change = discovery.report(report, source: source) { deliver(change, &effects) }
+    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, &effects) }
+    case .dialFailed(let dial, let failure): dialFailed(dial, failure, now, &effects)
+    case .linkOpened(let link, let opening): opened(link, opening, now, &effects)
+    case .linkClosed(let link, let end): closed(link, end, now, &effects)
+    case .trustJudged(let link, let judgement): judged(link, judgement, now, &effects)
+    case .codeDerived(let link, let code): derived(link, code, now, &effects)
+    case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &effects)
+    case .sourceFinished(let id, let digest): sourceFinished(id, digest)
+    case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &effects)
+    case .chunkStored(let id, let upTo): stored(id, upTo: upTo)
+    case .committed(let id, let name): committed(id, name: name, &effects)
+    case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &effects)
+    case .deadlineReached: deadlineReached(now, &effects)
+    }
+    flushArrived(&effects)
+    finishShutdown(&effects)
+  }
+
+  /// Frames what is queued for links; called once after each batch of facts.
+  public mutating func flush(at now: Instant, into effects: inout [Effect]) {
+    guard !dirty.isEmpty else { return }
+    let waiting = dirty.count == 1 ? Array(dirty) : dirty.sorted()
+    dirty.removeAll(keepingCapacity: true)
+    for link in waiting { transmit(on: link, now, &effects) }
+    finishShutdown(&effects)
+  }
+
+  private mutating func handle(_ command: Command, _ id: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+    if shutdown != nil {
+      reply(id, .failed(Ending(.shuttingDown, .us)), &effects)
+      return
+    }
+    switch command {
+    case .invite(let target, let context, let timeout): invite(id, target, context, timeout, now, &effects)
+    case .cancelInvitation(let attempt):
+      withdraw(attempt, Ending(.cancelled, .us), now, &effects)
+      reply(id, .done, &effects)
+    case .answerInvitation(let node, let accept, let reason):
+      answerInvitation(id, node, accept: accept, reason, now, &effects)
+    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, now, &effects)
+    case .leave(let node, let reason): leave(id, node, reason, now, &effects)
+    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &effects)
+    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset, &effects)
+    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &effects)
+    case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &effects)
+    case .shutDown: shutDown(id, now, &effects)
+    }
+  }
+
+  // MARK: What every part uses
+
+  /// The limits that our hello states.
+  var ownLimits: PeerLimits {
+    PeerLimits(
+      message: UInt64(configuration.messageLimit), frame: UInt64(configuration.frameLimit),
+      messageWindow: UInt64(configuration.messageWindow), transfers: UInt64(configuration.transferLimit),
+      silence: UInt64(max(0, configuration.disconnectTimeout.wholeNanoseconds / 1_000_000)))
+  }
+
+  /// Delivers an event, after the messages that came before it.
+  mutating func deliver(_ event: Event, _ effects: inout [Effect]) {
+    flushArrived(&effects)
+    effects.append(.deliver(event))
+  }
+
+  mutating func reply(_ command: CommandID, _ reply: Reply, _ effects: inout [Effect]) {
+    flushArrived(&effects)
+    effects.append(.reply(command, reply))
+  }
+
+  mutating func flushArrived(_ effects: inout [Effect]) {
+    guard let (node, messages) = arrived else { return }
+    arrived = nil
+    effects.append(.deliver(.messagesReceived(node, messages, .reliable)))
+  }
+
+  private mutating func deliver(_ change: DiscoveryTable.Change, _ effects: inout [Effect]) {
+    switch change {
+    case .found(let summary): deliver(.peerFound(summary), &effects)
+    case .changed(let summary): deliver(.peerChanged(summary), &effects)
+    case .lost(let node): deliver(.peerLost(node), &effects)
+    }
+  }
+
+  /// Queues a control frame on the active link of an association and counts it where it is sequenced.
+  mutating func send(_ frame: Frame, to node: NodeID) {
+    guard let link = associations[node]?.link else { return }
+    if frame.isSequenced { associations[node]?.sent += 1 }
+    links[link]?.queue(frame)
+    dirty.insert(link)
+  }
+}
+
+/// How many associations were begun with each peer, whatever its incarnation, because a dialling side knows the far side's
+/// key but not yet its incarnation. Within a limit: the first ones go first.
+struct BegunCounts: Sendable {
+  private var counts: [PeerID: UInt64] = [:]
+  private var order = FirstInFirstOut<PeerID>()
+  static let limit = 4096
+
+  subscript(peer: PeerID) -> UInt64 { counts[peer] ?? 0 }
+
+  mutating func increment(_ peer: PeerID) {
+    if counts[peer] == nil {
+      order.append(peer)
+      if order.count > Self.limit, let oldest = order.popFirst() { counts[oldest] = nil }
+    }
+    counts[peer, default: 0] += 1
+  }
+}

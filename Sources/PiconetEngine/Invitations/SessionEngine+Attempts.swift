@@ -1,0 +1,271 @@
+import PiconetWire
+
+/// Invitations of ours: dial, link, confirm, invite; one reply.
+extension SessionEngine {
+  mutating func invite(
+    _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ now: Instant,
+    _ effects: inout [Effect]
+  ) {
+    var addresses: [TransportAddress] = []
+    var far: NodeID?
+    var expected: PeerID?
+    switch target {
+    case .node(let node):
+      far = node
+      expected = node.peer
+      addresses = discovery.summary(of: node)?.addresses ?? []
+    case .addresses(let given, let peer):
+      expected = peer
+      addresses = given
+    }
+    if let refusal = refusalOfInvitation(to: far, context, hasAddresses: !addresses.isEmpty) {
+      reply(id, .failed(refusal), &effects)
+      return
+    }
+    let race = ConnectRace(
+      addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
+    attempts.append(
+      InvitationAttempt(
+        command: id, node: far, expectedPeer: expected, context: context, deadline: now + timeout, race: race))
+    if let far, associations[far] != nil {
+      proceed(attempts.count - 1, with: far, now, &effects)
+    } else {
+      dialNext(id, now, &effects)
+    }
+  }
+
+  private func refusalOfInvitation(to far: NodeID?, _ context: [UInt8], hasAddresses: Bool) -> Ending? {
+    if context.count > WireLimits.context {
+      return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
+    }
+    if attempts.count >= InvitationAttempt.limit {
+      return Ending(.limitExceeded, .us, "\(InvitationAttempt.limit) invitations are under way")
+    }
+    if memberCount >= configuration.capacity {
+      return Ending(.full, .us, "the session has \(configuration.capacity) members")
+    }
+    guard let far else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
+    if far == node { return Ending(.selfConnection, .us) }
+    if attempts.contains(where: { $0.node == far }) { return Ending(.inProgress, .us) }
+    if let association = associations[far] {
+      if association.isMember { return Ending(.alreadyConnected, .us) }
+      return association.leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
+    }
+    return hasAddresses ? nil : Ending(.unreachable, .link, "the peer is not in sight")
+  }
+
+  /// Members of the session, ourselves included.
+  var memberCount: Int { 1 + associations.values.count { $0.isMember } }
+
+  // MARK: Dialling
+
+  private mutating func dialNext(_ command: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
+    while attempts[index].phase == .dialling, let (kind, addresses) = attempts[index].race.next(at: now) {
+      let dial = DialID(rawValue: nextDial)
+      nextDial += 1
+      dials[dial] = (command, kind)
+      effects.append(.dial(dial, kind, addresses))
+    }
+    guard attempts[index].race.isLost, attempts[index].phase == .dialling else { return }
+    let race = attempts[index].race
+    if let far = attempts[index].node, links.values.contains(where: { $0.node == far }) {
+      // The far side has dialled us meanwhile; its link may do.
+      attempts[index].phase = .linking(nil)
+      return
+    }
+    let failure = race.failures.isEmpty ? "no transport for the peer's addresses" : race.failureDescription
+    fail(command, Ending(.unreachable, .link, failure), &effects)
+  }
+
+  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ now: Instant, _ effects: inout [Effect]) {
+    guard let (command, kind) = dials.removeValue(forKey: dial),
+      let index = attempts.firstIndex(where: { $0.command == command })
+    else { return }
+    attempts[index].race.failed(kind, failure)
+    dialNext(command, now, &effects)
+  }
+
+  private mutating func cancelDials(of command: CommandID, _ effects: inout [Effect]) {
+    for dial in dials.keys.sorted() where dials[dial]?.command == command {
+      dials[dial] = nil
+      effects.append(.cancelDial(dial))
+    }
+  }
+
+  /// A link that we dialled is open.
+  /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
+  mutating func claim(
+    _ dial: DialID, link: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    guard let (command, _) = dials.removeValue(forKey: dial),
+      let index = attempts.firstIndex(where: { $0.command == command })
+    else {
+      effects.append(.closeLink(link, flush: false))
+      return false
+    }
+    if let expected = attempts[index].expectedPeer, expected != opening.peer {
+      effects.append(.closeLink(link, flush: false))
+      let found = "expected \(expected.shortDescription), but \(opening.peer.shortDescription) answers there"
+      fail(command, Ending(.identity, .peer, found), &effects)
+      return false
+    }
+    cancelDials(of: command, &effects)
+    if attempts[index].phase == .dialling { attempts[index].phase = .linking(link) }
+    return true
+  }
+
+  // MARK: Linking
+
+  /// An association has begun: whoever waits for its node goes on with it.
+  mutating func associationBegan(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let link = associations[far]?.link else { return }
+    for index in attempts.indices {
+      if attempts[index].phase == .linking(link) { attempts[index].node = far }
+    }
+    guard
+      let index = attempts.firstIndex(where: { attempt in
+        guard attempt.node == far else { return false }
+        switch attempt.phase {
+        case .dialling, .linking: return true
+        case .confirming, .invited: return false
+        }
+      })
+    else { return }
+    let first = attempts[index].command
+    proceed(index, with: far, now, &effects)
+    // Two attempts by address may meet at one node: the later one is answered.
+    for other in attempts where other.node == far && other.command != first {
+      fail(other.command, Ending(.inProgress, .us), &effects)
+    }
+  }
+
+  private mutating func proceed(
+    _ index: Int, with far: NodeID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    cancelDials(of: attempts[index].command, &effects)
+    guard let association = associations[far] else { return }
+    let isTaken = attempts.contains { attempt in
+      attempt.node == far && attempt.command != attempts[index].command
+        && (attempt.phase == .invited || attempt.phase == .confirming)
+    }
+    if association.isMember || association.leaving != nil || isTaken {
+      let reason: Reason = association.isMember ? .alreadyConnected : .inProgress
+      fail(attempts[index].command, Ending(reason, .us), &effects)
+      return
+    }
+    if links[association.link]?.judgement == .ask, association.invitationExpires == nil {
+      attempts[index].phase = .confirming
+      deliver(.confirmationNeeded(association.peer), &effects)
+      return
+    }
+    sendInvite(index, to: far, now, &effects)
+  }
+
+  private mutating func sendInvite(_ index: Int, to far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    let attempt = attempts[index]
+    if associations[far]?.invitationExpires != nil {
+      // The peer's own invitation is here already: ours is its acceptance.
+      associations[far]?.invitationExpires = nil
+      send(.accept, to: far)
+      attempts[index].phase = .invited
+      becomeMember(far, now, &effects)
+      return
+    }
+    attempts[index].phase = .invited
+    associations[far]?.unanswered.append(attempt.command)
+    let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)
+    send(.invite(timeout: UInt64(left), context: attempt.context[...]), to: far)
+  }
+
+  mutating func confirm(
+    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let index = attempts.firstIndex(where: { $0.node == far && $0.phase == .confirming }) else {
+      reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")), &effects)
+      return
+    }
+    reply(id, .done, &effects)
+    if confirmed {
+      sendInvite(index, to: far, now, &effects)
+    } else {
+      let command = attempts[index].command
+      if let link = associations[far]?.link { end(link, Ending(reason, .us), now, &effects) }
+      fail(command, Ending(reason, .us), &effects)
+    }
+  }
+
+  /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
+  mutating func linkEnded(
+    _ id: LinkID, node far: NodeID?, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    for attempt in attempts where attempt.phase == .linking(id) {
+      guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
+      let target = far ?? attempt.node
+      let hasOther = target.map { target in
+        associations[target] != nil || links.values.contains { $0.node == target && $0.id != id }
+      }
+      if let target, associations[target] != nil {
+        attempts[index].node = target
+        proceed(index, with: target, now, &effects)
+      } else if ending.reason == .duplicateLink || hasOther == true {
+        attempts[index].node = target
+        attempts[index].phase = .linking(nil)
+      } else {
+        fail(attempt.command, ending, &effects)
+      }
+    }
+    // Attempts that wait for any link of the node fail with the last one.
+    for attempt in attempts where attempt.phase == .linking(nil) {
+      guard let target = attempt.node, target == far, ending.reason != .duplicateLink,
+        associations[target] == nil, !links.values.contains(where: { $0.node == target })
+      else { continue }
+      fail(attempt.command, ending, &effects)
+    }
+  }
+
+  mutating func attemptsLostAssociation(
+    _ far: NodeID, unanswered: [CommandID], _ ending: Ending, _ effects: inout [Effect]
+  ) {
+    for attempt in attempts where attempt.node == far && (attempt.phase == .confirming || attempt.phase == .invited) {
+      fail(attempt.command, ending, &effects)
+    }
+  }
+
+  // MARK: The end of an attempt
+
+  /// Ends an attempt before its answer: by the caller, or by time.
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+    guard let attempt = attempts.first(where: { $0.command == command }) else { return }
+    if attempt.phase == .invited, let far = attempt.node {
+      if let index = associations[far]?.unanswered.firstIndex(of: command) {
+        associations[far]?.unanswered[index] = nil
+        send(.withdraw(ending.reason), to: far)
+        idleFrom(now, far)
+      }
+    } else if case .linking(let link?) = attempt.phase {
+      fail(command, ending, &effects)
+      if links[link]?.phase != .active { end(link, ending, now, &effects) }
+      return
+    }
+    fail(command, ending, &effects)
+  }
+
+  mutating func fail(_ command: CommandID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
+    attempts.remove(at: index)
+    cancelDials(of: command, &effects)
+    reply(command, .failed(ending), &effects)
+  }
+
+  mutating func attemptDeadlines(_ now: Instant, _ effects: inout [Effect]) {
+    for attempt in attempts {
+      if attempt.deadline <= now {
+        let tried = attempt.race.failures.isEmpty ? "" : " (\(attempt.race.failureDescription))"
+        withdraw(attempt.command, Ending(.timedOut, .peer, "no answer in time\(tried)"), now, &effects)
+      } else if attempt.phase == .dialling {
+        dialNext(attempt.command, now, &effects)
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import PiconetWire
+
+/// Invitations of others, answers to ours, and what makes a member.
+extension SessionEngine {
+  /// Invitations that nobody answers expire here even if the inviter would wait for longer.
+  static let longestInvitation = Duration.seconds(300)
+
+  mutating func inviteCame(
+    _ timeout: UInt64, _ context: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far], !association.isMember, association.invitationExpires == nil else {
+      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
+      return
+    }
+    guard association.leaving == nil else {
+      send(.decline(.left, detail: ""), to: far)
+      return
+    }
+    guard memberCount < configuration.capacity else {
+      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
+      return
+    }
+    // Both invite at once: each takes the other's invitation as the answer to its own.
+    if attempts.contains(where: { $0.node == far && $0.phase == .invited }), association.unanswered.last ?? nil != nil {
+      send(.accept, to: far)
+      becomeMember(far, now, &effects)
+      return
+    }
+    let patience = min(
+      .milliseconds(Int64(clamping: min(timeout, 86_400_000))), Self.longestInvitation)
+    let expires = now + patience
+    associations[far]?.invitationExpires = expires
+    deliver(.invitationReceived(association.peer, context: Array(context), expires: expires), &effects)
+  }
+
+  mutating func answerInvitation(
+    _ id: CommandID, _ far: NodeID, accept: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard associations[far]?.invitationExpires != nil else {
+      reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")), &effects)
+      return
+    }
+    associations[far]?.invitationExpires = nil
+    guard accept else {
+      send(.decline(reason, detail: ""), to: far)
+      idleFrom(now, far)
+      reply(id, .done, &effects)
+      return
+    }
+    guard memberCount < configuration.capacity else {
+      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
+      idleFrom(now, far)
+      reply(id, .failed(Ending(.full, .us, "the session has \(configuration.capacity) members")), &effects)
+      return
+    }
+    send(.accept, to: far)
+    reply(id, .done, &effects)
+    becomeMember(far, now, &effects)
+  }
+
+  mutating func acceptCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far], !association.unanswered.isEmpty else {
+      breach(id, .protocolBroken, "accepts what was not asked", now, &effects)
+      return
+    }
+    // A withdrawn invitation needs nothing: the far side leaves when it sees that it is withdrawn.
+    guard associations[far]?.unanswered.removeFirst() != nil, !association.isMember else { return }
+    guard memberCount < configuration.capacity else {
+      end(id, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
+      return
+    }
+    becomeMember(far, now, &effects)
+  }
+
+  mutating func declineCame(
+    _ reason: Reason, _ detail: String, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far], !association.unanswered.isEmpty else {
+      breach(id, .protocolBroken, "declines what was not asked", now, &effects)
+      return
+    }
+    guard let command = associations[far]?.unanswered.removeFirst() else { return }
+    idleFrom(now, far)
+    fail(command, Ending(reason, .peer, detail), &effects)
+  }
+
+  mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far] else { return }
+    if association.invitationExpires != nil {
+      associations[far]?.invitationExpires = nil
+      // Every invitation gets exactly one answer, or the two sides would count differently.
+      send(.decline(.cancelled, detail: ""), to: far)
+      idleFrom(now, far)
+      deliver(.invitationEnded(far, Ending(reason, .peer)), &effects)
+    } else if association.isMember, association.leaving == nil {
+      // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
+      associations[far]?.leaving = Association.Leaving(
+        command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
+      dirty.insert(association.link)
+    }
+  }
+
+  mutating func becomeMember(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far], !association.isMember else { return }
+    associations[far]?.isMember = true
+    effects.append(.rememberPeer(far.peer, name: association.peer.name))
+    deliver(.connected(association.peer), &effects)
+    for attempt in attempts where attempt.node == far {
+      guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
+      attempts.remove(at: index)
+      reply(attempt.command, .connected(far), &effects)
+    }
+  }
+
+  /// Nobody may be a member or invited any more: from now on the association is idle.
+  mutating func idleFrom(_ now: Instant, _ far: NodeID) {
+    if associations[far]?.isIdle == true { associations[far]?.idleSince = now }
+  }
+}

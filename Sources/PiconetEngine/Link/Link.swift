@@ -1,0 +1,99 @@
+import PiconetWire
+
+/// One secured link: its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
+struct Link: Sendable {
+  /// What has happened so far. The dialling side speaks first, so that the accepting side's nonce comes after the commitment.
+  enum Phase: Equatable, Sendable {
+    /// The far side's hello has not come.
+    case awaitingHello
+    /// Accepting side: the dialling side's nonce has not come.
+    case awaitingReveal
+    /// The driver derives the code.
+    case awaitingCode
+    /// The driver judges whether the peer is trusted. Nothing is decoded meanwhile.
+    case awaitingTrust
+    /// Everything is known; the peer with the smaller id decides whether this link is used.
+    case ready
+    /// The active link of the association with its node.
+    case active
+  }
+
+  let id: LinkID
+  let opening: LinkOpening
+  let openedAt: Instant
+  var phase: Phase = .awaitingHello
+  var decoder: FrameDecoder
+
+  /// The far side, once its hello came.
+  var node: NodeID?
+  var hello: Hello?
+  var code = ""
+  var judgement: TrustJudgement?
+
+  var lastReceived: Instant
+  var lastSent: Instant
+  /// When the last ping went out that nothing has answered yet.
+  var pingedAt: Instant?
+
+  /// Encoded frames that go before everything else.
+  var control: [UInt8] = []
+  /// Bytes handed to the driver and not yet with the kernel.
+  var outstanding = 0
+
+  var isDialler: Bool { opening.dial != nil }
+  /// The driver has to answer before the next frame is looked at.
+  var isDecodingPaused: Bool { phase == .awaitingCode || phase == .awaitingTrust }
+
+  /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
+  static let controlLimit = 256 << 10
+  /// Bytes that may come in while decoding is paused.
+  static let pausedLimit = 1 << 20
+
+  init(id: LinkID, opening: LinkOpening, at now: Instant, frameLimit: Int) {
+    self.id = id
+    self.opening = opening
+    openedAt = now
+    lastReceived = now
+    lastSent = now
+    decoder = FrameDecoder(frameLimit: frameLimit)
+  }
+
+  /// Whether the frame may come in this phase. Version 1 has two stages: before and after `associate`.
+  func isLegal(_ frame: Frame) -> Bool {
+    switch frame {
+    case .close: true
+    case .hello: phase == .awaitingHello
+    case .codeReveal: phase == .awaitingReveal
+    case .ping, .pong: phase == .ready || phase == .active
+    case .associate: phase == .ready
+    case .associated: phase == .active
+    case .unknownOptional: phase != .awaitingHello
+    default: phase == .active
+    }
+  }
+
+  /// The decoder moves out while it is used, so that its buffers have one owner.
+  mutating func takeDecoder() -> FrameDecoder {
+    let taken = decoder
+    decoder = FrameDecoder(frameLimit: decoder.frameLimit)
+    return taken
+  }
+
+  mutating func queue(_ frame: Frame) { FrameEncoder.append(frame, to: &control) }
+
+  /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
+  func nextDeadline(_ configuration: EngineConfiguration) -> Instant {
+    guard phase == .active else { return openedAt + configuration.handshakeTimeout }
+    let silence = lastReceived + configuration.disconnectTimeout
+    return min(silence, nextPing(configuration))
+  }
+
+  /// The far side must hear of us well within its patience, and we want to hear of it within ours.
+  func nextPing(_ configuration: EngineConfiguration) -> Instant {
+    let theirs = Duration.milliseconds(Int64(clamping: min(hello?.limits.silence ?? 20_000, 86_400_000))) / 4
+    let ours = configuration.disconnectTimeout / 4
+    let toBeHeard = lastSent + max(theirs, .milliseconds(10))
+    let toHear = max(lastReceived, pingedAt ?? lastReceived) + ours
+    return min(toBeHeard, toHear)
+  }
+}

@@ -1,0 +1,34 @@
+import PiconetWire
+
+/// The receiving side of one resource.
+struct IncomingTransfer: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// The application has not answered.
+    case offered
+    case receiving
+    /// All bytes are here; the store verifies them and gives them their name.
+    case committing
+    /// Given up by us; the sender may not know yet, so what it still sends is dropped.
+    case refused
+  }
+
+  let id: TransferID
+  let node: NodeID
+  let number: UInt64
+  let offer: ResourceOffer
+  var phase: Phase = .offered
+  var received: UInt64 = 0
+  var stored: UInt64 = 0
+  /// What the sender was told that it may send up to.
+  var limit: UInt64 = 0
+  /// The sender gave up while the store was at its last step, whose outcome still counts.
+  var isAbandoned = false
+
+  /// The limit to tell after `stored` grew, once it is worth a frame.
+  mutating func grant(window: UInt64) -> UInt64? {
+    let next = min(offer.size, stored + window)
+    guard limit < offer.size, next - limit >= window / 4 || next == offer.size else { return nil }
+    limit = next
+    return next
+  }
+}

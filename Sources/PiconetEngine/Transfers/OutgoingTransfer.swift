@@ -1,0 +1,64 @@
+import PiconetWire
+
+/// The sending side of one resource.
+struct OutgoingTransfer: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// The far side has as many open transfers as it takes; the offer was not sent.
+    case waiting
+    /// Offered; not answered.
+    case offered
+    /// Accepted: bytes go out as credit and link allow.
+    case sending
+    /// All bytes and their digest are out; not stored yet.
+    case ended
+    /// Given up by us; the number is free once the far side confirms.
+    case abandoned
+  }
+
+  /// Chunk frames that were read and not transmitted.
+  struct Block: Sendable {
+    var frames: Bytes
+    var payloadCount: Int
+  }
+
+  let id: TransferID
+  let command: CommandID
+  let node: NodeID
+  let offer: ResourceOffer
+  var phase: Phase = .waiting
+  /// The number on the wire, from the offer on.
+  var number: UInt64?
+  /// The far side takes bytes up to here.
+  var limit: UInt64 = 0
+  /// The far side has stored bytes up to here.
+  var stored: UInt64 = 0
+  /// Asked for from the source up to here.
+  var readOffset: UInt64 = 0
+  var readsUnderWay = 0
+  var blocks = FirstInFirstOut<Block>()
+  var isFinishing = false
+  var digest: ResourceDigest?
+  /// What of the blocks' bytes went to the link.
+  var transmitted: UInt64 = 0
+
+  /// Reads that may be under way or wait for the link at once: one is sent while the next is read.
+  static let readAhead = 2
+
+  /// The next read: its offset and how many bytes, if it is time for one.
+  mutating func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
+    guard phase == .sending, readsUnderWay + blocks.count < Self.readAhead else { return nil }
+    let end = min(limit, offer.size)
+    guard readOffset < end else { return nil }
+    let count = min(UInt64(readSize), end - readOffset)
+    defer {
+      readOffset += count
+      readsUnderWay += 1
+    }
+    return (readOffset, Int(count))
+  }
+
+  /// All bytes were read, and the source was not asked for its digest yet.
+  var isReadyToFinish: Bool {
+    phase == .sending && !isFinishing && readOffset == offer.size && readsUnderWay == 0
+  }
+}

@@ -1,0 +1,208 @@
+import PiconetWire
+
+/// Transfers of others: a frame about a transfer counts only from the transfer's owner, because tables are keyed by the peer
+/// and its number.
+extension SessionEngine {
+  mutating func handleTransferFrame(
+    _ frame: Frame, from far: NodeID, on link: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far] else { return }
+    let breach: String? =
+      switch frame {
+      // The sender's frames: the number is the far side's.
+      case .offer(let number, let offer): offerCame(number, offer, from: far, &effects)
+      case .chunk(let number, let bytes): chunkCame(association.incoming[number], bytes, &effects)
+      case .position: "position without a resumed link"
+      case .end(let number, let size, let digest): endCame(association.incoming[number], size, digest, &effects)
+      case .abandon(let number, let reason, let detail):
+        abandonCame(association.incoming[number], Ending(reason, .peer, detail), &effects)
+      // The receiver's frames: the number is ours.
+      case .acceptOffer(let number, let offset, let limit):
+        association.outgoing[number].map { offerAccepted($0, offset: offset, limit: limit, &effects) }
+          ?? "accepts an unknown offer"
+      case .declineOffer(let number, let reason, let detail):
+        association.outgoing[number].map { offerDeclined($0, reason, detail, &effects) } ?? "declines an unknown offer"
+      case .transferCredit(let number, let stored, let limit):
+        association.outgoing[number].map { credited($0, stored: stored, limit: limit, &effects) }
+          ?? "credit for an unknown transfer"
+      case .stored(let number, let name):
+        association.outgoing[number].map { storedThere($0, name: name, &effects) } ?? "has stored an unknown transfer"
+      case .refuse(let number, let reason, let detail):
+        association.outgoing[number].map { refusedThere($0, reason, detail, &effects) } ?? "refuses an unknown transfer"
+      default: nil
+      }
+    if let breach { self.breach(link, .protocolBroken, breach, now, &effects) }
+    dirty.insert(link)
+  }
+
+  private mutating func offerCame(
+    _ number: UInt64, _ offer: ResourceOffer, from far: NodeID, _ effects: inout [Effect]
+  ) -> String? {
+    guard let association = associations[far], association.isMember else {
+      return "an offer before the invitation was accepted"
+    }
+    guard association.incoming[number] == nil else { return "transfer \(number) is open already" }
+    guard association.incoming.count < configuration.transferLimit else {
+      return "more than \(configuration.transferLimit) open transfers"
+    }
+    guard association.leaving == nil else {
+      send(.declineOffer(transfer: number, association.leaving?.reason ?? .left, detail: ""), to: far)
+      return nil
+    }
+    let id = TransferID(rawValue: nextIncoming)
+    nextIncoming += 1
+    associations[far]?.incoming[number] = id
+    incoming[id] = IncomingTransfer(id: id, node: far, number: number, offer: offer)
+    deliver(.offerReceived(id, from: far, offer), &effects)
+    return nil
+  }
+
+  // MARK: The application's answers
+
+  mutating func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ effects: inout [Effect]) {
+    guard let transfer = incoming[id], transfer.phase == .offered else {
+      effects.append(.discardStore(id))
+      reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")), &effects)
+      return
+    }
+    let offset = min(offset, transfer.offer.size)
+    incoming[id]?.phase = .receiving
+    incoming[id]?.received = offset
+    incoming[id]?.stored = offset
+    let limit = min(transfer.offer.size, offset + UInt64(configuration.transferWindow))
+    incoming[id]?.limit = limit
+    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
+    reply(command, .done, &effects)
+  }
+
+  mutating func declineOffer(
+    _ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect]
+  ) {
+    guard let transfer = incoming[id], transfer.phase == .offered else {
+      reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")), &effects)
+      return
+    }
+    forget(incoming: id)
+    send(.declineOffer(transfer: transfer.number, reason, detail: detail), to: transfer.node)
+    reply(command, .done, &effects)
+    deliver(.transferEnded(id, Ending(reason, .us, detail)), &effects)
+  }
+
+  mutating func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ effects: inout [Effect]) {
+    if outgoing[id] != nil {
+      abandon(id, Ending(reason, .us), &effects)
+    } else if let transfer = incoming[id], transfer.phase == .offered || transfer.phase == .receiving {
+      refuse(id, Ending(reason, .us), &effects)
+    }
+    reply(command, .done, &effects)
+  }
+
+  // MARK: The store's answers
+
+  mutating func stored(_ id: TransferID, upTo: UInt64) {
+    guard let transfer = incoming[id], transfer.phase == .receiving else { return }
+    incoming[id]?.stored = max(transfer.stored, upTo)
+    guard let limit = incoming[id]?.grant(window: UInt64(configuration.transferWindow)),
+      let stored = incoming[id]?.stored
+    else { return }
+    send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node)
+  }
+
+  mutating func committed(_ id: TransferID, name: [UInt8], _ effects: inout [Effect]) {
+    guard let transfer = incoming[id], transfer.phase == .committing else { return }
+    forget(incoming: id)
+    send(.stored(transfer: transfer.number, name: Array(name.prefix(WireLimits.resourceName))), to: transfer.node)
+    deliver(.transferEnded(id, nil), &effects)
+  }
+
+  mutating func storeFailed(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let phase = incoming[id]?.phase, phase != .refused else { return }
+    refuse(id, ending, &effects)
+  }
+
+  /// We give an incoming transfer up; its number stays ours until the sender confirms.
+  private mutating func refuse(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let transfer = incoming[id] else { return }
+    if transfer.isAbandoned {
+      forget(incoming: id)
+    } else {
+      incoming[id]?.phase = .refused
+    }
+    send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), to: transfer.node)
+    effects.append(.discardStore(id))
+    deliver(.transferEnded(id, ending), &effects)
+  }
+
+  private mutating func forget(incoming id: TransferID) {
+    guard let transfer = incoming.removeValue(forKey: id) else { return }
+    associations[transfer.node]?.incoming[transfer.number] = nil
+  }
+
+  /// The association is gone, and the transfer with it.
+  mutating func drop(incoming id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let transfer = incoming.removeValue(forKey: id), transfer.phase != .refused else { return }
+    effects.append(.discardStore(id))
+    deliver(.transferEnded(id, ending), &effects)
+  }
+
+  // MARK: The sender's frames
+
+  private mutating func chunkCame(_ id: TransferID?, _ bytes: Bytes, _ effects: inout [Effect]) -> String? {
+    guard let id, let transfer = incoming[id] else { return "a chunk of an unknown transfer" }
+    switch transfer.phase {
+    case .refused: return nil
+    case .offered: return "a chunk before the offer was accepted"
+    case .committing: return "a chunk after the end"
+    case .receiving: break
+    }
+    let received = transfer.received + UInt64(bytes.count)
+    if received > transfer.offer.size {
+      let detail = "more bytes than the \(transfer.offer.size) that were offered"
+      refuse(id, Ending(.sizeMismatch, .peer, detail), &effects)
+      return nil
+    }
+    guard received <= transfer.limit else { return "more chunks than the credit allows" }
+    incoming[id]?.received = received
+    effects.append(.storeChunk(id, bytes))
+    return nil
+  }
+
+  private mutating func endCame(
+    _ id: TransferID?, _ size: UInt64, _ digest: ResourceDigest, _ effects: inout [Effect]
+  ) -> String? {
+    guard let id, let transfer = incoming[id] else { return "the end of an unknown transfer" }
+    switch transfer.phase {
+    case .refused: return nil
+    case .offered: return "an end before the offer was accepted"
+    case .committing: return "a second end"
+    case .receiving: break
+    }
+    guard size == transfer.offer.size, transfer.received == size else {
+      let detail = "\(transfer.received) of the \(transfer.offer.size) bytes that were offered"
+      refuse(id, Ending(.sizeMismatch, .peer, detail), &effects)
+      return nil
+    }
+    incoming[id]?.phase = .committing
+    effects.append(.commitStore(id, size: size, digest))
+    return nil
+  }
+
+  private mutating func abandonCame(_ id: TransferID?, _ ending: Ending, _ effects: inout [Effect]) -> String? {
+    // The transfer was stored or declined while the sender gave it up: both know how it ended.
+    guard let id, let transfer = incoming[id] else { return nil }
+    if transfer.phase == .refused {
+      forget(incoming: id)
+      return nil
+    }
+    if transfer.phase == .committing {
+      // The store decides, as it would have a moment earlier; the sender takes whichever answer comes.
+      incoming[id]?.isAbandoned = true
+      return nil
+    }
+    forget(incoming: id)
+    send(.refuse(transfer: transfer.number, .cancelled, detail: ""), to: transfer.node)
+    effects.append(.discardStore(id))
+    deliver(.transferEnded(id, ending), &effects)
+    return nil
+  }
+}

@@ -1,0 +1,193 @@
+import PiconetWire
+
+/// Transfers of ours: offered, sent as credit allows, ended by one reply.
+extension SessionEngine {
+  /// Outgoing transfers that may wait or run at once, to all peers together.
+  static let outgoingLimit = 65_536
+
+  mutating func offer(
+    _ command: CommandID, _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ effects: inout [Effect]
+  ) {
+    func refuse(_ ending: Ending) {
+      effects.append(.closeSource(id))
+      effects.append(.reply(command, .failed(ending)))
+    }
+    guard let association = associations[far], association.isMember, association.leaving == nil else {
+      return refuse(Ending(.noSuchAssociation, .us, "not connected to this peer"))
+    }
+    guard offer.name.count <= WireLimits.resourceName, offer.metadata.count <= WireLimits.metadata else {
+      return refuse(
+        Ending(
+          .limitExceeded, .us,
+          "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"))
+    }
+    guard outgoing.count < Self.outgoingLimit, outgoing[id] == nil else {
+      return refuse(Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way"))
+    }
+    outgoing[id] = OutgoingTransfer(id: id, command: command, node: far, offer: offer)
+    associations[far]?.outgoingOrder.append(id)
+    sendOffers(to: far)
+  }
+
+  /// Offers what waits, as far as the far side takes more transfers.
+  private mutating func sendOffers(to far: NodeID) {
+    guard let association = associations[far] else { return }
+    var open = UInt64(association.outgoing.count)
+    guard open < association.limits.transfers else { return }
+    for id in association.outgoingOrder where open < association.limits.transfers {
+      guard let transfer = outgoing[id], transfer.phase == .waiting,
+        let number = associations[far]?.numbers.take()
+      else { continue }
+      outgoing[id]?.number = number
+      outgoing[id]?.phase = .offered
+      associations[far]?.outgoing[number] = id
+      send(.offer(transfer: number, transfer.offer), to: far)
+      open += 1
+    }
+  }
+
+  mutating func read(_ id: TransferID, _ effects: inout [Effect]) {
+    guard let far = outgoing[id]?.node, let number = outgoing[id]?.number,
+      let frameLimit = associations[far]?.frameLimit
+    else { return }
+    let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
+    let header = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + VariableInteger.byteCount(of: number)
+    // Whole frames: every frame but a transfer's last is then one full TLS record.
+    let frames = max(1, configuration.readSize / frameCount)
+    while let next = outgoing[id]?.nextRead(of: frames * (frameCount - header)) {
+      effects.append(
+        .readChunks(
+          id, transfer: number, offset: next.offset, payloadCount: next.count, chunkFrameCount: frameCount))
+    }
+    if outgoing[id]?.isReadyToFinish == true {
+      outgoing[id]?.isFinishing = true
+      effects.append(.finishSource(id))
+    }
+  }
+
+  mutating func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ effects: inout [Effect]) {
+    guard let transfer = outgoing[id], transfer.phase == .sending else { return }
+    outgoing[id]?.readsUnderWay -= 1
+    outgoing[id]?.blocks.append(OutgoingTransfer.Block(frames: frames, payloadCount: payloadCount))
+    if let link = associations[transfer.node]?.link { dirty.insert(link) }
+    read(id, &effects)
+  }
+
+  mutating func sourceFinished(_ id: TransferID, _ digest: ResourceDigest) {
+    guard let transfer = outgoing[id], transfer.phase == .sending, transfer.isFinishing else { return }
+    outgoing[id]?.digest = digest
+    if let link = associations[transfer.node]?.link { dirty.insert(link) }
+  }
+
+  mutating func sourceFailed(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let phase = outgoing[id]?.phase, phase != .abandoned else { return }
+    abandon(id, ending, &effects)
+  }
+
+  /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
+  mutating func abandon(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let transfer = outgoing[id], transfer.phase != .abandoned else { return }
+    if transfer.phase != .ended { effects.append(.closeSource(id)) }
+    reply(transfer.command, .failed(ending), &effects)
+    guard let number = transfer.number else {
+      outgoing[id] = nil
+      associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
+      return
+    }
+    outgoing[id]?.phase = .abandoned
+    outgoing[id]?.blocks.removeAll()
+    associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
+    send(.abandon(transfer: number, ending.reason, detail: ending.detail), to: transfer.node)
+  }
+
+  /// The transfer is over on both sides: its number may be used again.
+  private mutating func free(_ id: TransferID) {
+    guard let transfer = outgoing.removeValue(forKey: id) else { return }
+    associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
+    if let number = transfer.number {
+      associations[transfer.node]?.outgoing[number] = nil
+      associations[transfer.node]?.numbers.giveBack(number)
+    }
+    sendOffers(to: transfer.node)
+  }
+
+  /// The association is gone, and the transfer with it.
+  mutating func drop(outgoing id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+    guard let transfer = outgoing.removeValue(forKey: id), transfer.phase != .abandoned else { return }
+    if transfer.phase != .ended { effects.append(.closeSource(id)) }
+    reply(transfer.command, .failed(ending), &effects)
+  }
+
+  // MARK: The far side's frames about our transfers
+
+  mutating func offerAccepted(_ id: TransferID, offset: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
+    guard let transfer = outgoing[id] else { return "accepts an unknown offer" }
+    if transfer.phase == .abandoned { return nil }
+    guard transfer.phase == .offered else { return "accepts an offer twice" }
+    guard offset <= transfer.offer.size else { return "accepts from behind the end" }
+    outgoing[id]?.phase = .sending
+    outgoing[id]?.readOffset = offset
+    outgoing[id]?.transmitted = offset
+    outgoing[id]?.stored = offset
+    outgoing[id]?.limit = limit
+    deliver(.transferAccepted(id, offset: offset), &effects)
+    read(id, &effects)
+    return nil
+  }
+
+  mutating func offerDeclined(_ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect])
+    -> String?
+  {
+    guard let transfer = outgoing[id] else { return "declines an unknown offer" }
+    if transfer.phase != .abandoned {
+      guard transfer.phase == .offered else { return "declines an offer after its answer" }
+      effects.append(.closeSource(id))
+      reply(transfer.command, .failed(Ending(reason, .peer, detail)), &effects)
+    }
+    free(id)
+    return nil
+  }
+
+  mutating func credited(_ id: TransferID, stored: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
+    guard let transfer = outgoing[id] else { return "credit for an unknown transfer" }
+    switch transfer.phase {
+    case .abandoned: return nil
+    case .waiting, .offered: return "credit before the offer was accepted"
+    case .sending, .ended: break
+    }
+    guard stored <= transfer.transmitted else { return "has stored bytes that were not sent" }
+    outgoing[id]?.limit = max(transfer.limit, limit)
+    if stored > transfer.stored {
+      outgoing[id]?.stored = stored
+      deliver(.transferProgressed(id, stored: stored), &effects)
+    }
+    read(id, &effects)
+    return nil
+  }
+
+  mutating func storedThere(_ id: TransferID, name: [UInt8], _ effects: inout [Effect]) -> String? {
+    guard let transfer = outgoing[id] else { return "has stored an unknown transfer" }
+    switch transfer.phase {
+    case .abandoned: free(id)
+    case .ended:
+      reply(transfer.command, .stored(name: name), &effects)
+      free(id)
+    case .waiting, .offered, .sending: return "has stored a transfer before its end"
+    }
+    return nil
+  }
+
+  mutating func refusedThere(_ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect]) -> String?
+  {
+    guard let transfer = outgoing[id] else { return "refuses an unknown transfer" }
+    switch transfer.phase {
+    case .waiting: return "refuses a transfer that was not offered"
+    case .abandoned: break
+    case .offered, .sending, .ended:
+      // The far side forgets the number when it knows that we know.
+      abandon(id, Ending(reason, .peer, detail), &effects)
+    }
+    free(id)
+    return nil
+  }
+}
