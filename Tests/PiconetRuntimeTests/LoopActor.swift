@@ -13,9 +13,9 @@ actor LoopActor {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  func run<Value: Sendable, Failure: Error>(
-    _ body: @Sendable (isolated LoopActor) throws(Failure) -> Value
-  ) throws(Failure) -> Value { try body(self) }
+  func run<Value: Sendable>(_ body: @Sendable (isolated LoopActor) throws -> Value) rethrows -> Value {
+    try body(self)
+  }
 
   func keep(_ object: AnyObject) { kept.append(object) }
 }
