@@ -1,1 +1,89 @@
+// Only here: a header with this in it would make clang's modules disagree about the system headers.
+#define _GNU_SOURCE
 #include "CPiconetSystem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+int piconet_epoll_wait(int epoll, struct epoll_event *events, int capacity, int64_t nanoseconds) {
+  static _Atomic int no_pwait2 = 0;
+  if (nanoseconds < 0) return epoll_wait(epoll, events, capacity, -1);
+  if (nanoseconds == 0) return epoll_wait(epoll, events, capacity, 0);
+  if (!atomic_load_explicit(&no_pwait2, memory_order_relaxed)) {
+    struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    int count = epoll_pwait2(epoll, events, capacity, &timeout, NULL);
+    // Kernels before 5.11 have no such call; some sandboxes answer EPERM instead.
+    if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
+    atomic_store_explicit(&no_pwait2, 1, memory_order_relaxed);
+  }
+  int64_t milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
+  return epoll_wait(epoll, events, capacity, milliseconds > 86400000 ? 86400000 : (int)milliseconds);
+}
+
+int piconet_thread_start(pthread_t *thread, const char *name, void *(*body)(void *), void *argument) {
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
+  for (unsigned i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&blocked, own[i]);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  int error = pthread_create(thread, NULL, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) {
+    char kept[16];
+    strncpy(kept, name, sizeof kept - 1);
+    kept[sizeof kept - 1] = 0;
+    pthread_setname_np(*thread, kept);
+  }
+  return error;
+}
+
+int piconet_accept(int listener, struct sockaddr_storage *address) {
+  socklen_t length = sizeof *address;
+  return accept4(listener, (struct sockaddr *)address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int piconet_tcp_socket(int family) {
+  return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+}
+
+int piconet_set_option(int socket, int level, int name, int value) {
+  return setsockopt(socket, level, name, &value, sizeof value);
+}
+
+int piconet_socket_error(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+int piconet_set_abortive_close(int socket) {
+  struct linger linger = {.l_onoff = 1, .l_linger = 0};
+  return setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
+ssize_t piconet_send(int socket, const void *bytes, size_t count) {
+  ssize_t sent;
+  do sent = send(socket, bytes, count, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+ssize_t piconet_receive(int socket, void *bytes, size_t count) {
+  ssize_t received;
+  do received = recv(socket, bytes, count, 0);
+  while (received < 0 && errno == EINTR);
+  return received;
+}
+
+const char *piconet_error_name(int number) {
+  const char *name = strerrorname_np(number);
+  return name ? name : "unknown error";
+}
+
+const char *piconet_error_description(int number) {
+  const char *text = strerrordesc_np(number);
+  return text ? text : "unknown error";
+}

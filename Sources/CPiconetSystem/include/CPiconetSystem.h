@@ -1,5 +1,8 @@
 #ifndef CPICONET_SYSTEM_H
 #define CPICONET_SYSTEM_H
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
+
+#include "PiconetEventLoop.h"
+#include "PiconetSockets.h"
+#include "PiconetErrors.h"
+
 #endif

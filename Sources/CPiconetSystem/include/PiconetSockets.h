@@ -1,0 +1,32 @@
+#ifndef PICONET_SOCKETS_H
+#define PICONET_SOCKETS_H
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+/// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int piconet_accept(int listener, struct sockaddr_storage *address);
+
+/// socket(2) for a TCP socket of `family` with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int piconet_tcp_socket(int family);
+
+/// setsockopt(2) with one int. Returns 0, or -1 with errno.
+int piconet_set_option(int socket, int level, int name, int value);
+
+/// The pending error of the socket (SO_ERROR), which this clears; 0 where there is none.
+int piconet_socket_error(int socket);
+
+/// Makes the next close(2) send a reset and throw unsent bytes away (SO_LINGER with zero).
+int piconet_set_abortive_close(int socket);
+
+/// send(2) without SIGPIPE, recv(2); both again after EINTR.
+ssize_t piconet_send(int socket, const void *bytes, size_t count);
+ssize_t piconet_receive(int socket, void *bytes, size_t count);
+
+enum {
+  piconet_level_tcp = IPPROTO_TCP,
+  piconet_level_ipv6 = IPPROTO_IPV6,
+};
+
+#endif

@@ -1,0 +1,199 @@
+import PiconetEngine
+
+/// The race of one dial over all addresses of a peer (Happy Eyeballs version 2, RFC 8305, sections 4 and 5).
+///
+/// Addresses are tried in the order in which they come, which is their source's order of preference, but with the families
+/// taking turns, first the family of the first address. The next attempt starts when the former has failed, or after the
+/// attempt delay, while the former goes on. The first that connects wins and the others are closed.
+///
+/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`, and
+/// every attempt that was opened has then failed, was closed, or is the winner. What comes later than `finished`
+/// has no effect.
+public struct AddressRace: Sendable {
+  public struct Configuration: Sendable, Hashable {
+    /// How long an attempt has the field to itself. RFC 8305: 250 ms recommended, 100 ms at least, 2 s at most.
+    public var attemptDelay: Duration = .milliseconds(250)
+    /// How long the whole race takes at most, name look-up included.
+    public var timeLimit: Duration = .seconds(10)
+    /// The most addresses that are tried; what is beyond them is dropped. Bounds the descriptors of one dial.
+    public var addressLimit = 16
+
+    public init() {}
+  }
+
+  public enum Effect: Sendable, Hashable {
+    case open(attempt: Int, SocketAddress)
+    /// Close the attempt's socket; nothing it says counts any more.
+    case close(attempt: Int)
+    case finished(Outcome)
+  }
+
+  public enum Outcome: Sendable, Hashable {
+    case connected(attempt: Int)
+    /// Every reason, in the order of their coming.
+    case failed([Loss])
+    case cancelled
+  }
+
+  /// What failed, and why.
+  public struct Loss: Sendable, Hashable, CustomStringConvertible {
+    /// An address or a host name.
+    public var subject: String
+    public var failure: LinkFailure
+    public var description: String { "\(subject): \(failure)" }
+
+    public init(subject: String, failure: LinkFailure) {
+      self.subject = subject
+      self.failure = failure
+    }
+  }
+
+  private struct Race {
+    var waiting: [SocketAddress] = []
+    var known: Set<SocketAddress> = []
+    var unresolved: Int
+    /// By attempt number; in the order of opening.
+    var open: [(attempt: Int, address: SocketAddress)] = []
+    var nextAttempt = 0
+    var isIPv6Next: Bool?
+    var mayOpenAt: Instant
+    let deadline: Instant
+    var losses: [Loss] = []
+  }
+
+  private enum State {
+    case idle
+    case racing(Race)
+    case finished
+  }
+
+  private let configuration: Configuration
+  private var state = State.idle
+
+  public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+  // MARK: Facts
+
+  /// Starts the race with what is known already. `unresolved` host names are looked up meanwhile: each is followed by
+  /// `resolved` or `resolutionFailed`.
+  public mutating func start(
+    _ addresses: [SocketAddress], losses: [Loss] = [], unresolved: Int = 0, at now: Instant
+  ) -> [Effect] {
+    guard case .idle = state else { return [] }
+    var race = Race(unresolved: unresolved, mayOpenAt: now, deadline: now + configuration.timeLimit)
+    race.losses = losses
+    add(addresses, to: &race)
+    return proceed(race, at: now)
+  }
+
+  /// One host name gave addresses.
+  public mutating func resolved(_ addresses: [SocketAddress], at now: Instant) -> [Effect] {
+    guard case .racing(var race) = state, race.unresolved > 0 else { return [] }
+    race.unresolved -= 1
+    add(addresses, to: &race)
+    return proceed(race, at: now)
+  }
+
+  /// One host name gave none.
+  public mutating func resolutionFailed(_ loss: Loss, at now: Instant) -> [Effect] {
+    guard case .racing(var race) = state, race.unresolved > 0 else { return [] }
+    race.unresolved -= 1
+    race.losses.append(loss)
+    return proceed(race, at: now)
+  }
+
+  /// Late, or for an attempt that is not open: no effect. (Whoever closed its socket hears nothing of it anyway.)
+  public mutating func connected(_ attempt: Int, at now: Instant) -> [Effect] {
+    guard case .racing(let race) = state, race.open.contains(where: { $0.attempt == attempt }) else { return [] }
+    state = .finished
+    return race.open.filter { $0.attempt != attempt }.map { .close(attempt: $0.attempt) }
+      + [.finished(.connected(attempt: attempt))]
+  }
+
+  /// Late, or for an attempt that is not open: no effect.
+  public mutating func failed(_ attempt: Int, _ failure: LinkFailure, at now: Instant) -> [Effect] {
+    guard case .racing(var race) = state, let index = race.open.firstIndex(where: { $0.attempt == attempt })
+    else { return [] }
+    race.losses.append(Loss(subject: race.open.remove(at: index).address.description, failure: failure))
+    // RFC 8305, section 5: the next attempt need not wait for one that has failed. It waits for one that goes on.
+    if race.open.isEmpty || attempt == race.nextAttempt - 1 { race.mayOpenAt = now }
+    return proceed(race, at: now)
+  }
+
+  /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
+  public mutating func deadlineReached(at now: Instant) -> [Effect] {
+    guard case .racing(let race) = state else { return [] }
+    return proceed(race, at: now)
+  }
+
+  /// Nobody wants the link any more. No effect after the finish.
+  public mutating func cancel() -> [Effect] {
+    switch state {
+    case .finished: return []
+    case .idle:
+      state = .finished
+      return [.finished(.cancelled)]
+    case .racing(let race):
+      state = .finished
+      return race.open.map { .close(attempt: $0.attempt) } + [.finished(.cancelled)]
+    }
+  }
+
+  /// When `deadlineReached` is due; nil when the race does not wait for time.
+  public var nextDeadline: Instant? {
+    guard case .racing(let race) = state else { return nil }
+    return race.waiting.isEmpty ? race.deadline : min(race.deadline, race.mayOpenAt)
+  }
+
+  // MARK: The rules
+
+  private func add(_ addresses: [SocketAddress], to race: inout Race) {
+    for address in addresses where race.known.count < configuration.addressLimit {
+      guard race.known.insert(address).inserted else { continue }
+      if let failure = address.undialable {
+        race.losses.append(Loss(subject: address.description, failure: failure))
+      } else {
+        race.waiting.append(address)
+      }
+    }
+  }
+
+  /// What follows from the race as it stands: the only place where it ends in failure and where attempts begin.
+  private mutating func proceed(_ before: Race, at now: Instant) -> [Effect] {
+    var race = before
+    if now >= race.deadline {
+      state = .finished
+      let slow = race.open.map { Loss(subject: $0.address.description, failure: LinkFailure(.timedOut)) }
+      let untried = race.waiting.map {
+        Loss(subject: $0.description, failure: LinkFailure(.timedOut, "not tried in time"))
+      }
+      let names =
+        race.unresolved > 0
+        ? [Loss(subject: "name look-up", failure: LinkFailure(.timedOut))] : []
+      return race.open.map { .close(attempt: $0.attempt) }
+        + [.finished(.failed(race.losses + slow + untried + names))]
+    }
+    var effects: [Effect] = []
+    if !race.waiting.isEmpty && now >= race.mayOpenAt {
+      let address = takeNext(from: &race)
+      effects.append(.open(attempt: race.nextAttempt, address))
+      race.open.append((race.nextAttempt, address))
+      race.nextAttempt += 1
+      race.mayOpenAt = now + configuration.attemptDelay
+    }
+    if race.open.isEmpty && race.waiting.isEmpty && race.unresolved == 0 {
+      state = .finished
+      return effects + [.finished(.failed(race.losses))]
+    }
+    state = .racing(race)
+    return effects
+  }
+
+  /// The first of the family whose turn it is, or the first at all. Only called when there is one.
+  private func takeNext(from race: inout Race) -> SocketAddress {
+    let index = race.waiting.firstIndex { $0.isIPv6 == race.isIPv6Next } ?? 0
+    let address = race.waiting.remove(at: index)
+    race.isIPv6Next = !address.isIPv6
+    return address
+  }
+}

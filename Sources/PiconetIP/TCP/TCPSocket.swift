@@ -1,0 +1,54 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+
+/// The calls that make a TCP socket what a link needs.
+enum TCPSocket {
+  /// A new socket, non-blocking and closed on exec.
+  static func make(_ family: Int32) throws(LinkFailure) -> Int32 {
+    let socket = piconet_tcp_socket(family)
+    if socket < 0 { throw LinkFailure(call: "socket", number: errno) }
+    return socket
+  }
+
+  /// Options of every link. None of them failing would make the link useless, so failures don't count.
+  static func prepare(_ socket: Int32, _ configuration: TCPConfiguration) {
+    // Messages are coalesced above, once a round: what is written is meant to go now.
+    set(socket, piconet_level_tcp, TCP_NODELAY, 1)
+    if let limit = configuration.unsentLimit { set(socket, piconet_level_tcp, TCP_NOTSENT_LOWAT, limit) }
+    set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
+    set(socket, piconet_level_tcp, TCP_KEEPIDLE, configuration.keepAliveIdle)
+    set(socket, piconet_level_tcp, TCP_KEEPINTVL, configuration.keepAliveInterval)
+    set(socket, piconet_level_tcp, TCP_KEEPCNT, configuration.keepAliveCount)
+    if let timeout = configuration.userTimeout {
+      let milliseconds = Int32(clamping: timeout.wholeNanoseconds / 1_000_000)
+      set(socket, piconet_level_tcp, TCP_USER_TIMEOUT, milliseconds)
+    }
+  }
+
+  /// A listening socket. `dualStack`: an IPv6 socket that takes IPv4 too.
+  static func listen(
+    on address: SocketAddress, dualStack: Bool, backlog: Int32
+  ) throws(LinkFailure) -> Int32 {
+    let socket = try make(address.family)
+    // A restart must not wait for the connections of the former run; another listener is still refused.
+    set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
+    if address.isIPv6 { set(socket, piconet_level_ipv6, IPV6_V6ONLY, dualStack ? 0 : 1) }
+    var failed = "bind \(address)"
+    var result = address.withSystemAddress { bind(socket, $0, $1) }
+    if result == 0 {
+      failed = "listen"
+      result = Glibc.listen(socket, backlog)
+    }
+    if result != 0 {
+      let error = errno
+      close(socket)
+      throw LinkFailure(call: failed, number: error)
+    }
+    return socket
+  }
+
+  private static func set(_ socket: Int32, _ level: some BinaryInteger, _ name: Int32, _ value: Int32) {
+    _ = piconet_set_option(socket, Int32(level), name, value)
+  }
+}

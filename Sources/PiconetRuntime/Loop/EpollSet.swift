@@ -1,0 +1,81 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+
+/// An epoll descriptor and the room for one batch of its events. Level-triggered.
+final class EpollSet {
+  /// The most events in one batch.
+  static let capacity = 256
+  /// The token of the loop's own wake-up; no watch has it.
+  static let wakeUpToken: UInt64 = 0
+
+  private let descriptor: Int32
+  private let events: UnsafeMutablePointer<epoll_event>
+  private var isClosed = false
+
+  init(wakeUp: Int32) throws(SystemError) {
+    descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+    if descriptor < 0 { throw SystemError("epoll_create1", errno) }
+    events = .allocate(capacity: Self.capacity)
+    events.initialize(repeating: epoll_event(), count: Self.capacity)
+    var event = epoll_event(
+      events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: Self.wakeUpToken))
+    if epoll_ctl(descriptor, EPOLL_CTL_ADD, wakeUp, &event) != 0 {
+      let error = errno
+      close()
+      throw SystemError("epoll_ctl", error)
+    }
+  }
+
+  deinit {
+    close()
+    events.deallocate()
+  }
+
+  func close() {
+    if !isClosed { _ = Glibc.close(descriptor) }
+    isClosed = true
+  }
+
+  func add(_ watched: Int32, _ interest: Readiness, token: UInt64) throws(SystemError) {
+    if control(EPOLL_CTL_ADD, watched, interest, token) != 0 { throw SystemError("epoll_ctl", errno) }
+  }
+
+  /// Can only fail if the owner closed the descriptor under its watch.
+  func modify(_ watched: Int32, _ interest: Readiness, token: UInt64) {
+    let result = control(EPOLL_CTL_MOD, watched, interest, token)
+    assert(isClosed || result == 0, "descriptor \(watched) was closed before its watch was cancelled")
+  }
+
+  func remove(_ watched: Int32) { _ = control(EPOLL_CTL_DEL, watched, [], 0) }
+
+  private func control(_ operation: Int32, _ watched: Int32, _ interest: Readiness, _ token: UInt64) -> Int32 {
+    if isClosed {
+      errno = EBADF
+      return -1
+    }
+    var flags: UInt32 = 0
+    if interest.contains(.read) { flags |= EPOLLIN.rawValue }
+    if interest.contains(.write) { flags |= EPOLLOUT.rawValue }
+    // Errors and hang-ups are reported even if nothing is wanted: edge-triggered that is one event, not one a round.
+    if interest.isEmpty { flags = EPOLLET.rawValue }
+    var event = epoll_event(events: flags, data: epoll_data_t(u64: token))
+    return epoll_ctl(descriptor, operation, watched, &event)
+  }
+
+  /// Waits; `timeout` nil: for ever. Returns how many events there are.
+  func wait(_ timeout: Duration?) -> Int {
+    let nanoseconds = timeout.map { max(0, $0.wholeNanoseconds) } ?? -1
+    return max(0, Int(piconet_epoll_wait(descriptor, events, Int32(Self.capacity), nanoseconds)))
+  }
+
+  /// The token of an event of the last batch, and what it says.
+  func event(_ index: Int) -> (token: UInt64, readiness: Readiness, hasFailed: Bool) {
+    let flags = events[index].events
+    let failed = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+    var readiness: Readiness = []
+    if flags & EPOLLIN.rawValue != 0 { readiness.insert(.read) }
+    if flags & EPOLLOUT.rawValue != 0 { readiness.insert(.write) }
+    return (events[index].data.u64, readiness, failed)
+  }
+}

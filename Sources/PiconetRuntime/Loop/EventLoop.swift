@@ -1,0 +1,337 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+import Synchronization
+
+/// One thread that waits for descriptors, timers and jobs, and serves them in rounds.
+///
+/// A round: sleep until something is there; then descriptors that are ready, timers that are due, jobs (at most
+/// `jobsPerRound`, so that a flood of them starves no socket), and at last, once, every round handler. That is where work
+/// that is worth doing once a batch belongs, such as flushing a link.
+///
+/// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor:
+/// an actor whose `unownedExecutor` it is, and tasks with it as their preferred executor, run on its thread.
+///
+/// Whoever makes a loop calls `stop`; a loop that nobody stops lives as long as the program.
+public final class EventLoop: @unchecked Sendable {
+  // Sendable is right: what other threads reach is constant, atomic or in the monitor; all else is touched only on the
+  // loop's thread, and, after its end, by one thread at a time that the monitor's phase lets in.
+
+  /// The most jobs of one round.
+  public static let jobsPerRound = 512
+
+  public let name: String
+  public let clock: any MonotonicClock
+
+  private let wakeUp: WakeUp
+  private let shared: Monitor<Shared>
+  /// The thread that may touch what is confined; 0 for none.
+  private let owner = Atomic<UInt>(0)
+
+  private let epoll: EpollSet
+  private var watches = WatchTable()
+  private var changed: [DescriptorWatch] = []
+  private var timers = TimerHeap()
+  private var jobs = JobQueue()
+  private var incoming: [LoopJob] = []
+  private var roundHandlers: [RoundRegistration] = []
+  private var hasEnded = false
+
+  private struct Shared {
+    enum Phase { case running, stopping, ended }
+    var phase = Phase.running
+    var jobs: [LoopJob] = []
+    /// Set when a thread runs jobs that came after the end.
+    var isDraining = false
+    var thread: NamedThread?
+  }
+
+  /// Starts the loop's thread.
+  /// - Parameter name: the thread's name; the system shows its first 15 bytes.
+  public init(name: String, clock: any MonotonicClock = SystemClock()) throws(SystemError) {
+    self.name = name
+    self.clock = clock
+    let wakeUp = try WakeUp()
+    do {
+      epoll = try EpollSet(wakeUp: wakeUp.descriptor)
+    } catch {
+      wakeUp.close()
+      throw error
+    }
+    self.wakeUp = wakeUp
+    shared = Monitor(Shared())
+    let thread: NamedThread
+    do {
+      thread = try NamedThread(name: name) { self.run() }
+    } catch {
+      wakeUp.close()
+      throw error
+    }
+    shared.withLock { $0.thread = thread }
+    clock.onStep { [weak self] in self?.execute {} }
+  }
+
+  // MARK: Any thread
+
+  /// Whether the caller is on the loop's thread.
+  public var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  /// Runs `body` on the loop: from another thread as soon as it comes to it; from the loop itself later in the same
+  /// round. In the order of the calls of one thread.
+  ///
+  /// Nothing is lost: what comes after `stop` runs on a short-lived thread that is started for it, one job at a time.
+  public func execute(_ body: @escaping @Sendable () -> Void) { submit(.call(body)) }
+
+  /// Runs `body` on the loop and waits for its value.
+  public func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in execute { continuation.resume(returning: body()) } }
+  }
+
+  /// Ends the loop and waits until its thread is gone and its own descriptors are closed. Jobs that were given to it
+  /// before have run then; what those add may run later, see `execute`. Watches and timers end without being called; the
+  /// watched descriptors are their owners' to close.
+  ///
+  /// Idempotent. Called on the loop itself it can't wait: the thread then ends after this round.
+  public func stop() {
+    let thread = shared.withLock { shared -> NamedThread? in
+      if shared.phase == .running { shared.phase = .stopping }
+      defer { shared.thread = nil }
+      return shared.thread
+    }
+    if isOnLoop {
+      thread?.detach()
+      return
+    }
+    wakeUp.wake()
+    shared.withLock(when: { $0.phase == .ended }) { _ in }
+    thread?.join()
+  }
+
+  // MARK: On the loop
+
+  /// The clock's time, read anew.
+  public var now: Instant { clock.now }
+
+  /// Runs `body` later in this round, after jobs that wait already.
+  public func executeLater(_ body: @escaping () -> Void) {
+    precondition(isOnLoop, "executeLater is for the loop's own thread")
+    jobs.append(.call(body))
+  }
+
+  /// Watches a descriptor until the watch is cancelled. The handler is held weakly, and a watch whose handler is gone is
+  /// cancelled when the descriptor becomes ready.
+  /// - Throws: what the kernel says, such as ENOSPC (too many watches of this user), EPERM (a regular file).
+  public func watch(
+    _ descriptor: Int32, for interest: Readiness, handler: any DescriptorHandler
+  ) throws(SystemError) -> DescriptorWatch {
+    let watch = DescriptorWatch(descriptor: descriptor, interest: interest, handler: handler, loop: self)
+    let token = watches.insert(watch)
+    do {
+      try epoll.add(descriptor, interest, token: token.packed)
+    } catch {
+      watches.remove(token)
+      throw error
+    }
+    watch.token = token
+    return watch
+  }
+
+  /// Calls `handler` at the end of each round from this one on, in the order of the calls; held weakly.
+  public func addRoundHandler(_ handler: any RoundHandler) {
+    roundHandlers.append(RoundRegistration(handler: handler))
+  }
+
+  public func removeRoundHandler(_ handler: any RoundHandler) {
+    roundHandlers.removeAll { $0.handler == nil || $0.handler === handler }
+  }
+
+  /// How many descriptors are watched.
+  public var watchCount: Int { watches.count }
+
+  func noteChanged(_ watch: DescriptorWatch) { changed.append(watch) }
+
+  func remove(_ watch: DescriptorWatch) {
+    guard let token = watch.token else { return }
+    watch.token = nil
+    watches.remove(token)
+    epoll.remove(watch.descriptor)
+  }
+
+  func setTimer(_ timer: LoopTimer, _ deadline: Instant?) {
+    if hasEnded { return }
+    // Nothing is due before now: a timer that is set to the past again and again lets the others through.
+    timers.set(timer, deadline.map { max($0, roundStart) })
+  }
+
+  // MARK: Rounds
+
+  private var roundStart = Instant(nanoseconds: 0)
+
+  func submit(_ job: LoopJob) {
+    if isOnLoop {
+      jobs.append(job)
+      return
+    }
+    let mustDrain = shared.withLock { shared -> Bool in
+      shared.jobs.append(job)
+      if shared.phase != .ended || shared.isDraining { return false }
+      shared.isDraining = true
+      return true
+    }
+    if mustDrain { startDraining() } else { wakeUp.wake() }
+  }
+
+  private func run() {
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    while round() {}
+    // What was there when we were told to stop; what these jobs add is left to `end`.
+    var left = jobs.count
+    while left > 0, let job = jobs.popFirst() {
+      run(job)
+      left -= 1
+    }
+    endRound()
+    end()
+  }
+
+  /// One round; false when the loop is to stop.
+  private func round() -> Bool {
+    tellKernel()
+    var timeout: Duration? = .zero
+    if jobs.isEmpty {
+      timeout = timers.nextDeadline.flatMap { clock.sleep(until: $0) }
+      if timeout != .zero {
+        wakeUp.willSleep()
+        if shared.withLock({ !$0.jobs.isEmpty || $0.phase != .running }) { timeout = .zero }
+      }
+    }
+    let count = epoll.wait(timeout)
+    wakeUp.didSleep()
+    for index in 0..<count { deliver(epoll.event(index)) }
+    let phase = takeIncoming()
+    fireTimers()
+    runJobs()
+    endRound()
+    return phase == .running
+  }
+
+  private func deliver(_ event: (token: UInt64, readiness: Readiness, hasFailed: Bool)) {
+    guard event.token != EpollSet.wakeUpToken, let watch = watches[WatchToken(packed: event.token)] else { return }
+    var readiness = event.readiness.intersection(watch.interest)
+    if event.hasFailed, !watch.interest.isEmpty { readiness.formUnion(watch.interest.union(.read)) }
+    if readiness.isEmpty { return }
+    if let handler = watch.handler { handler.descriptorIsReady(readiness) } else { watch.cancel() }
+  }
+
+  private func takeIncoming() -> Shared.Phase {
+    let phase = shared.withLock { shared in
+      swap(&shared.jobs, &incoming)
+      return shared.phase
+    }
+    if !incoming.isEmpty { jobs.append(takingAll: &incoming) }
+    return phase
+  }
+
+  private func fireTimers() {
+    guard let next = timers.nextDeadline else { return }
+    roundStart = now
+    if next > roundStart { return }
+    let limit = timers.nextSequence
+    while let timer = timers.takeDue(at: roundStart, setBefore: limit) { timer.handler() }
+  }
+
+  private func runJobs() {
+    var left = Self.jobsPerRound
+    while left > 0, let job = jobs.popFirst() {
+      run(job)
+      left -= 1
+    }
+  }
+
+  private func endRound() {
+    var hasGone = false
+    var index = 0
+    // By index: a handler may add or remove handlers.
+    while index < roundHandlers.count {
+      if let handler = roundHandlers[index].handler { handler.roundHasEnded() } else { hasGone = true }
+      index += 1
+    }
+    if hasGone { roundHandlers.removeAll { $0.handler == nil } }
+  }
+
+  private func tellKernel() {
+    if changed.isEmpty { return }
+    for watch in changed {
+      watch.isChanged = false
+      guard let token = watch.token, watch.interest != watch.applied else { continue }
+      epoll.modify(watch.descriptor, watch.interest, token: token.packed)
+      watch.applied = watch.interest
+    }
+    changed.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: The end
+
+  private func end() {
+    for watch in watches.all { watch.cancel() }
+    timers.removeAll()
+    changed = []
+    roundHandlers = []
+    hasEnded = true
+    epoll.close()
+    wakeUp.close()
+    let left = jobs.takeAll()
+    owner.store(0, ordering: .relaxed)
+    let mustDrain = shared.withLock { shared -> Bool in
+      shared.jobs.insert(contentsOf: left, at: 0)
+      shared.phase = .ended
+      shared.isDraining = !shared.jobs.isEmpty
+      return shared.isDraining
+    }
+    shared.notify()
+    if mustDrain { startDraining() }
+  }
+
+  /// Runs what came after the end on a thread of its own, or, should there be no thread to be had, right here: late, in
+  /// order and one at a time matters more than where.
+  private func startDraining() {
+    do {
+      try NamedThread(name: name) { self.drain() }.detach()
+    } catch {
+      drain()
+    }
+  }
+
+  private func drain() {
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    while true {
+      _ = takeIncoming()
+      while let job = jobs.popFirst() { run(job) }
+      let isDone = shared.withLock { shared -> Bool in
+        guard shared.jobs.isEmpty else { return false }
+        // Inside the lock: the next drainer must not find us as the owner, nor lose its own mark to us.
+        owner.store(0, ordering: .relaxed)
+        shared.isDraining = false
+        return true
+      }
+      if isDone { return }
+    }
+  }
+
+  private func run(_ job: LoopJob) {
+    switch job {
+    case .task(let task): run(task)
+    case .call(let body): body()
+    case .drain(let mailbox): mailbox.drain()
+    }
+  }
+}
+
+/// Who is called at the end of each round of a loop.
+public protocol RoundHandler: AnyObject {
+  func roundHasEnded()
+}
+
+private struct RoundRegistration {
+  weak var handler: (any RoundHandler)?
+}

@@ -1,0 +1,51 @@
+import Glibc
+
+/// A value that one thread at a time may touch, and a condition that threads can wait for (a Hoare monitor on a pthread
+/// mutex).
+///
+/// Not `Synchronization.Mutex`: it has no condition, and the thread sanitizer reports false races for it when contended.
+@usableFromInline
+struct Monitor<Value>: ~Copyable, @unchecked Sendable {
+  // Sendable is right: the value is reached only through `withLock`, which holds the mutex.
+  @usableFromInline let value: UnsafeMutablePointer<Value>
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  @usableFromInline
+  init(_ initial: consuming Value) {
+    value = .allocate(capacity: 1)
+    value.initialize(to: initial)
+    mutex = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    condition.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+    value.deinitialize(count: 1)
+    value.deallocate()
+  }
+
+  /// Runs `body` alone. Not recursive: `body` must not lock the same monitor again.
+  @inlinable @inline(__always)
+  borrowing func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value.pointee)
+  }
+
+  /// Waits, without holding the lock, until `condition` holds of the value; then runs `body` alone.
+  borrowing func withLock<Result>(when holds: (Value) -> Bool, _ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while !holds(value.pointee) { pthread_cond_wait(condition, mutex) }
+    return body(&value.pointee)
+  }
+
+  /// Makes those who wait look at the value again. Call it after a change that someone may wait for.
+  borrowing func notify() { pthread_cond_broadcast(condition) }
+}
