@@ -56,8 +56,8 @@ import Testing
     let peer = RawPeer(.init(alpn: alpn, certificate: (alice.key, alice.certificate)))
     peer.handshake(with: server)
     #expect(server.state.failureCode == .noCommonProtocol)
-    #expect(peer.read().error == SSL_ERROR_SSL)
-    #expect(RawPeer.reason() == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL)
+    _ = peer.read()
+    #expect(peer.reasons.contains(SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL))
   }
 
   @Test("our protocol is found behind others")
@@ -74,7 +74,8 @@ import Testing
     let peer = RawPeer(.init(isClient: false, alpn: nil, certificate: (bob.key, bob.certificate)))
     peer.handshake(with: client)
     #expect(client.state.failureCode == .noCommonProtocol)
-    #expect(peer.read().error == SSL_ERROR_SSL)
+    _ = peer.read()
+    #expect(peer.reasons.contains(SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE))
   }
 
   @Test("a client without a certificate is refused")
@@ -83,8 +84,8 @@ import Testing
     let peer = RawPeer(.init())
     peer.handshake(with: server)
     #expect(server.state.failureCode == .badCertificate)
-    #expect(peer.read().error == SSL_ERROR_SSL)
-    #expect(RawPeer.reason() == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED)
+    _ = peer.read()
+    #expect(peer.reasons.contains(SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED))
   }
 
   @Test("a server that asks for no certificate gets none, and is told apart by what follows")
@@ -137,10 +138,8 @@ import Testing
     _ = carry([hello[hello.count - 1]], to: pair.server)
     #expect(pair.server.outputCount > 0)
     // A close_notify in the clear, as before any key is agreed.
-    let other = try ChannelPair()
-    other.server.start()
-    _ = carry([21, 3, 3, 0, 2, 1, 0], to: other.server)
-    #expect(other.server.state.failureCode == .alert)
+    _ = carry([21, 3, 3, 0, 2, 1, 0], to: pair.client)
+    #expect(pair.client.state.failureCode == .alert)
   }
 
   @Test("the far side's alert is told with its name")

@@ -18,6 +18,8 @@ final class RawPeer {
   let ssl: OpaquePointer
   private let input: OpaquePointer
   private let output: OpaquePointer
+  /// OpenSSL's reasons for all that failed, such as the alerts received.
+  private(set) var reasons: [Int32] = []
 
   init(_ behaviour: Behaviour) {
     context = SSL_CTX_new(behaviour.isClient ? TLS_client_method() : TLS_server_method())
@@ -61,7 +63,7 @@ final class RawPeer {
     channel.start()
     while true {
       SSL_do_handshake(ssl)
-      ERR_clear_error()
+      reasons += OpenSSLError.takeAll().map(\.reason)
       let flight = takeOutput()
       _ = carry(flight, to: channel)
       let answer = drain(channel)
@@ -84,11 +86,10 @@ final class RawPeer {
     var bytes = [UInt8](repeating: 0, count: 65536)
     ERR_clear_error()
     let count = SSL_read(ssl, &bytes, Int32(bytes.count))
-    return (Array(bytes.prefix(max(0, Int(count)))), count > 0 ? 0 : SSL_get_error(ssl, count))
+    let error = count > 0 ? 0 : SSL_get_error(ssl, count)
+    reasons += OpenSSLError.takeAll().map(\.reason)
+    return (Array(bytes.prefix(max(0, Int(count)))), error)
   }
-
-  /// The reason of the last fatal error, such as an alert received.
-  static func reason() -> Int32 { ERR_GET_REASON(ERR_peek_error()) }
 }
 
 /// A certificate made to order; the caller frees nothing, tests are short.

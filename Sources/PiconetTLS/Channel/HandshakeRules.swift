@@ -16,6 +16,13 @@ enum HandshakeRules {
         }
         return HandshakeRules.verify(store, ssl, channel)
       }, nil)
+    // Called for each message, and also for each record's header: cheap to let go.
+    SSL_CTX_set_msg_callback(
+      context,
+      { isSent, _, type, _, _, ssl, _ in
+        guard isSent == 0, type == SSL3_RT_HANDSHAKE, let ssl else { return }
+        OpenSSLChannel.of(ssl)?.noteHandshakeMessage()
+      })
     switch role {
     case .client:
       // The list of one name: its length, its bytes. This function alone returns 0 for success.

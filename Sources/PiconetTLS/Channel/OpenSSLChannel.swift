@@ -26,6 +26,8 @@ public final class OpenSSLChannel: SecureChannel {
   private let recordsPerKey: Int
   private var recordsUnderKey = 0
   private var isClosed = false
+  private var reads = 0
+  private var postHandshakeMessages = 0
   /// Set by the handshake's rules; see `HandshakeRules`.
   private var provenPeer: PeerID?
   private var refusal: SecureChannelFailure?
@@ -143,6 +145,22 @@ public final class OpenSSLChannel: SecureChannel {
 
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
+  /// The far side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than its
+  /// bytes cost the far side: so many, and one more for so many records of data.
+  static let postHandshakeMessageLimit = 32
+  static let recordsPerPostHandshakeMessage = 1024
+
+  func noteHandshakeMessage() {
+    guard isSecured else { return }
+    postHandshakeMessages += 1
+    guard postHandshakeMessages > Self.postHandshakeMessageLimit + reads / Self.recordsPerPostHandshakeMessage else {
+      return
+    }
+    refuse(SecureChannelFailure(.protocolViolation, "too many key updates or tickets"))
+    // OpenSSL would go on through all of the input within one call.
+    io.pointee.input_count = 0
+  }
+
   private func continueHandshake(_ ssl: OpaquePointer) {
     let result = SSL_do_handshake(ssl)
     guard result == 1 else { return settle(ssl, result) }
@@ -173,6 +191,7 @@ public final class OpenSSLChannel: SecureChannel {
         break
       }
       produced += count
+      reads += 1
     }
     return produced
   }
@@ -180,7 +199,8 @@ public final class OpenSSLChannel: SecureChannel {
   /// Decides what an operation that did not succeed means for the state.
   private func settle(_ ssl: OpaquePointer, _ result: Int32) {
     switch SSL_get_error(ssl, result) {
-    case SSL_ERROR_WANT_READ: break
+    case SSL_ERROR_WANT_READ:
+      if let refusal { state = .failed(refusal) }
     case SSL_ERROR_ZERO_RETURN where isSecured: state = .ended
     case SSL_ERROR_ZERO_RETURN:
       state = .failed(SecureChannelFailure(.alert, "the far side closed before the handshake was done"))
