@@ -22,7 +22,7 @@ public struct KnownPeers: Sendable, Hashable {
   }
 
   /// The most peers remembered.
-  public static let entryLimit = 4096
+  public static let entryLimit = 1024
   /// The longest name remembered, in bytes of UTF-8.
   public static let nameByteLimit = 255
   /// The longest line, in bytes: room for a name of which every byte is escaped.

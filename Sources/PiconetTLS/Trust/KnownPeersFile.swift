@@ -7,10 +7,11 @@ public struct KnownPeersFile: Sendable {
   static let fileName = "known-peers"
   static let byteLimit = 4 << 20
   private static let header = "# Piconet: one line a device: fingerprint, name, first seen (seconds since 1970)\n"
-  private static let lockAttempts = 200
   private static let lockPause: UInt32 = 5_000  // microseconds
 
   private let directory: StateDirectory
+  /// With a pause after each: one second in all.
+  var lockAttempts = 200
 
   public init(directory: StateDirectory) { self.directory = directory }
 
@@ -48,7 +49,7 @@ public struct KnownPeersFile: Sendable {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .system("open", path: path) }
     // Not simply waiting: a stopped process may hold the lock for ever.
-    for _ in 0..<Self.lockAttempts {
+    for _ in 0..<lockAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
       guard errno == EWOULDBLOCK || errno == EINTR else {
         let failure = StateFailure.system("flock", path: path)
