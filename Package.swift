@@ -82,7 +82,7 @@ let package = Package(
       dependencies: ["PiconetTestKit", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .testTarget(name: "PiconetDNSSDTests", dependencies: ["PiconetDNSSD"], swiftSettings: strict),
     .testTarget(
-      name: "PiconetTLSTests", dependencies: ["PiconetTLS", "PiconetEngine", "PiconetWire"],
+      name: "PiconetTLSTests", dependencies: ["PiconetTLS", "PiconetEngine", "PiconetWire", "CPiconetOpenSSL"],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetRuntimeTests",

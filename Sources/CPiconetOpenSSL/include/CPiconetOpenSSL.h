@@ -1,4 +1,92 @@
 #ifndef CPICONET_OPENSSL_H
 #define CPICONET_OPENSSL_H
+
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stddef.h>
+
+// What one TLS channel reads from and writes to instead of a socket. Records are read straight from the caller's
+// buffer, so that ciphertext is copied once (into the record layer), and written to one buffer that grows.
+struct piconet_channel_io {
+  // The caller's ciphertext that is not yet read; borrowed for the length of one call.
+  const unsigned char *input;
+  size_t input_count;
+
+  // Waiting output: [output + output_start, output + output_end).
+  unsigned char *output;
+  size_t output_start;
+  size_t output_end;
+  size_t output_capacity;
+  // More waiting output than this is refused.
+  size_t output_limit;
+
+  // For the decision to shrink: the most that waited since it was last empty; how many times in succession little of
+  // the buffer was used; the most that was used in those times.
+  size_t output_peak;
+  size_t output_small_flushes;
+  size_t output_small_peak;
+};
+
+// The least that the output buffer is allocated with, and shrunk to.
+enum { PICONET_OUTPUT_LEAST = 2048 };
+// After so many flushes in succession that used less than a quarter of the output buffer, it is shrunk.
+enum { PICONET_OUTPUT_SMALL_FLUSHES = 16 };
+
+// Room for `count` more bytes of output. Returns 0 if the limit or the memory does not allow it.
+int piconet_channel_io_reserve(struct piconet_channel_io *io, size_t count);
+// The link has taken `count` bytes of the waiting output.
+void piconet_channel_io_drained(struct piconet_channel_io *io, size_t count);
+void piconet_channel_io_free(struct piconet_channel_io *io);
+
+// A BIO over `io`, which must outlive it; NULL if out of memory.
+BIO *piconet_channel_bio_new(struct piconet_channel_io *io);
+
+// A P-256 key; NULL on failure (EVP_PKEY_Q_keygen is variadic).
+EVP_PKEY *piconet_generate_p256(void);
+
+// Macros that Swift does not import.
+static inline int piconet_ssl_ctx_set_protocol(SSL_CTX *context, int least, int most) {
+  return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);
+}
+static inline void piconet_ssl_ctx_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
+static inline void piconet_ssl_ctx_no_session_cache(SSL_CTX *context) {
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+static inline void piconet_ssl_ctx_set_max_cert_list(SSL_CTX *context, long bytes) {
+  SSL_CTX_set_max_cert_list(context, bytes);
+}
+static inline int piconet_ssl_ctx_set_groups(SSL_CTX *context, const char *list) {
+  return (int)SSL_CTX_set1_groups_list(context, list);
+}
+static inline int piconet_ssl_ctx_set_signature_algorithms(SSL_CTX *context, const char *list) {
+  return (int)SSL_CTX_set1_sigalgs_list(context, list);
+}
+static inline uint64_t piconet_ssl_options(void) {
+  return SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE;
+}
+static inline void piconet_ssl_ctx_set_options(SSL_CTX *context) {
+  SSL_CTX_set_options(context, piconet_ssl_options());
+  // No ChangeCipherSpec for the sake of middleboxes (RFC 8446, appendix D.4): there are none on our links.
+  SSL_CTX_clear_options(context, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
+}
+static inline SSL *piconet_store_context_ssl(X509_STORE_CTX *context) {
+  return (SSL *)X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
+}
+static inline int piconet_store_context_chain_count(X509_STORE_CTX *context) {
+  return sk_X509_num(X509_STORE_CTX_get0_untrusted(context));
+}
+static inline size_t piconet_memory_bio_bytes(BIO *bio, const unsigned char **bytes) {
+  char *start = NULL;
+  long count = BIO_get_mem_data(bio, &start);
+  *bytes = (const unsigned char *)start;
+  return count < 0 ? 0 : (size_t)count;
+}
+
 #endif

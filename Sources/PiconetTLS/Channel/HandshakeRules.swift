@@ -1,0 +1,107 @@
+import CPiconetOpenSSL
+import PiconetEngine
+
+/// The decisions that OpenSSL asks us for during a handshake. A refusal is kept in the channel, since OpenSSL would
+/// report it as a failed callback only; returned so, the far side gets the alert that fits.
+enum HandshakeRules {
+  private static let alpn = Array(OpenSSLContext.applicationProtocol.utf8)
+
+  static func install(in context: OpaquePointer, role: OpenSSLChannel.Role) {
+    // Called for the far side's certificate instead of OpenSSL's own chain building.
+    SSL_CTX_set_cert_verify_callback(
+      context,
+      { store, _ in
+        guard let store, let ssl = piconet_store_context_ssl(store), let channel = OpenSSLChannel.of(ssl) else {
+          return 0
+        }
+        return HandshakeRules.verify(store, ssl, channel)
+      }, nil)
+    // Called for each message, and also for each record's header: cheap to let go.
+    SSL_CTX_set_msg_callback(
+      context,
+      { isSent, _, type, _, _, ssl, _ in
+        guard isSent == 0, type == SSL3_RT_HANDSHAKE, let ssl else { return }
+        OpenSSLChannel.of(ssl)?.noteHandshakeMessage()
+      })
+    switch role {
+    case .client:
+      // The list of one name: its length, its bytes. This function alone returns 0 for success.
+      let list = [UInt8(alpn.count)] + alpn
+      SSL_CTX_set_alpn_protos(context, list, UInt32(list.count))
+    case .server:
+      // A ClientHello without ALPN never gets to the ALPN callback, and must not get to a finished handshake.
+      SSL_CTX_set_client_hello_cb(
+        context,
+        { ssl, alert, _ in
+          var bytes: UnsafePointer<UInt8>?
+          var count = 0
+          guard
+            SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_application_layer_protocol_negotiation), &bytes, &count)
+              == 1
+          else {
+            alert?.pointee = SSL_AD_NO_APPLICATION_PROTOCOL
+            ssl.flatMap(OpenSSLChannel.of)?.refuse(HandshakeRules.noALPN)
+            return SSL_CLIENT_HELLO_ERROR
+          }
+          return SSL_CLIENT_HELLO_SUCCESS
+        }, nil)
+      SSL_CTX_set_alpn_select_cb(
+        context, { _, name, nameCount, list, listCount, _ in HandshakeRules.select(list, listCount, name, nameCount) },
+        nil)
+    }
+  }
+
+  static let noALPN = SecureChannelFailure(
+    .noCommonProtocol, "the far side does not speak \(OpenSSLContext.applicationProtocol)")
+
+  /// True if the handshake has agreed on our application protocol.
+  static func hasAgreedOnProtocol(_ ssl: OpaquePointer) -> Bool {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(ssl, &name, &count)
+    return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual(alpn)
+  }
+
+  private static func verify(_ store: OpaquePointer, _ ssl: OpaquePointer, _ channel: OpenSSLChannel) -> Int32 {
+    // Asked here too, since on the dialling side a missing answer is seen before the certificate and refused with an
+    // alert; after the handshake there is no way to send one.
+    guard hasAgreedOnProtocol(ssl) else {
+      channel.refuse(noALPN)
+      X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+      return 0
+    }
+    do throws(SecureChannelFailure) {
+      channel.prove(
+        try PeerCertificate.check(
+          X509_STORE_CTX_get0_cert(store), chainCount: Int(piconet_store_context_chain_count(store))))
+      X509_STORE_CTX_set_error(store, X509_V_OK)
+      return 1
+    } catch {
+      channel.refuse(error)
+      // Becomes the alert bad_certificate.
+      X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+      return 0
+    }
+  }
+
+  /// Picks our protocol from a ProtocolNameList (RFC 7301, section 3.1).
+  private static func select(
+    _ list: UnsafePointer<UInt8>?, _ listCount: UInt32, _ name: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ nameCount: UnsafeMutablePointer<UInt8>?
+  ) -> Int32 {
+    let names = UnsafeBufferPointer(start: list, count: Int(listCount))
+    var offset = 0
+    while offset < names.count {
+      let start = offset + 1
+      let end = start + Int(names[offset])
+      guard end <= names.count else { break }
+      if names[start..<end].elementsEqual(alpn) {
+        name?.pointee = list?.advanced(by: start)
+        nameCount?.pointee = UInt8(alpn.count)
+        return SSL_TLSEXT_ERR_OK
+      }
+      offset = end
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+  }
+}

@@ -1,0 +1,109 @@
+import CPiconetOpenSSL
+import PiconetEngine
+import PiconetWire
+
+/// TLS 1.3 (RFC 8446) for links, with OpenSSL 3: our key and the rules that all channels share. Makes the channels.
+///
+/// One per node and kind of link is enough; it may be made on one thread and used on another.
+public final class OpenSSLContext: Sendable {
+  /// Which of the suites is preferred. Both ends of a link should say the same; the accepting side decides.
+  public enum Preference: Sendable, Hashable {
+    /// TLS_AES_128_GCM_SHA256: fastest, 22 bytes more than the plaintext a record. For TCP.
+    case throughput
+    /// TLS_AES_128_CCM_8_SHA256: 14 bytes more a record, a third as fast in bulk. For Bluetooth, where a message of 1000
+    /// bytes then fits one packet.
+    case shortRecords
+  }
+
+  public struct Options: Sendable {
+    /// Default: `.throughput`.
+    public var preference: Preference
+    /// The most ciphertext that waits in one channel, in bytes; a channel that would need more fails with
+    /// `internalError`. Default: 16 MiB. At least 64 KiB.
+    public var outputLimit: Int
+    /// After so many records sealed with one key the next key is taken (KeyUpdate, RFC 8446, section 4.6.3). Default:
+    /// 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
+    public var recordsPerKey: Int
+
+    public init(
+      preference: Preference = .throughput, outputLimit: Int = 16 << 20, recordsPerKey: Int = 1 << 23
+    ) {
+      self.preference = preference
+      self.outputLimit = max(outputLimit, 64 << 10)
+      self.recordsPerKey = max(recordsPerKey, 1)
+    }
+  }
+
+  /// The application protocol both sides must name (ALPN, RFC 7301).
+  public static let applicationProtocol = "piconet/1"
+
+  /// Whose key the channels prove.
+  public let peer: PeerID
+  let options: Options
+
+  // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
+  // threads (openssl-threads(7)).
+  private nonisolated(unsafe) let client: OpaquePointer
+  private nonisolated(unsafe) let server: OpaquePointer
+
+  /// - Throws: `internalError` if OpenSSL can't be set up so, with its reason.
+  public init(identity: DeviceIdentity, options: Options = Options()) throws(SecureChannelFailure) {
+    peer = identity.peer
+    self.options = options
+    client = try Self.makeContext(.client, identity, options)
+    do {
+      server = try Self.makeContext(.server, identity, options)
+    } catch {
+      SSL_CTX_free(client)
+      throw error
+    }
+  }
+
+  deinit {
+    SSL_CTX_free(client)
+    SSL_CTX_free(server)
+  }
+
+  /// A new channel, to be used on one thread. If there is no memory for it, it is in state `failed` from the start.
+  public func makeChannel(role: OpenSSLChannel.Role) -> any SecureChannel {
+    OpenSSLChannel(role: role, context: role == .client ? client : server, options: options)
+  }
+
+  private static func makeContext(
+    _ role: OpenSSLChannel.Role, _ identity: DeviceIdentity, _ options: Options
+  ) throws(SecureChannelFailure) -> OpaquePointer {
+    ERR_clear_error()
+    guard let context = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    // OpenSSL 3.2 and later count CCM_8, for its short tag, as security level 0. Nothing else gets weaker by it: the
+    // version, suites, groups, signatures and key types are all named here.
+    if options.preference == .shortRecords { SSL_CTX_set_security_level(context, 0) }
+    let suites =
+      switch options.preference {
+      case .throughput: "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
+      case .shortRecords: "TLS_AES_128_CCM_8_SHA256:TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
+      }
+    guard piconet_ssl_ctx_set_protocol(context, TLS1_3_VERSION, TLS1_3_VERSION) == 1,
+      SSL_CTX_set_ciphersuites(context, suites) == 1,
+      piconet_ssl_ctx_set_groups(context, "X25519:P-256") == 1,
+      piconet_ssl_ctx_set_signature_algorithms(context, "ECDSA+SHA256:ed25519") == 1,
+      SSL_CTX_use_certificate(context, identity.certificate) == 1,
+      SSL_CTX_use_PrivateKey(context, identity.key) == 1, SSL_CTX_check_private_key(context) == 1,
+      SSL_CTX_set_num_tickets(context, 0) == 1, SSL_CTX_set_max_early_data(context, 0) == 1,
+      SSL_CTX_set_recv_max_early_data(context, 0) == 1
+    else {
+      SSL_CTX_free(context)
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    piconet_ssl_ctx_set_options(context)
+    // No partial writes: the output takes all, so that one SSL_write makes all records of a `seal`.
+    piconet_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN))
+    piconet_ssl_ctx_no_session_cache(context)
+    // Length fields included; larger ones are refused before they are read.
+    piconet_ssl_ctx_set_max_cert_list(context, 2 * PeerCertificate.byteLimit)
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    HandshakeRules.install(in: context, role: role)
+    return context
+  }
+}

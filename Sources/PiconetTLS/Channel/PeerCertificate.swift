@@ -1,0 +1,74 @@
+import CPiconetOpenSSL
+import PiconetEngine
+import PiconetWire
+
+/// What we ask of a certificate on a link: that it is one self-signed certificate of a strong key, in the one encoding
+/// that this key has. Whose key it is, is decided above, by its fingerprint.
+///
+/// Dates and names in it mean nothing here: devices have wrong clocks, and the name is said in the hello.
+enum PeerCertificate {
+  /// The largest certificate we take, in bytes of DER.
+  static let byteLimit = 2048
+
+  /// The DER of a SubjectPublicKeyInfo up to the key's own bytes. Whole prefixes, not parsed fields, so that a key has
+  /// one encoding only and with it one fingerprint: no compressed points, no explicit curve parameters.
+  private static let keyTypes: [(prefix: [UInt8], count: Int)] = [
+    // id-ecPublicKey, prime256v1, uncompressed point (RFC 5480).
+    (
+      [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+        0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+      ], 91
+    ),
+    // id-Ed25519 (RFC 8410).
+    ([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00], 44),
+  ]
+
+  /// Checks the certificate and gives the fingerprint of its key.
+  /// - Parameter chainCount: how many certificates the far side sent.
+  static func check(_ certificate: OpaquePointer?, chainCount: Int) throws(SecureChannelFailure) -> PeerID {
+    guard let certificate, chainCount > 0 else {
+      throw SecureChannelFailure(.badCertificate, "the far side sent no certificate")
+    }
+    guard chainCount == 1 else {
+      throw SecureChannelFailure(.badCertificate, "the far side sent \(chainCount) certificates instead of one")
+    }
+    guard i2d_X509(certificate, nil) <= byteLimit else {
+      throw SecureChannelFailure(.badCertificate, "the certificate is larger than \(byteLimit) bytes")
+    }
+    let key = try publicKey(of: certificate)
+    // Last: only keys of known size get as far as a signature check.
+    guard X509_self_signed(certificate, 1) == 1 else {
+      throw SecureChannelFailure(.badCertificate, "the certificate is not self-signed")
+    }
+    return try fingerprint(ofPublicKey: key)
+  }
+
+  /// The fingerprint of a certificate's key, if it is of a type that we use.
+  static func fingerprint(of certificate: OpaquePointer) throws(SecureChannelFailure) -> PeerID {
+    try fingerprint(ofPublicKey: publicKey(of: certificate))
+  }
+
+  private static func fingerprint(ofPublicKey key: [UInt8]) throws(SecureChannelFailure) -> PeerID {
+    guard let peer = PeerID(bytes: sha256(key)) else { throw SecureChannelFailure(.internalError, "no fingerprint") }
+    return peer
+  }
+
+  /// The DER of the SubjectPublicKeyInfo.
+  private static func publicKey(of certificate: OpaquePointer) throws(SecureChannelFailure) -> [UInt8] {
+    let info = X509_get_X509_PUBKEY(certificate)
+    let count = i2d_X509_PUBKEY(info, nil)
+    guard let type = keyTypes.first(where: { $0.count == Int(count) }) else {
+      throw SecureChannelFailure(.badCertificate, "the key is neither P-256 nor Ed25519")
+    }
+    var der = [UInt8](repeating: 0, count: type.count)
+    let written = der.withUnsafeMutableBufferPointer { buffer in
+      var cursor = buffer.baseAddress
+      return i2d_X509_PUBKEY(info, &cursor)
+    }
+    guard written == count, der.starts(with: type.prefix) else {
+      throw SecureChannelFailure(.badCertificate, "the key is neither P-256 nor Ed25519")
+    }
+    return der
+  }
+}

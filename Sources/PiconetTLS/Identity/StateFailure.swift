@@ -1,0 +1,40 @@
+import Glibc
+
+/// Why the identity or the known peers could not be read or written. Nothing is ever replaced or repaired on our own.
+public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: String, Sendable, Hashable {
+    /// Neither XDG_STATE_HOME nor HOME names an absolute folder.
+    case noFolder
+    /// Others can read or write what only we may.
+    case permissionsTooOpen
+    /// It belongs to another user.
+    case wrongOwner
+    /// Not what it should be: not a regular file, no key in it, too large.
+    case damaged
+    /// A limit of the known peers: number of peers, length of a name.
+    case limit
+    /// Another process holds the lock for too long.
+    case busy
+    /// A system call failed.
+    case system
+    /// OpenSSL could not make a key.
+    case key
+  }
+  public var code: Code
+  public var path: String
+  /// What is wrong and what to do about it.
+  public var detail: String
+
+  public init(_ code: Code, path: String, _ detail: String) {
+    self.code = code
+    self.path = path
+    self.detail = detail
+  }
+
+  public var description: String { "\(path): \(detail)" }
+
+  /// The system call that has just failed.
+  static func system(_ call: String, path: String, error: Int32 = errno) -> StateFailure {
+    StateFailure(.system, path: path, "\(call): \(String(cString: strerror(error)))")
+  }
+}

@@ -1,0 +1,108 @@
+import CPiconetOpenSSL
+import Glibc
+
+/// One small private file in the state folder: read with checks, written whole or not at all.
+struct StateFile {
+  let directory: StateDirectory
+  let name: String
+  /// In bytes; a larger file counts as damaged.
+  let limit: Int
+
+  var path: String { directory.file(name) }
+
+  /// The file's bytes; nil if there is none.
+  func read() throws(StateFailure) -> [UInt8]? {
+    // Not blocking: somebody's FIFO must not hold us up.
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .system("open", path: path)
+    }
+    defer { Glibc.close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("fstat", path: path) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw StateFailure(.damaged, path: path, "is not a regular file") }
+    guard status.st_uid == geteuid() else {
+      throw StateFailure(.wrongOwner, path: path, "belongs to user \(status.st_uid), we are user \(geteuid())")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw StateFailure(
+        .permissionsTooOpen, path: path,
+        "other users can get at it (mode \(mode)); if nobody has, say: chmod 600 '\(path)'")
+    }
+    // One byte more than the limit, to notice a file that is too large; the size above may be old already.
+    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit) + 1)
+    var count = 0
+    while count < bytes.count {
+      let space = bytes.count - count
+      let result = bytes.withUnsafeMutableBytes { buffer in
+        Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, space)
+      }
+      if result < 0 {
+        if errno == EINTR { continue }
+        throw .system("read", path: path)
+      }
+      if result == 0 { break }
+      count += result
+    }
+    guard count < bytes.count else {
+      throw StateFailure(.damaged, path: path, "is larger than \(limit) bytes, or growing")
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+
+  /// Creates the file with these bytes, unless there is one: then nothing changes, and the result is false.
+  func create(_ bytes: [UInt8]) throws(StateFailure) -> Bool {
+    let temporary = try writeTemporary(bytes)
+    defer { unlink(temporary) }
+    // A link, unlike a rename, never replaces what somebody else has put there in the meantime.
+    guard link(temporary, path) == 0 else {
+      if errno == EEXIST { return false }
+      throw .system("link", path: path)
+    }
+    try directory.sync()
+    return true
+  }
+
+  /// Replaces the file, or creates it.
+  func replace(_ bytes: [UInt8]) throws(StateFailure) {
+    let temporary = try writeTemporary(bytes)
+    guard rename(temporary, path) == 0 else {
+      let failure = StateFailure.system("rename", path: path)
+      unlink(temporary)
+      throw failure
+    }
+    try directory.sync()
+  }
+
+  /// A new file beside, mode 0600, complete and on disk.
+  private func writeTemporary(_ bytes: [UInt8]) throws(StateFailure) -> String {
+    var dice: UInt64 = 0
+    guard withUnsafeMutableBytes(of: &dice, { RAND_bytes($0.baseAddress?.assumingMemoryBound(to: UInt8.self), 8) }) == 1
+    else { throw StateFailure(.key, path: path, "the system gives no random bytes") }
+    let temporary = directory.file(".\(name).\(String(dice, radix: 16))")
+    let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .system("open", path: temporary) }
+    defer { Glibc.close(descriptor) }
+    do throws(StateFailure) {
+      var offset = 0
+      while offset < bytes.count {
+        let result = bytes.withUnsafeBytes { buffer in
+          Glibc.write(descriptor, buffer.baseAddress.map { $0 + offset }, bytes.count - offset)
+        }
+        if result < 0 {
+          if errno == EINTR { continue }
+          throw .system("write", path: temporary)
+        }
+        offset += result
+      }
+      guard fsync(descriptor) == 0 else { throw .system("fsync", path: temporary) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    return temporary
+  }
+}

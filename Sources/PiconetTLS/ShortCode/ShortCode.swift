@@ -1,0 +1,69 @@
+import CPiconetOpenSSL
+import PiconetEngine
+
+/// The six digits that both screens show so that two people can see that nobody is in the middle of their link.
+///
+/// A code made from the channel's exported key alone could be ground: somebody in the middle tries keys on one of his two
+/// links until its code equals the other's, a million tries for six digits. So each side adds a nonce, and none may choose
+/// its own after it has seen the other's:
+///
+/// 1. The dialling side sends `commitment(to:)` its nonce.
+/// 2. The accepting side sends its nonce.
+/// 3. The dialling side reveals its nonce; the accepting side checks it with `verify(_:against:)`.
+/// 4. Both show `code(exportedKey:diallerNonce:acceptorNonce:)`.
+///
+/// Somebody in the middle then has one try in a million for each time that a person compares.
+public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
+  /// 0 to 999,999.
+  public let value: UInt32
+
+  /// The length of nonces, commitments and exported keys, in bytes.
+  public static let byteCount = 32
+
+  /// The label under which both sides export the channel's key (`SecureChannel.exportedKey(label:)`).
+  public static let exporterLabel = "EXPORTER-piconet-short-code"
+
+  // Each hash has its own label, ended by a zero byte, and otherwise fields of fixed length: no input of one is an input
+  // of the other, and none can be cut in two ways.
+  private static let commitmentLabel = Array("piconet short code commitment\0".utf8)
+  private static let codeLabel = Array("piconet short code\0".utf8)
+
+  /// A new nonce: 32 bytes that nobody can foresee, to be used for one link only.
+  /// - Throws: `internalError` if the system gives no random bytes.
+  public static func makeNonce() throws(SecureChannelFailure) -> [UInt8] {
+    var nonce = [UInt8](repeating: 0, count: byteCount)
+    guard RAND_bytes(&nonce, Int32(byteCount)) == 1 else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    return nonce
+  }
+
+  /// What the dialling side says first: it binds to the nonce without showing it. 32 bytes.
+  public static func commitment(to nonce: [UInt8]) -> [UInt8] { sha256(commitmentLabel, nonce) }
+
+  /// True if the revealed nonce is the one committed to.
+  public static func verify(_ nonce: [UInt8], against commitment: [UInt8]) -> Bool {
+    nonce.count == byteCount && Self.commitment(to: nonce) == commitment
+  }
+
+  /// The code of a link; nil if one of the three is not 32 bytes long.
+  ///
+  /// The first 8 bytes of SHA-256(label, exported key, dialler's nonce, acceptor's nonce), big-endian, modulo 10^6. Of 2^64
+  /// values no code gets more than one in 10^13 too many; of 20 bits, which would also do for six digits, 48,576 codes
+  /// would come up twice as often as the others.
+  public static func code(exportedKey: [UInt8], diallerNonce: [UInt8], acceptorNonce: [UInt8]) -> ShortCode? {
+    guard [exportedKey, diallerNonce, acceptorNonce].allSatisfy({ $0.count == byteCount }) else { return nil }
+    let digest = sha256(codeLabel, exportedKey, diallerNonce, acceptorNonce)
+    let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return ShortCode(value: UInt32(number % 1_000_000))
+  }
+
+  /// As both screens show it, such as `042 917`.
+  public var description: String {
+    let digits = String(value)
+    let padded = String(repeating: "0", count: 6 - digits.count) + digits
+    return "\(padded.prefix(3)) \(padded.suffix(3))"
+  }
+
+  private init(value: UInt32) { self.value = value }
+}
