@@ -14,9 +14,6 @@ public final class IncomingDirectory {
     public var maximumFileSize: UInt64?
     /// How many names are tried for one file ("photo (1000).jpg" is the last by default). At least 1.
     public var maximumNumber = 1000
-    /// Whether blocks are allotted for the whole file at its start. Default true: two files at once are then never both
-    /// promised the same space, and a disk that fills up refuses the next file instead of breaking this one.
-    public var allotsSpace = true
     /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
     /// Default true: nothing is left behind even by a power cut.
     public var usesUnnamedFiles = true
@@ -27,6 +24,8 @@ public final class IncomingDirectory {
   public let settings: Settings
   let descriptor: FileDescriptor
   private let givenPath: String
+  /// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
+  private var promisedSpace: UInt64 = 0
 
   /// Opens a directory that exists.
   ///
@@ -71,6 +70,16 @@ public final class IncomingDirectory {
     return UInt64(space.f_bavail) &* UInt64(space.f_frsize)
   }
 
+  /// What is left for one more file.
+  private var unpromisedSpace: UInt64? {
+    guard let free = freeSpace else { return nil }
+    return free > promisedSpace ? free - promisedSpace : 0
+  }
+
+  func promise(_ byteCount: UInt64) { promisedSpace += byteCount }
+
+  func endPromise(_ byteCount: UInt64) { promisedSpace -= min(byteCount, promisedSpace) }
+
   /// Says before the transfer what would become of a file of `size` bytes.
   ///
   /// Throws what makes the transfer pointless: `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
@@ -99,7 +108,7 @@ public final class IncomingDirectory {
       throw FileFailure(.tooLarge(limit: limit), path: path(of: name.text))
     }
     guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
-    guard let free = freeSpace else { return }
+    guard let free = unpromisedSpace else { return }
     let needed = size.addingReportingOverflow(settings.spaceReserve)
     if needed.overflow || needed.partialValue > free {
       let number = needed.overflow ? UInt64.max : needed.partialValue

@@ -40,6 +40,8 @@ public final class IncomingFile {
   private let policy: ConflictPolicy
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
+  /// Bytes still to come that the directory keeps free for this file, having no blocks for them.
+  private(set) var promised: UInt64 = 0
 
   /// Bytes after which the kernel is asked to start writing to the disk, so that a large file's commit has little left
   /// to wait for.
@@ -68,8 +70,10 @@ public final class IncomingFile {
     self.name = name
     self.offeredSize = offeredSize
     self.policy = policy
-    if directory.settings.allotsSpace { try allotSpace() }
+    try allotSpace()
   }
+
+  deinit { directory.endPromise(promised) }
 
   /// Appends bytes. Throws `tooManyBytes` (nothing of this call is written then), `diskFull`, `quotaExceeded` or
   /// `ioError`; the partial file is gone then, and every later call throws the same.
@@ -91,6 +95,7 @@ public final class IncomingFile {
         throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize - receivedSize))
       }
       receivedSize += UInt64(written.result)
+      keepPromise(UInt64(written.result))
       rest = rest.dropFirst(written.result)
     }
     if receivedSize - writtenOut >= Self.writeOutInterval { startWritingOut() }
@@ -134,6 +139,7 @@ public final class IncomingFile {
   public func discard() {
     guard case .receiving = state else { return }
     state = .ended
+    keepPromise(promised)
     partial.discard()
   }
 
@@ -149,6 +155,7 @@ public final class IncomingFile {
 
   private func ended(with failure: FileFailure) -> FileFailure {
     state = .failed(failure)
+    keepPromise(promised)
     partial.discard()
     return failure
   }
@@ -190,15 +197,30 @@ public final class IncomingFile {
     if outcome.result < 0, outcome.errno != EINVAL { throw directory.failure(errno: outcome.errno, name: name.text) }
   }
 
+  /// Sets the space aside, so that two files are not both let in to the same free bytes.
+  ///
   /// fallocate(2) with KEEP_SIZE, not posix_fallocate, which writes into every block where the file system can't allot,
-  /// and not ftruncate, which allots nothing: the size stays the number of bytes that came.
+  /// and not ftruncate, which allots nothing: the size stays the number of bytes that came. On tmpfs it would take all
+  /// the pages at once (a quarter of a second a GiB, with nothing read meanwhile), so there the bytes are only counted.
   private func allotSpace() throws(FileFailure) {
     guard offeredSize > 0 else { return }
-    let outcome = FileDescriptor.retrying {
-      piconet_fallocate(partial.descriptor.number, PICONET_FALLOC_FL_KEEP_SIZE, 0, Int64(offeredSize))
+    if !piconet_is_tmpfs(partial.descriptor.number) {
+      let outcome = FileDescriptor.retrying {
+        piconet_fallocate(partial.descriptor.number, PICONET_FALLOC_FL_KEEP_SIZE, 0, Int64(offeredSize))
+      }
+      if outcome.result == 0 { return }
+      guard [EOPNOTSUPP, ENOSYS, EINVAL].contains(outcome.errno) else {
+        throw ended(with: directory.failure(errno: outcome.errno, name: name.text, needed: offeredSize))
+      }
     }
-    guard outcome.result < 0, ![EOPNOTSUPP, ENOSYS, EINVAL].contains(outcome.errno) else { return }
-    throw ended(with: directory.failure(errno: outcome.errno, name: name.text, needed: offeredSize))
+    promised = offeredSize
+    directory.promise(promised)
+  }
+
+  private func keepPromise(_ byteCount: UInt64) {
+    let kept = min(byteCount, promised)
+    promised -= kept
+    directory.endPromise(kept)
   }
 
   private func startWritingOut() {

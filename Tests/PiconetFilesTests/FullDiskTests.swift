@@ -30,28 +30,39 @@ struct FullDiskTests {
     #expect(code == .diskFull(needed: (16 << 10) + 1, free: 16 << 10))
   }
 
-  @Test("space promised to one file is not promised to a second one")
-  func allotted() throws {
-    let (code, stored) = try SmallDisk.run { path in
+  @Test("space promised to one file is not promised to a second one, until the first one ends")
+  func promised() throws {
+    let (codes, stored) = try SmallDisk.run { path in
       let directory = try IncomingDirectory(path: path, settings: .test())
-      let first = try IncomingFile(in: directory, name: name("a"), offeredSize: 40 << 10, policy: .rename)
-      let code = failureCode {
-        _ = try IncomingFile(in: directory, name: name("b"), offeredSize: 40 << 10, policy: .rename)
+      func file(_ text: String) throws -> IncomingFile {
+        try IncomingFile(in: directory, name: name(text), offeredSize: 40 << 10, policy: .rename)
       }
+      var codes: [FileFailure.Code?] = []
       let bytes = pattern(40 << 10)
+      let discarded = try file("discarded")
+      codes.append(failureCode { _ = try file("b") })
+      discarded.discard()
+      let failed = try file("failed")
+      codes.append(failureCode { try failed.write(pattern(41 << 10)) })
+      let forgotten: IncomingFile? = try file("forgotten")
+      try forgotten?.write(Array(bytes.prefix(8 << 10)))
+      codes.append(failureCode { _ = try file("b") })
+      _ = consume forgotten
+      let first = try file("a")
       try first.write(bytes)
-      return (code, try first.commit(expectedDigest: digest(bytes)).stored)
+      let stored = try first.commit(expectedDigest: digest(bytes)).stored
+      codes.append(failureCode { _ = try file("b") })
+      return (codes, stored)
     }
-    #expect(code == .diskFull(needed: 40 << 10, free: 24 << 10))
+    let full = FileFailure.Code.diskFull(needed: 40 << 10, free: 24 << 10)
+    #expect(codes == [full, .tooManyBytes(offered: 40 << 10), full, full])
     #expect(stored?.size == 40 << 10)
   }
 
   @Test("a disk that fills up in mid-file ends the file and frees what it took", arguments: [true, false])
   func middle(unnamed: Bool) throws {
     let (code, again, names, free) = try SmallDisk.run { path in
-      var settings = IncomingDirectory.Settings.test(unnamed: unnamed)
-      settings.allotsSpace = false
-      let directory = try IncomingDirectory(path: path, settings: settings)
+      let directory = try IncomingDirectory(path: path, settings: .test(unnamed: unnamed))
       let file = try IncomingFile(in: directory, name: name("a"), offeredSize: 60 << 10, policy: .rename)
       try file.write(pattern(20 << 10))
       let filler = open(path + "/filler", O_CREAT | O_WRONLY, 0o600)

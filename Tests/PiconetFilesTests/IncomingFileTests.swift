@@ -156,4 +156,18 @@ import Testing
     }
     #expect(needed == size + (1 << 20) && free < needed)
   }
+
+  @Test("from its start a file has all its blocks, or the promise of them where they can't be had cheaply")
+  func allotted() throws {
+    for inMemory in [true, false] {
+      let folder = try TemporaryDirectory(inMemory: inMemory)
+      let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: false))
+      let file = try IncomingFile(in: directory, name: name("a"), offeredSize: 1 << 20, policy: .rename)
+      let partial = try status(folder.path(#require(entries(folder.path).first)))
+      #expect(partial.st_size == 0)
+      #expect(file.promised == (partial.st_blocks >= (1 << 20) / 512 ? 0 : 1 << 20))
+      file.discard()
+      #expect(file.promised == 0)
+    }
+  }
 }

@@ -1,7 +1,9 @@
 #ifndef CPICONET_SYSTEM_FILES_H
 #define CPICONET_SYSTEM_FILES_H
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/statfs.h>
 #include <sys/types.h>
 
 // glibc declares these only under _GNU_SOURCE, which an imported header must not define. The asm labels bind the
@@ -19,4 +21,10 @@ static const unsigned int PICONET_SYNC_FILE_RANGE_WRITE = 2;
 
 // The value differs between architectures; __O_TMPFILE is glibc's, defined without _GNU_SOURCE.
 static const int PICONET_O_TMPFILE = __O_TMPFILE;
+
+// A function, since Swift has one name for the structure and the call. The number is TMPFS_MAGIC of linux/magic.h.
+static inline bool piconet_is_tmpfs(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 && status.f_type == 0x01021994;
+}
 #endif
