@@ -44,7 +44,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "PiconetFiles",
-      dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem", "CPiconetOpenSSL"],
+      dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL"],
       swiftSettings: strict),
 
     // The public module: the only one that wires the real parts together.

@@ -1,8 +1,9 @@
 #ifndef CPICONET_SYSTEM_H
 #define CPICONET_SYSTEM_H
 
+#include "PiconetErrors.h"
 #include "PiconetEventLoop.h"
 #include "PiconetSockets.h"
-#include "PiconetErrors.h"
+#include "files.h"
 
 #endif

@@ -1,0 +1,117 @@
+import Glibc
+
+/// Why a file could not be read, received or stored.
+public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: Sendable, Hashable {
+    /// There is no such file or directory.
+    case missing
+    /// The file to send may not be read by this user.
+    case unreadable
+    /// The path names something else than a file with bytes in it.
+    case notRegular(FileKind)
+    /// The path that should be a directory is something else.
+    case notDirectory
+    /// `needed` bytes, with the reserve that is kept, are more than the `free` ones.
+    case diskFull(needed: UInt64, free: UInt64)
+    /// The user's or group's quota is used up (EDQUOT).
+    case quotaExceeded
+    /// The directory may not be written to by this user.
+    case noPermission
+    /// The directory was removed after it was opened.
+    case directoryVanished
+    /// The file system is mounted read-only.
+    case readOnly
+    case nameRefused(FileNameRefusal)
+    /// The file is larger than the limit in bytes; nil: than the file system can hold.
+    case tooLarge(limit: UInt64?)
+    /// The file to send ended after `size` bytes, before the size it had when it was opened.
+    case shrank(offered: UInt64, size: UInt64)
+    /// The file to send is larger than when it was opened. The offered bytes were read.
+    case grew(offered: UInt64, size: UInt64)
+    /// The file to send was written to while it was read; its size is the same.
+    case changed
+    case digestMismatch(expected: SHA256Digest, actual: SHA256Digest)
+    case tooManyBytes(offered: UInt64)
+    case tooFewBytes(offered: UInt64, received: UInt64)
+    /// The name is taken, and so are the numbered ones.
+    case exists
+    /// Any other error of the system, by its errno.
+    case ioError(Int32)
+  }
+
+  /// Whose fault it is.
+  public enum Blame: String, Sendable, Hashable {
+    /// A file, directory or disk of this machine.
+    case local
+    /// The peer broke its own offer, or offered what nobody may.
+    case peer
+  }
+
+  public let code: Code
+  /// The path, or an escaped form of the peer's name if that was refused; for a message, not for opening.
+  public let path: String
+  public let blame: Blame
+
+  /// Makes a failure; `blame` nil takes the one that the code implies.
+  public init(_ code: Code, path: String, blame: Blame? = nil) {
+    self.code = code
+    self.path = path
+    self.blame = blame ?? code.usualBlame
+  }
+
+  /// The failure for a peer's name that `SafeFileName` refused.
+  public init(_ refusal: FileNameRefusal, name: some Collection<UInt8>, blame: Blame = .peer) {
+    self.init(.nameRefused(refusal), path: SafeFileName.printable(name), blame: blame)
+  }
+
+  /// One sentence for people: the path, a colon, what is wrong.
+  public var sentence: String { "\(path): \(code.explanation)" }
+
+  public var description: String { sentence }
+}
+
+extension FileFailure.Code {
+  var usualBlame: FileFailure.Blame {
+    switch self {
+    case .nameRefused, .tooLarge, .digestMismatch, .tooManyBytes, .tooFewBytes: .peer
+    default: .local
+    }
+  }
+
+  /// What is wrong, without the path.
+  public var explanation: String {
+    switch self {
+    case .missing: "there is no such file or directory"
+    case .unreadable: "you are not allowed to read this file"
+    case .notRegular(.regular): "is a regular file"
+    case .notRegular(let kind): "is \(kind.rawValue), not a regular file"
+    case .notDirectory: "is not a directory"
+    case .diskFull(let needed, let free): "the disk is full: \(needed) bytes are needed, \(free) are free"
+    case .quotaExceeded: "your disk quota is used up"
+    case .noPermission: "you are not allowed to write here"
+    case .directoryVanished: "the directory was removed"
+    case .readOnly: "the file system is read-only"
+    case .nameRefused(let refusal): "the name \(refusal.explanation)"
+    case .tooLarge(let limit?): "the file is larger than the limit of \(limit) bytes"
+    case .tooLarge(nil): "the file is larger than the file system can hold"
+    case .shrank(let offered, let size): "the file shrank while it was sent, from \(offered) bytes to \(size)"
+    case .grew(let offered, let size): "the file grew while it was sent, from \(offered) bytes to \(size)"
+    case .changed: "the file was changed while it was sent"
+    case .digestMismatch(let expected, let actual):
+      "the content is not what was offered: SHA-256 \(actual) instead of \(expected)"
+    case .tooManyBytes(let offered): "more bytes came than the \(offered) that were offered"
+    case .tooFewBytes(let offered, let received): "only \(received) of the \(offered) offered bytes came"
+    case .exists: "the name is taken"
+    case .ioError(let number): Self.systemMessage(number)
+    }
+  }
+
+  private static func systemMessage(_ number: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress, strerror_r(number, start, buffer.count) == 0 else {
+        return "system error \(number)"
+      }
+      return String(cString: start)
+    }
+  }
+}

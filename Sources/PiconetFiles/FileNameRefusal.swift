@@ -1,0 +1,33 @@
+/// Why a name is not used for a file; the table is at `SafeFileName`.
+public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
+  case empty
+  case tooLong
+  case notUTF8
+  case controlCharacter
+  case pathSeparator
+  case directoryReference
+  case hidden
+  case leadingHyphen
+  case trailingDotOrSpace
+  case reservedDeviceName
+  case bidirectionalControl
+  case invisible
+
+  /// A part of a sentence that follows "the name".
+  public var explanation: String {
+    switch self {
+    case .empty: "is empty"
+    case .tooLong: "is longer than \(SafeFileName.maximumByteCount) bytes"
+    case .notUTF8: "is not UTF-8"
+    case .controlCharacter: "contains a control character or a line break"
+    case .pathSeparator: "contains a slash or backslash"
+    case .directoryReference: "stands for a directory"
+    case .hidden: "begins with a dot"
+    case .leadingHyphen: "begins with a hyphen, which programs take for an option"
+    case .trailingDotOrSpace: "ends with a dot or a space"
+    case .reservedDeviceName: "is the name of a device on Windows"
+    case .bidirectionalControl: "contains characters that reverse the direction of writing"
+    case .invisible: "has no visible character"
+    }
+  }
+}

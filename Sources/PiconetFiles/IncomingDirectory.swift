@@ -1,0 +1,149 @@
+import CPiconetSystem
+import Glibc
+
+/// The directory that received files go into, opened once.
+///
+/// All work is done relative to the descriptor, so neither a renamed directory nor a symbolic link put in its place
+/// leads anywhere else. Calls block on the disk. Confined to one thread at a time; several of these may be open for one
+/// directory, in one process or many.
+public final class IncomingDirectory {
+  public struct Settings: Sendable, Hashable {
+    /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1 MiB.
+    public var spaceReserve: UInt64 = 1 << 20
+    /// The largest file in bytes that is taken; nil (default) takes what fits.
+    public var maximumFileSize: UInt64?
+    /// How many names are tried for one file ("photo (1000).jpg" is the last by default). At least 1.
+    public var maximumNumber = 1000
+    /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
+    /// Default true: nothing is left behind even by a power cut.
+    public var usesUnnamedFiles = true
+
+    public init() {}
+  }
+
+  public let settings: Settings
+  let descriptor: FileDescriptor
+  private let givenPath: String
+  /// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
+  private var promisedSpace: UInt64 = 0
+
+  /// Opens a directory that exists.
+  ///
+  /// Throws `missing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with the first
+  /// photo, that it can't write there.
+  public init(path: String, settings: Settings = Settings()) throws(FileFailure) {
+    let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
+    descriptor = FileDescriptor(opened.result)
+    givenPath = path
+    self.settings = settings
+    guard faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+      throw FileFailure(errno: errno, .writingFile, path: path)
+    }
+  }
+
+  /// Where the directory is now, also after it was moved; the path it was opened by if the system can't say.
+  public var path: String {
+    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
+      guard let start = buffer.baseAddress else { return nil }
+      let count = readlink(Self.link(to: descriptor), start, buffer.count)
+      guard count > 0, count < buffer.count else { return nil }
+      return String(validating: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    guard let text, text.utf8.first == 0x2F, exists else { return givenPath }
+    return text
+  }
+
+  /// The path of an entry, for messages and results.
+  func path(of name: String) -> String {
+    let path = path
+    return path.utf8.last == 0x2F ? path + name : path + "/" + name
+  }
+
+  /// Whether the directory still has a name anywhere: a file linked into a removed one would be lost.
+  public var exists: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
+
+  /// Bytes that this user can still write; nil if the file system has no such number.
+  public var freeSpace: UInt64? {
+    var space = statvfs()
+    guard fstatvfs(descriptor.number, &space) == 0, space.f_blocks > 0 else { return nil }
+    return UInt64(space.f_bavail) &* UInt64(space.f_frsize)
+  }
+
+  /// What is left for one more file.
+  private var unpromisedSpace: UInt64? {
+    guard let free = freeSpace else { return nil }
+    return free > promisedSpace ? free - promisedSpace : 0
+  }
+
+  func promise(_ byteCount: UInt64) { promisedSpace += byteCount }
+
+  func endPromise(_ byteCount: UInt64) { promisedSpace -= min(byteCount, promisedSpace) }
+
+  /// Says before the transfer what would become of a file of `size` bytes.
+  ///
+  /// Throws what makes the transfer pointless: `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
+  /// something that is not a regular file `notRegular`.
+  public func conflictOutcome(name: SafeFileName, size: UInt64, policy: ConflictPolicy) throws(FileFailure)
+    -> ConflictOutcome
+  {
+    try check(size: size, name: name)
+    guard let kind = try kind(of: name.text) else { return .store }
+    switch policy {
+    case .rename: return .rename
+    case .skip: return .skip
+    case .overwrite:
+      guard kind == .regular else { throw FileFailure(.notRegular(kind), path: path(of: name.text)) }
+      return .overwrite
+    }
+  }
+
+  /// Throws if a file of this size can't be taken now.
+  func check(size: UInt64, name: SafeFileName) throws(FileFailure) {
+    // Beyond the process's RLIMIT_FSIZE a write does not fail: it raises SIGXFSZ.
+    var processLimit = rlimit()
+    let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &processLimit) == 0
+    let limits = [settings.maximumFileSize, UInt64(Int64.max), isLimited ? UInt64(processLimit.rlim_cur) : nil]
+    if let limit = limits.compactMap({ $0 }).min(), size > limit {
+      throw FileFailure(.tooLarge(limit: limit), path: path(of: name.text))
+    }
+    guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
+    guard let free = unpromisedSpace else { return }
+    let needed = size.addingReportingOverflow(settings.spaceReserve)
+    if needed.overflow || needed.partialValue > free {
+      let number = needed.overflow ? UInt64.max : needed.partialValue
+      throw FileFailure(.diskFull(needed: number, free: free), path: path(of: name.text))
+    }
+  }
+
+  /// What an entry is, symbolic links not followed; nil if there is none.
+  func kind(of name: String) throws(FileFailure) -> FileKind? {
+    var status = stat()
+    guard fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
+      return FileKind(mode: status.st_mode)
+    }
+    let number = errno
+    guard number == ENOENT else { throw failure(errno: number, name: name) }
+    return nil
+  }
+
+  /// The failure of a system call on an entry; tells a removed directory from a missing file, and counts free space.
+  func failure(errno number: Int32, name: String, needed: UInt64 = 0) -> FileFailure {
+    if number == ENOENT || number == ESTALE, !exists { return FileFailure(.directoryVanished, path: givenPath) }
+    if number == ENOSPC { return FileFailure(.diskFull(needed: needed, free: freeSpace ?? 0), path: path(of: name)) }
+    return FileFailure(errno: number, .writingFile, path: path(of: name))
+  }
+
+  /// Makes the entries durable. A file system that can't (EINVAL) is not at fault.
+  func synchronize() throws(FileFailure) {
+    let outcome = FileDescriptor.retrying { fsync(descriptor.number) }
+    guard outcome.result < 0, outcome.errno != EINVAL, outcome.errno != EROFS else { return }
+    throw failure(errno: outcome.errno, name: ".")
+  }
+
+  /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)).
+  static func link(to descriptor: FileDescriptor) -> String { "/proc/self/fd/\(descriptor.number)" }
+}
+
+@available(*, unavailable, message: "A directory is used by one thread at a time.")
+extension IncomingDirectory: Sendable {}

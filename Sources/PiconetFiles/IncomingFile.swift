@@ -1,0 +1,246 @@
+import CPiconetSystem
+import Glibc
+
+/// A file that was received, checked and given its name.
+public struct StoredFile: Sendable, Hashable {
+  /// The name that it has; with a number if the offered one was taken.
+  public let name: SafeFileName
+  /// Where it is.
+  public let path: String
+  public let size: UInt64
+  public let digest: SHA256Digest
+}
+
+/// How a received file ended that did not fail.
+public enum IncomingOutcome: Sendable, Hashable {
+  case stored(StoredFile)
+  /// Something of that name was there and the policy is `skip`; nothing was written.
+  case skipped(SafeFileName)
+}
+
+/// Receives one file into a directory: bytes in order, then a commit that checks and names it.
+///
+/// Until the commit no entry of the directory has the final name. A failure of `write` or `commit`, `discard` and the
+/// end of this object remove what was written. Calls block on the disk. Confined to one thread at a time.
+public final class IncomingFile {
+  private enum State {
+    case receiving
+    case ended
+    case failed(FileFailure)
+  }
+
+  public let directory: IncomingDirectory
+  public let name: SafeFileName
+  /// The size in bytes that the peer offered.
+  public let offeredSize: UInt64
+  public private(set) var receivedSize: UInt64 = 0
+
+  private let partial: PartialFile
+  private let hash: RunningSHA256?
+  private let policy: ConflictPolicy
+  private var state = State.receiving
+  private var writtenOut: UInt64 = 0
+  /// Bytes still to come that the directory keeps free for this file, having no blocks for them.
+  private(set) var promised: UInt64 = 0
+
+  /// Bytes after which the kernel is asked to start writing to the disk, so that a large file's commit has little left
+  /// to wait for.
+  static let writeOutInterval: UInt64 = 8 << 20
+
+  /// Starts a file of `offeredSize` bytes.
+  ///
+  /// `hashing` computes the SHA-256 within each `write`. Without it the commit is given a digest that was computed
+  /// elsewhere, or reads the file again.
+  ///
+  /// Throws `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or `ioError`;
+  /// nothing is left then.
+  public init(
+    in directory: IncomingDirectory, name: SafeFileName, offeredSize: UInt64, policy: ConflictPolicy,
+    hashing: Bool = true
+  ) throws(FileFailure) {
+    try directory.check(size: offeredSize, name: name)
+    if hashing {
+      guard let hash = RunningSHA256() else { throw FileFailure(.ioError(ENOMEM), path: name.text) }
+      self.hash = hash
+    } else {
+      hash = nil
+    }
+    partial = try PartialFile(in: directory)
+    self.directory = directory
+    self.name = name
+    self.offeredSize = offeredSize
+    self.policy = policy
+    try allotSpace()
+  }
+
+  deinit { directory.endPromise(promised) }
+
+  /// Appends bytes. Throws `tooManyBytes` (nothing of this call is written then), `diskFull`, `quotaExceeded` or
+  /// `ioError`; the partial file is gone then, and every later call throws the same.
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
+    try checkReceiving()
+    guard UInt64(bytes.count) <= offeredSize - receivedSize else {
+      throw ended(with: FileFailure(.tooManyBytes(offered: offeredSize), path: finalPath))
+    }
+    hash?.update(bytes)
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let slice = UnsafeRawBufferPointer(rebasing: rest)
+      let written = FileDescriptor.retrying {
+        pwrite(partial.descriptor.number, slice.baseAddress, slice.count, off_t(receivedSize))
+      }
+      guard written.result > 0 else {
+        // pwrite gives 0 for no bytes only; were it to happen, it would not get better by repeating.
+        let number = written.result == 0 ? EIO : written.errno
+        throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize - receivedSize))
+      }
+      receivedSize += UInt64(written.result)
+      keepPromise(UInt64(written.result))
+      rest = rest.dropFirst(written.result)
+    }
+    if receivedSize - writtenOut >= Self.writeOutInterval { startWritingOut() }
+  }
+
+  /// Checks size and digest, makes the file durable, and gives it its name without a moment in which the name stands
+  /// for less than the whole file.
+  ///
+  /// `computedDigest` is the digest of the written bytes if they were not hashed here. `modificationTime` is set as far
+  /// as the file system can represent it.
+  ///
+  /// Throws `tooFewBytes`, `digestMismatch`, `exists`, `notRegular` (overwriting), `directoryVanished`, `diskFull` or
+  /// `ioError`; the partial file is gone then. Only an `ioError` of the last step, which makes the name itself durable,
+  /// leaves the complete file in place.
+  public func commit(
+    expectedDigest: SHA256Digest, computedDigest: SHA256Digest? = nil, modificationTime: ModificationTime? = nil
+  ) throws(FileFailure) -> IncomingOutcome {
+    try checkReceiving()
+    do throws(FileFailure) {
+      guard receivedSize == offeredSize else {
+        throw FileFailure(.tooFewBytes(offered: offeredSize, received: receivedSize), path: finalPath)
+      }
+      let digest = if let computedDigest { computedDigest } else { try digestOfContent() }
+      guard digest == expectedDigest else {
+        throw FileFailure(.digestMismatch(expected: expectedDigest, actual: digest), path: finalPath)
+      }
+      if policy == .skip, try directory.kind(of: name.text) != nil { return skipped() }
+      try prepare(modificationTime: modificationTime)
+      guard let finalName = try publish() else { return skipped() }
+      state = .ended
+      try directory.synchronize()
+      partial.descriptor.close()
+      let path = directory.path(of: finalName.text)
+      return .stored(StoredFile(name: finalName, path: path, size: receivedSize, digest: digest))
+    } catch {
+      throw ended(with: error)
+    }
+  }
+
+  /// Removes what was written. Without effect after a commit.
+  public func discard() {
+    guard case .receiving = state else { return }
+    state = .ended
+    keepPromise(promised)
+    partial.discard()
+  }
+
+  private var finalPath: String { directory.path(of: name.text) }
+
+  private func checkReceiving() throws(FileFailure) {
+    switch state {
+    case .receiving: return
+    case .ended: throw FileFailure(.ioError(EBADF), path: finalPath)
+    case .failed(let failure): throw failure
+    }
+  }
+
+  private func ended(with failure: FileFailure) -> FileFailure {
+    state = .failed(failure)
+    keepPromise(promised)
+    partial.discard()
+    return failure
+  }
+
+  private func skipped() -> IncomingOutcome {
+    discard()
+    return .skipped(name)
+  }
+
+  /// The name that the file got; nil if the policy is to skip it.
+  private func publish() throws(FileFailure) -> SafeFileName? {
+    let tries = max(1, directory.settings.maximumNumber)
+    for number in 1...tries {
+      let candidate = number == 1 || policy != .rename ? name : name.numbered(number)
+      if try partial.publish(as: candidate) { return candidate }
+      switch policy {
+      case .rename: continue
+      case .skip: return nil
+      case .overwrite:
+        // The entry may vanish between the two looks; then the name is simply tried again.
+        guard let kind = try directory.kind(of: name.text) else { continue }
+        guard kind == .regular else { throw FileFailure(.notRegular(kind), path: finalPath) }
+        try partial.replace(name)
+        return name
+      }
+    }
+    throw FileFailure(.exists, path: finalPath)
+  }
+
+  private func prepare(modificationTime: ModificationTime?) throws(FileFailure) {
+    guard directory.exists else { throw directory.failure(errno: ENOENT, name: name.text) }
+    partial.setFinalPermissions()
+    if let modificationTime {
+      // A file is no worse for a time that the file system refuses.
+      let times = [modificationTime.timespec, modificationTime.timespec]
+      _ = futimens(partial.descriptor.number, times)
+    }
+    let outcome = FileDescriptor.retrying { fdatasync(partial.descriptor.number) }
+    if outcome.result < 0, outcome.errno != EINVAL { throw directory.failure(errno: outcome.errno, name: name.text) }
+  }
+
+  /// Sets the space aside, so that two files are not both let in to the same free bytes.
+  ///
+  /// fallocate(2) with KEEP_SIZE, not posix_fallocate, which writes into every block where the file system can't allot,
+  /// and not ftruncate, which allots nothing: the size stays the number of bytes that came. On tmpfs it would take all
+  /// the pages at once (a quarter of a second a GiB, with nothing read meanwhile), so there the bytes are only counted.
+  private func allotSpace() throws(FileFailure) {
+    guard offeredSize > 0 else { return }
+    if !piconet_is_tmpfs(partial.descriptor.number) {
+      let outcome = FileDescriptor.retrying {
+        piconet_fallocate(partial.descriptor.number, PICONET_FALLOC_FL_KEEP_SIZE, 0, Int64(offeredSize))
+      }
+      if outcome.result == 0 { return }
+      guard [EOPNOTSUPP, ENOSYS, EINVAL].contains(outcome.errno) else {
+        throw ended(with: directory.failure(errno: outcome.errno, name: name.text, needed: offeredSize))
+      }
+    }
+    promised = offeredSize
+    directory.promise(promised)
+  }
+
+  private func keepPromise(_ byteCount: UInt64) {
+    let kept = min(byteCount, promised)
+    promised -= kept
+    directory.endPromise(kept)
+  }
+
+  private func startWritingOut() {
+    // A hint; fdatasync reports what went wrong.
+    _ = piconet_sync_file_range(
+      partial.descriptor.number, Int64(writtenOut), Int64(receivedSize - writtenOut), PICONET_SYNC_FILE_RANGE_WRITE)
+    writtenOut = receivedSize
+  }
+
+  private func digestOfContent() throws(FileFailure) -> SHA256Digest {
+    let digest: SHA256Digest?
+    if let hash {
+      digest = hash.finish()
+    } else {
+      digest = try FileContent.digest(of: partial.descriptor, size: receivedSize, path: finalPath)
+    }
+    guard let digest else { throw FileFailure(.ioError(ENOMEM), path: finalPath) }
+    return digest
+  }
+}
+
+@available(*, unavailable, message: "A file is used by one thread at a time.")
+extension IncomingFile: Sendable {}

@@ -1,0 +1,120 @@
+import CPiconetSystem
+import Glibc
+
+/// Reads one file from the disk to send it: the size it had when it was opened, in order, and a check at the end that
+/// it stayed what it was.
+///
+/// Calls block on the disk. Confined to one thread at a time.
+public final class OutgoingFile {
+  public let path: String
+  /// The size in bytes when the file was opened: what is offered, and what is read.
+  public let size: UInt64
+  public let modificationTime: ModificationTime
+  /// Bytes that `read(into:)` has given.
+  public private(set) var position: UInt64 = 0
+
+  private let descriptor: FileDescriptor
+  private let hash: RunningSHA256?
+
+  /// Opens a file. A symbolic link is followed: a user may well send what one points to.
+  ///
+  /// `hashing` computes the SHA-256 within each `read(into:)`.
+  ///
+  /// Throws `missing`, `unreadable`, `notRegular` (a directory, a FIFO, a device, a socket; none of them is waited for)
+  /// or `ioError`.
+  public init(path: String, hashing: Bool = true) throws(FileFailure) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
+    // Before it is opened: opening a device may do something (rewind a tape, start a watchdog).
+    try Self.checkRegular(status, path: path)
+    let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+    guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .readingFile, path: path) }
+    descriptor = FileDescriptor(opened.result)
+    // After it: what was opened may be something else by now. O_NONBLOCK keeps a FIFO from holding us up.
+    guard fstat(descriptor.number, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
+    try Self.checkRegular(status, path: path)
+    if hashing {
+      guard let hash = RunningSHA256() else { throw FileFailure(.ioError(ENOMEM), path: path) }
+      self.hash = hash
+    } else {
+      hash = nil
+    }
+    self.path = path
+    size = UInt64(clamping: status.st_size)
+    modificationTime = ModificationTime(status.st_mtim)
+    _ = posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
+  }
+
+  /// The name to offer: the last component of the path as it was given, not that of a symbolic link's target.
+  ///
+  /// Throws `nameRefused` if no receiver would take it.
+  public var offeredName: SafeFileName {
+    get throws(FileFailure) {
+      let last = path.utf8.split(separator: 0x2F).last ?? path.utf8[...]
+      do {
+        return try SafeFileName(bytes: Array(last))
+      } catch {
+        throw FileFailure(error, name: Array(path.utf8), blame: .local)
+      }
+    }
+  }
+
+  /// Fills the buffer with the next bytes, less only at the end of the offered size. Gives the number of bytes; 0 when
+  /// all were given.
+  ///
+  /// Throws `shrank` if the file ends before that, or `ioError`.
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
+    let count = try read(into: buffer, at: position)
+    hash?.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+    position += UInt64(count)
+    return count
+  }
+
+  /// Fills the buffer from an offset, as `read(into:)` does, without moving the position and without hashing: for bytes
+  /// that were lost with a link and are sent again.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileFailure) -> Int {
+    guard offset < size else { return 0 }
+    let wanted = Int(min(UInt64(buffer.count), size - offset))
+    var count = 0
+    while count < wanted {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count..<wanted])
+      let outcome = FileDescriptor.retrying {
+        pread(descriptor.number, rest.baseAddress, rest.count, off_t(offset) + off_t(count))
+      }
+      guard outcome.result >= 0 else { throw FileFailure(errno: outcome.errno, .readingFile, path: path) }
+      guard outcome.result > 0 else {
+        throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: path)
+      }
+      count += outcome.result
+    }
+    return count
+  }
+
+  /// Checks after the last byte that the file is still the one that was offered. Gives the digest of the bytes that
+  /// `read(into:)` gave; nil if it did not hash.
+  ///
+  /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
+  /// were read, which may be a mixture of two versions.
+  public func finish() throws(FileFailure) -> SHA256Digest? {
+    guard let status = descriptor.status() else { throw FileFailure(.ioError(errno), path: path) }
+    let now = UInt64(clamping: status.st_size)
+    // The size alone is not enough: the files of /proc have bytes and a size of 0.
+    if now > size || hasByte(at: size) { throw FileFailure(.grew(offered: size, size: max(now, size + 1)), path: path) }
+    if now < size { throw FileFailure(.shrank(offered: size, size: now), path: path) }
+    if ModificationTime(status.st_mtim) != modificationTime { throw FileFailure(.changed, path: path) }
+    return hash?.finish()
+  }
+
+  private func hasByte(at offset: UInt64) -> Bool {
+    var byte: UInt8 = 0
+    return FileDescriptor.retrying { pread(descriptor.number, &byte, 1, off_t(offset)) }.result > 0
+  }
+
+  private static func checkRegular(_ status: stat, path: String) throws(FileFailure) {
+    let kind = FileKind(mode: status.st_mode)
+    guard kind == .regular else { throw FileFailure(.notRegular(kind), path: path) }
+  }
+}
+
+@available(*, unavailable, message: "A file is used by one thread at a time.")
+extension OutgoingFile: Sendable {}

@@ -1,0 +1,145 @@
+import CPiconetSystem
+import Glibc
+
+/// The file that collects bytes before it has its final name.
+///
+/// Unnamed where the file system allows it, else hidden under a `PartialFileName`. A hidden one is locked (flock(2))
+/// as long as its owner lives, so that a sweep can tell the abandoned ones. Removed with its owner unless published.
+final class PartialFile {
+  let directory: IncomingDirectory
+  let descriptor: FileDescriptor
+  private var hiddenName: PartialFileName?
+
+  /// Names drawn for one hidden file before giving up: a second draw happens only when a sweep of another process
+  /// takes the file between its creation and its lock.
+  static let maximumDraws = 8
+
+  init(in directory: IncomingDirectory) throws(FileFailure) {
+    self.directory = directory
+    if directory.settings.usesUnnamedFiles, let unnamed = try Self.openUnnamed(in: directory) {
+      descriptor = unnamed
+    } else {
+      let hidden = try Self.openHidden(in: directory)
+      descriptor = hidden.descriptor
+      hiddenName = hidden.name
+    }
+  }
+
+  deinit { discard() }
+
+  /// Removes the file. Without effect once it is published.
+  func discard() {
+    if let hiddenName { _ = unlinkat(directory.descriptor.number, hiddenName.text, 0) }
+    hiddenName = nil
+    descriptor.close()
+  }
+
+  /// Gives the file this name in one step if nothing has it; false if something does.
+  func publish(as name: SafeFileName) throws(FileFailure) -> Bool {
+    let folder = directory.descriptor.number
+    let number: Int32
+    if let hiddenName {
+      try checkIdentity(of: hiddenName)
+      number = Self.renameWithoutReplacing(in: folder, from: hiddenName.text, to: name.text)
+    } else {
+      number = linkOpenFile(as: name.text)
+    }
+    switch number {
+    case 0:
+      hiddenName = nil
+      return true
+    case EEXIST: return false
+    default: throw directory.failure(errno: number, name: name.text)
+    }
+  }
+
+  /// Gives the file this name in one step, in place of the regular file that has it.
+  ///
+  /// Whatever else appears under the name in the instant before the rename is replaced as an entry or refused by the
+  /// kernel (a directory); a link is never followed.
+  func replace(_ name: SafeFileName) throws(FileFailure) {
+    let hidden = try appear()
+    try checkIdentity(of: hidden)
+    let folder = directory.descriptor.number
+    guard renameat(folder, hidden.text, folder, name.text) == 0 else {
+      let number = errno
+      if number == EISDIR { throw FileFailure(.notRegular(.directory), path: directory.path(of: name.text)) }
+      throw directory.failure(errno: number, name: name.text)
+    }
+    hiddenName = nil
+  }
+
+  /// Permissions as for any new file of this process: 0666 less the umask, which only the kernel reads safely when
+  /// there are threads. An unnamed file got them at its creation.
+  func setFinalPermissions() {
+    guard hiddenName != nil, let mask = FileCreationMask.current else { return }
+    _ = fchmod(descriptor.number, 0o666 & ~mask)
+  }
+
+  /// An unnamed file gets a hidden name: rename(2) replaces, linkat(2) does not.
+  private func appear() throws(FileFailure) -> PartialFileName {
+    if let hiddenName { return hiddenName }
+    _ = flock(descriptor.number, LOCK_EX | LOCK_NB)
+    let name = PartialFileName.random()
+    let number = linkOpenFile(as: name.text)
+    guard number == 0 else { throw directory.failure(errno: number, name: name.text) }
+    hiddenName = name
+    return name
+  }
+
+  private func linkOpenFile(as name: String) -> Int32 {
+    let folder = directory.descriptor.number
+    let source = IncomingDirectory.link(to: descriptor)
+    return linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+  }
+
+  /// The name must still be that of our own file: nothing else may be published in its place.
+  private func checkIdentity(of name: PartialFileName) throws(FileFailure) {
+    var named = stat()
+    guard fstatat(directory.descriptor.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw directory.failure(errno: errno, name: name.text)
+    }
+    guard let own = descriptor.status(), own.st_ino == named.st_ino, own.st_dev == named.st_dev else {
+      throw FileFailure(.missing, path: directory.path(of: name.text))
+    }
+  }
+
+  private static func renameWithoutReplacing(in folder: Int32, from: String, to: String) -> Int32 {
+    if piconet_renameat2(folder, from, folder, to, PICONET_RENAME_NOREPLACE) == 0 { return 0 }
+    let number = errno
+    guard number == EINVAL || number == ENOSYS else { return number }
+    // NFS and some FUSE file systems know no flags; a hard link does not replace either.
+    guard linkat(folder, from, folder, to, 0) == 0 else { return errno }
+    _ = unlinkat(folder, from, 0)
+    return 0
+  }
+
+  /// Nil where the file system, or the lack of /proc, does not allow unnamed files.
+  private static func openUnnamed(in directory: IncomingDirectory) throws(FileFailure) -> FileDescriptor? {
+    guard access("/proc/self/fd", X_OK) == 0 else { return nil }
+    let flags = PICONET_O_TMPFILE | O_RDWR | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(directory.descriptor.number, ".", flags, 0o666) }
+    if opened.result >= 0 { return FileDescriptor(opened.result) }
+    if [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(opened.errno) { return nil }
+    throw directory.failure(errno: opened.errno, name: ".")
+  }
+
+  private static func openHidden(in directory: IncomingDirectory) throws(FileFailure)
+    -> (name: PartialFileName, descriptor: FileDescriptor)
+  {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    for _ in 0..<maximumDraws {
+      let name = PartialFileName.random()
+      let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.text, flags, 0o600) }
+      if opened.errno == EEXIST { continue }
+      guard opened.result >= 0 else { throw directory.failure(errno: opened.errno, name: name.text) }
+      let descriptor = FileDescriptor(opened.result)
+      let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+      // A sweep holds the lock, or has removed the file already. Any other error (ENOLCK) is a file system without
+      // locks, where no sweep gets one either.
+      if locked.errno == EWOULDBLOCK { continue }
+      if (descriptor.status()?.st_nlink ?? 0) > 0 { return (name, descriptor) }
+    }
+    throw directory.failure(errno: EEXIST, name: PartialFileName.prefix)
+  }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
+///
+/// `SafeFileName` accepts no leading dot, so no peer can name a file so.
+struct PartialFileName: Hashable, Sendable {
+  static let prefix = ".piconet-"
+  static let suffix = ".part"
+
+  let text: String
+
+  static func random() -> PartialFileName {
+    let digits = [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)].map { number in
+      let text = String(number, radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }
+    return PartialFileName(text: "\(prefix)\(getpid())-\(digits[0])\(digits[1])\(suffix)")
+  }
+
+  private init(text: String) { self.text = text }
+
+  /// Recognizes a name of this form and no other.
+  init?(_ text: String) {
+    guard text.hasPrefix(Self.prefix), text.hasSuffix(Self.suffix),
+      text.utf8.count > Self.prefix.utf8.count + Self.suffix.utf8.count
+    else { return nil }
+    let middle = text.utf8.dropFirst(Self.prefix.utf8.count).dropLast(Self.suffix.utf8.count)
+    let parts = middle.split(separator: 0x2D, omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...10).contains(parts[0].count), parts[1].count == 32,
+      parts[0].allSatisfy({ (0x30...0x39).contains($0) }),
+      parts[1].allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+    else { return nil }
+    self.text = text
+  }
+}

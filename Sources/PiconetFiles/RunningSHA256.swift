@@ -1,0 +1,52 @@
+import COpenSSL
+
+/// SHA-256 (FIPS 180-4) of bytes that come piece by piece, over one OpenSSL EVP context.
+///
+/// An update allocates nothing. Confined to one thread at a time.
+public final class RunningSHA256 {
+  private let context: OpaquePointer
+  private var isSound: Bool
+  private var result: SHA256Digest?
+
+  /// Gives nil if OpenSSL has no memory, or no SHA-256 (a crippled provider configuration).
+  public init?() {
+    guard let context = EVP_MD_CTX_new() else { return nil }
+    guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      EVP_MD_CTX_free(context)
+      return nil
+    }
+    self.context = context
+    isSound = true
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// Takes the next bytes. Not to be called after `finish`: later bytes would not count.
+  public func update(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress, bytes.count > 0, isSound, result == nil else { return }
+    isSound = EVP_DigestUpdate(context, start, bytes.count) == 1
+  }
+
+  /// The digest of all bytes taken; the same at every later call. Nil only if OpenSSL failed.
+  public func finish() -> SHA256Digest? {
+    if let result { return result }
+    guard isSound else { return nil }
+    result = withUnsafeTemporaryAllocation(byteCount: SHA256Digest.byteCount, alignment: 8) { buffer in
+      var count: UInt32 = 0
+      guard EVP_DigestFinal_ex(context, buffer.baseAddress, &count) == 1 else { return nil }
+      return SHA256Digest(bytes: buffer.prefix(Int(count)))
+    }
+    isSound = result != nil
+    return result
+  }
+
+  /// The digest of bytes that are at hand as a whole.
+  public static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest? {
+    let running = RunningSHA256()
+    running?.update(bytes)
+    return running?.finish()
+  }
+}
+
+@available(*, unavailable, message: "An EVP context belongs to one thread at a time.")
+extension RunningSHA256: Sendable {}

@@ -1,0 +1,110 @@
+/// A name that makes exactly one ordinary entry in one directory, whatever file system and desktop meet it later.
+///
+/// A name is taken as it is or refused with a reason, never altered: the sender and the receiver then print the same
+/// name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a number.
+///
+/// | name | outcome | because |
+/// |---|---|---|
+/// | empty | `empty` | no entry |
+/// | more than 255 bytes | `tooLong` | NAME_MAX of Linux; no such file can exist at an honest sender there |
+/// | not UTF-8 (also overlong forms, surrogates) | `notUTF8` | it can't be shown, nor stored on every file system |
+/// | `/` or `\` anywhere: `../x`, `/etc/x`, `C:\x`, `a/b` | `pathSeparator` | hostile; the last component is never taken silently |
+/// | NUL, line feed, escape, DEL, C1, U+2028, U+2029 | `controlCharacter` | cut C strings, forged lines, terminal commands |
+/// | `.` and `..` | `directoryReference` | not a file |
+/// | leading dot (`.bashrc`, and our own `.piconet-….part`) | `hidden` | a stranger plants no file that is not seen |
+/// | leading hyphen (`--checkpoint-action=exec=x`) | `leadingHyphen` | `tar *` would obey it |
+/// | trailing dot or space | `trailingDotOrSpace` | Windows drops it: another name |
+/// | CON, PRN, AUX, NUL, COM0-9, LPT0-9 (and ¹²³), CONIN$, CONOUT$, CLOCK$, with any extension and case | `reservedDeviceName` | opens a device on Windows |
+/// | U+202A-202E, U+2066-2069 | `bidirectionalControl` | `photo<RLO>gpj.exe` looks like `photoexe.jpg` |
+/// | nothing but white space and ignorable characters | `invisible` | a file that nobody can name |
+///
+/// Everything else is kept: all scripts, emoji with their joiners, either normalization form (two names are equal only
+/// if their bytes are), and `: * ? " < > |`, which are ordinary on Linux (a FAT or NTFS volume refuses them itself).
+public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
+  /// The longest name in bytes (NAME_MAX of ext4, xfs, btrfs, tmpfs).
+  public static let maximumByteCount = 255
+
+  public let text: String
+
+  /// Checks the bytes of a name as a peer sent them. Pure; the work is bounded by `maximumByteCount`.
+  public init(bytes: some Collection<UInt8>) throws(FileNameRefusal) {
+    guard !bytes.isEmpty else { throw .empty }
+    guard bytes.count <= Self.maximumByteCount else { throw .tooLong }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+    try self.init(text)
+  }
+
+  /// Checks a name that is text already.
+  public init(_ text: String) throws(FileNameRefusal) {
+    guard !text.isEmpty else { throw .empty }
+    guard text.utf8.count <= Self.maximumByteCount else { throw .tooLong }
+    var isVisible = false
+    for scalar in text.unicodeScalars {
+      if let refusal = Self.refusal(of: scalar) { throw refusal }
+      isVisible = isVisible || Self.isVisible(scalar)
+    }
+    if text == "." || text == ".." { throw .directoryReference }
+    // Unicode scalars, not characters: a combining mark after the dot would hide it from a comparison of characters.
+    if text.unicodeScalars.first == "." { throw .hidden }
+    if text.unicodeScalars.first == "-" { throw .leadingHyphen }
+    if let last = text.unicodeScalars.last, last == "." || last == " " { throw .trailingDotOrSpace }
+    guard isVisible else { throw .invisible }
+    if Self.isDeviceName(text) { throw .reservedDeviceName }
+    self.text = text
+  }
+
+  /// For names derived from a safe one by rules that keep it safe.
+  init(unchecked text: String) { self.text = text }
+
+  public var description: String { text }
+
+  // String's own equality is canonical equivalence; a directory's is that of the bytes.
+  public static func == (left: SafeFileName, right: SafeFileName) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+
+  private static func refusal(of scalar: Unicode.Scalar) -> FileNameRefusal? {
+    switch scalar.value {
+    case 0x2F, 0x5C: .pathSeparator
+    case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .controlCharacter
+    case 0x202A...0x202E, 0x2066...0x2069: .bidirectionalControl
+    default: nil
+    }
+  }
+
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    let properties = scalar.properties
+    return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && properties.generalCategory != .format
+  }
+
+  /// Windows looks at what precedes the first dot, less trailing spaces.
+  private static func isDeviceName(_ text: String) -> Bool {
+    var base = text.unicodeScalars.prefix { $0 != "." }
+    while base.last == " " { base.removeLast() }
+    let upper = String(String.UnicodeScalarView(base)).uppercased()
+    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(upper) { return true }
+    let scalars = Array(upper.unicodeScalars)
+    guard scalars.count == 4, upper.hasPrefix("COM") || upper.hasPrefix("LPT") else { return false }
+    return "0123456789\u{B9}\u{B2}\u{B3}".unicodeScalars.contains(scalars[3])
+  }
+}
+
+extension SafeFileName {
+  /// A name that was not accepted, fit for a message or a log: at most 64 bytes of it, and everything but printable
+  /// ASCII escaped.
+  public static func printable(_ bytes: some Collection<UInt8>) -> String {
+    var result = ""
+    for byte in bytes.prefix(64) {
+      if (0x20...0x7E).contains(byte) && byte != 0x5C {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return bytes.count > 64 ? result + "..." : result
+  }
+}

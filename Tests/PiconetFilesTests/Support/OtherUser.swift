@@ -1,0 +1,12 @@
+import Glibc
+
+/// setfsuid(2), which the Glibc module lacks: who the calling thread, and no other, is for the file system.
+@_silgen_name("setfsuid") private func setFileSystemUser(_ user: uid_t) -> CInt
+
+/// Runs `body` as a user without privileges: as nobody if the tests run as root.
+func asOtherUser<T>(_ body: () throws -> T) rethrows -> T {
+  guard geteuid() == 0 else { return try body() }
+  _ = setFileSystemUser(65534)
+  defer { _ = setFileSystemUser(0) }
+  return try body()
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import PiconetFiles
+
+func digest(_ bytes: [UInt8]) -> SHA256Digest { bytes.withUnsafeBytes { RunningSHA256.digest(of: $0)! } }
+
+func name(_ text: String) throws -> SafeFileName { try SafeFileName(text) }
+
+/// Bytes that differ from place to place, so that a lost or swapped piece shows.
+func pattern(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
+  (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) &+ seed }
+}
+
+extension IncomingFile {
+  func write(_ bytes: [UInt8]) throws(FileFailure) {
+    // withUnsafeBytes rethrows without the error's type.
+    let result = bytes.withUnsafeBytes { buffer in Result { () throws(FileFailure) in try write(buffer) } }
+    try result.get()
+  }
+}
+
+extension IncomingDirectory.Settings {
+  /// Nothing held back, and unnamed partial files or hidden ones.
+  static func test(unnamed: Bool = true) -> Self {
+    var settings = Self()
+    settings.spaceReserve = 0
+    settings.usesUnnamedFiles = unnamed
+    return settings
+  }
+}
+
+/// Receives a whole file.
+@discardableResult
+func receive(
+  _ text: String, _ bytes: [UInt8], in directory: IncomingDirectory, policy: ConflictPolicy = .rename
+) throws -> IncomingOutcome {
+  let file = try IncomingFile(
+    in: directory, name: try name(text), offeredSize: UInt64(bytes.count), policy: policy)
+  try file.write(bytes)
+  return try file.commit(expectedDigest: digest(bytes))
+}
+
+extension IncomingOutcome {
+  var stored: StoredFile? { if case .stored(let file) = self { file } else { nil } }
+}
+
+/// The code that `body` fails with; nil if it does not, or with another error.
+func failureCode(_ body: () throws -> Void) -> FileFailure.Code? {
+  do {
+    try body()
+    return nil
+  } catch { return (error as? FileFailure)?.code }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct SeededDice: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
