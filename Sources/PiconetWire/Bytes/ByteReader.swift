@@ -10,6 +10,9 @@ struct ByteReader {
 
   var isAtEnd: Bool { rest.isEmpty }
 
+  /// A reader of a part of the same frame.
+  func nested(_ part: Bytes) -> ByteReader { ByteReader(part, type: type) }
+
   func malformed(_ what: String) -> WireError { .malformed(type: type, what: what) }
 
   mutating func byte(_ field: String) throws(WireError) -> UInt8 {

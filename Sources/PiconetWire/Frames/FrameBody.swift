@@ -39,7 +39,8 @@ enum FrameBody {
       guard reader.rest.count <= WireLimits.context else {
         throw reader.malformed("context above \(WireLimits.context) bytes")
       }
-      return .invite(timeout: timeout, context: reader.rest)
+      // Copied: it waits for a person's answer, and a slice would keep alive all that was read with it.
+      return .invite(timeout: timeout, context: Array(reader.rest)[...])
     case FrameType.accept: frame = .accept
     case FrameType.decline:
       frame = .decline(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))

@@ -1,89 +1,111 @@
 /// Bytes to frames, however the bytes were cut on their way.
 ///
 /// What is complete is handed out as slices of the bytes that came in; only a frame that is cut between two pushes is copied,
-/// and never more than the limit of one frame is kept.
+/// and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it takes nothing
+/// more and throws the same error again.
 public struct FrameDecoder: Sendable {
   /// The longest body that is taken; ours, stated in our hello.
   public let frameLimit: Int
 
   private var input: Bytes = []
-  /// The beginning of a frame whose rest has not come yet.
+  /// Where the next frame begins in `input`: moving a number is cheaper than cutting the slice for every frame.
+  private var position = 0
+  /// The beginning of a frame whose rest has not come yet; `input` is what came after it.
   private var partial: [UInt8] = []
+  private var failure: WireError?
 
-  public init(frameLimit: Int) { self.frameLimit = min(frameLimit, WireLimits.largestFrame) }
+  /// - Parameter frameLimit: Bytes; brought between `WireLimits.smallestFrame` and `WireLimits.largestFrame`.
+  public init(frameLimit: Int) {
+    self.frameLimit = min(max(frameLimit, WireLimits.smallestFrame), WireLimits.largestFrame)
+  }
 
-  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil.
+  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil: only then is the memory bounded.
   public mutating func push(_ bytes: Bytes) {
-    if input.isEmpty {
+    guard failure == nil else { return }
+    if position == input.endIndex {
       input = bytes
+      position = bytes.startIndex
     } else {
-      input.append(contentsOf: bytes)
+      // A copy of its own: appending to a slice in the middle of somebody's storage would keep all of that.
+      input = Bytes(Array(input[position...]) + bytes)
+      position = 0
     }
   }
 
   /// How many bytes wait for the rest of their frame.
-  public var bufferedCount: Int { partial.count + input.count }
+  public var bufferedCount: Int { partial.count + input.endIndex - position }
 
   /// The next whole frame, or nil until more bytes come.
   public mutating func next() throws(WireError) -> Frame? {
-    if partial.isEmpty {
-      guard let header = try FrameHeader(input, limit: frameLimit), input.count >= header.frameCount else {
+    guard partial.isEmpty, position < input.endIndex else { return try nextFromPartial() }
+    do {
+      guard let header = try FrameHeader(input, at: position, limit: frameLimit),
+        input.endIndex - position >= header.frameCount
+      else {
         keepInput()
         return nil
       }
-      let bodyStart = input.startIndex + header.headerCount
-      let frameEnd = input.startIndex + header.frameCount
-      let body = input[bodyStart..<frameEnd]
-      input = input[frameEnd...]
-      return try FrameBody.decode(type: header.type, body)
-    }
-    return try nextFromPartial()
+      let start = position + header.headerCount
+      position += header.frameCount
+      // What comes by the million is cut out of the input once, without a call.
+      if header.type == FrameType.message { return .message(input[start..<position]) }
+      if header.type == FrameType.chunk,
+        case .value(let transfer, let count) = VariableInteger.read(input, at: start),
+        count < header.bodyCount, transfer < WireLimits.transferNumbers
+      {
+        return .chunk(transfer: transfer, input[start + count..<position])
+      }
+      return try FrameBody.decode(type: header.type, input[start..<position])
+    } catch { throw fail(error) }
+  }
+
+  /// The stream can't be followed beyond a broken frame: nothing of it is read on.
+  private mutating func fail(_ error: WireError) -> WireError {
+    failure = error
+    partial = []
+    input = []
+    position = 0
+    return error
   }
 
   private mutating func keepInput() {
-    partial.append(contentsOf: input)
+    partial = Array(input[position...])
     input = []
+    position = 0
+  }
+
+  private mutating func takeInput(_ count: Int) {
+    let end = position + min(count, input.endIndex - position)
+    partial.append(contentsOf: input[position..<end])
+    position = end
+    guard position == input.endIndex else { return }
+    input = []
+    position = 0
   }
 
   private mutating func nextFromPartial() throws(WireError) -> Frame? {
-    // The header first, a byte at a time: it has at most five.
-    while try FrameHeader(partial[...], limit: frameLimit) == nil {
-      guard let byte = input.popFirst() else { return nil }
-      partial.append(byte)
-    }
-    guard let header = try FrameHeader(partial[...], limit: frameLimit) else { return nil }
-    partial.reserveCapacity(header.frameCount)
-    let missing = header.frameCount - partial.count
-    partial.append(contentsOf: input.prefix(missing))
-    input = input.dropFirst(missing)
-    guard partial.count == header.frameCount else {
+    if let failure { throw failure }
+    guard !partial.isEmpty else {
+      // All is handed out: nothing here keeps the storage alive any longer.
       input = []
+      position = 0
       return nil
     }
-    let body = partial[header.headerCount...]
-    partial = []
-    return try FrameBody.decode(type: header.type, body)
-  }
-}
-
-/// The type and the length of a frame.
-struct FrameHeader {
-  let type: UInt8
-  let headerCount: Int
-  let bodyCount: Int
-  var frameCount: Int { headerCount + bodyCount }
-
-  /// Nil if the header is not complete yet.
-  init?(_ bytes: Bytes, limit: Int) throws(WireError) {
-    guard let type = bytes.first else { return nil }
-    switch VariableInteger.read(bytes, at: bytes.startIndex + 1) {
-    case .incomplete: return nil
-    case .notShortest: throw WireError.malformed(type: type, what: "length is not in its shortest form")
-    case .value(let value, let count):
-      guard value <= UInt64(limit) else { throw WireError.frameTooLarge(type: type, size: value, limit: limit) }
-      self.type = type
-      headerCount = 1 + count
-      bodyCount = Int(value)
-    }
+    do {
+      // The header first, a byte at a time: it has at most nine.
+      var header = try FrameHeader(partial[...], at: 0, limit: frameLimit)
+      while header == nil {
+        guard position < input.endIndex else { return nil }
+        takeInput(1)
+        header = try FrameHeader(partial[...], at: 0, limit: frameLimit)
+      }
+      guard let header else { return nil }
+      partial.reserveCapacity(header.frameCount)
+      takeInput(header.frameCount - partial.count)
+      guard partial.count == header.frameCount else { return nil }
+      let body = partial[header.headerCount...]
+      partial = []
+      return try FrameBody.decode(type: header.type, body)
+    } catch { throw fail(error) }
   }
 }

@@ -3,18 +3,35 @@ public enum FrameEncoder {
   /// Appends one frame. Fields above their limits are the caller's fault: text is cut at a character, bytes are kept.
   public static func append(_ frame: Frame, to bytes: inout [UInt8]) {
     switch frame {
-    case .message(let payload), .fragment(let payload), .unreliableMessage(let payload):
-      appendHeader(type: frame.type, bodyCount: payload.count, to: &bytes)
-      bytes.append(contentsOf: payload)
+    case .message(let payload): append(FrameType.message, payload, to: &bytes)
     case .chunk(let transfer, let payload):
       appendChunkHeader(transfer: transfer, payloadCount: payload.count, to: &bytes)
       bytes.append(contentsOf: payload)
-    default:
-      var body: [UInt8] = []
-      appendBody(of: frame, to: &body)
-      appendHeader(type: frame.type, bodyCount: body.count, to: &bytes)
-      bytes.append(contentsOf: body)
+    case .fragment(let payload): append(FrameType.fragment, payload, to: &bytes)
+    case .unreliableMessage(let payload): append(FrameType.unreliableMessage, payload, to: &bytes)
+    default: appendControl(frame, to: &bytes)
     }
+  }
+
+  private static func append(_ type: UInt8, _ payload: Bytes, to bytes: inout [UInt8]) {
+    appendHeader(type: type, bodyCount: payload.count, to: &bytes)
+    bytes.append(contentsOf: payload)
+  }
+
+  /// The body is written in place behind a length of one byte, which nearly always fits; a longer one pushes it on.
+  private static func appendControl(_ frame: Frame, to bytes: inout [UInt8]) {
+    bytes.append(frame.type)
+    let lengthIndex = bytes.count
+    bytes.append(0)
+    appendBody(of: frame, to: &bytes)
+    let bodyCount = bytes.count - lengthIndex - 1
+    guard bodyCount >= 0x40 else {
+      bytes[lengthIndex] = UInt8(truncatingIfNeeded: bodyCount)
+      return
+    }
+    var length: [UInt8] = []
+    VariableInteger.append(UInt64(bodyCount), to: &length)
+    bytes.replaceSubrange(lengthIndex...lengthIndex, with: length)
   }
 
   public static func encode(_ frame: Frame) -> [UInt8] {
@@ -105,7 +122,7 @@ extension String {
     var kept = ""
     var size = 0
     for character in self {
-      size += String(character).utf8.count
+      size += character.utf8.count
       guard size <= count else { break }
       kept.append(character)
     }

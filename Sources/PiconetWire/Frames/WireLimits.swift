@@ -1,7 +1,8 @@
 /// The limits of fields, in bytes unless it says otherwise. Negotiated limits are in `PeerLimits`.
 public enum WireLimits {
-  /// No hello may state a smaller limit for a frame's body.
-  public static let smallestFrame = 1024
+  /// No hello may state a smaller limit for a frame's body. Every frame but a message, a fragment and a chunk fits it, so
+  /// that no peer can state a limit with which it could not be invited or offered something.
+  public static let smallestFrame = 8192
   /// The longest body that the length field of version 1 may announce at all.
   public static let largestFrame = 1 << 20
   /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.
@@ -22,4 +23,6 @@ public enum WireLimits {
   public static let transferNumbers: UInt64 = 1 << 14
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
+  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping without end nor overflow a deadline.
+  public static let silence: ClosedRange<UInt64> = 100...86_400_000
 }

@@ -48,16 +48,18 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 }
 
 /// The limits that the sender of a hello states for what it receives. Of two sides' limits the smaller counts.
+/// The default values are part of the format: they hold for what a hello leaves out.
 public struct PeerLimits: Hashable, Sendable {
   /// The longest message in bytes.
   public var message: UInt64
-  /// The longest body of one frame in bytes, at least `WireLimits.smallestFrame`.
+  /// The longest body of one frame in bytes, at least `WireLimits.smallestFrame`; more than `WireLimits.largestFrame` means
+  /// that.
   public var frame: UInt64
   /// How many bytes of reliable messages may be under way before the first `messageCredit`.
   public var messageWindow: UInt64
   /// How many transfers one peer may have open at once.
   public var transfers: UInt64
-  /// The longest silence in milliseconds after which the sender takes the other side for gone.
+  /// The longest silence in milliseconds after which the sender takes the other side for gone; within `WireLimits.silence`.
   public var silence: UInt64
 
   public init(

@@ -1,5 +1,5 @@
-/// The body of a hello: lowest and highest version, then parameters, each an id, a length and a value. Unknown parameters are
-/// skipped; one that comes twice is an error.
+/// The body of a hello: lowest and highest version, then parameters in ascending order of their ids, each an id, a
+/// length and a value. Unknown parameters are skipped. Only the two versions have the same meaning in every version.
 enum HelloCodec {
   enum Parameter {
     static let scope: UInt64 = 1
@@ -64,25 +64,22 @@ enum HelloCodec {
     let highest = try reader.byte("highest version")
     guard lowest <= highest else { throw reader.malformed("versions \(lowest) to \(highest)") }
     var hello = Hello(versions: lowest...highest, incarnation: Incarnation(rawValue: 0), name: "", scope: "")
-    var seen: Set<UInt64> = []
-    while !reader.isAtEnd {
-      let id = try reader.integer("parameter id")
-      guard seen.insert(id).inserted else { throw reader.malformed("parameter \(id) comes twice") }
-      guard seen.count <= WireLimits.parameters else { throw reader.malformed("too many parameters") }
-      let value = try reader.counted("parameter \(id)", atMost: WireLimits.largestFrame)
+    // What follows in a hello of other versions is not ours to judge: the link ends for the want of a common version.
+    guard hello.versions.overlaps(Hello.supportedVersions) else { return hello }
+    var required: Set<UInt64> = [Parameter.scope, Parameter.name, Parameter.incarnation]
+    var parameters = FieldReader(reader, kind: "parameter")
+    while let (id, value) = try parameters.next() {
+      required.remove(id)
       try decodeParameter(id, value, into: &hello)
     }
-    // A hello of another version may have other parameters; what this version needs is asked of this version only.
-    if hello.versions.overlaps(Hello.supportedVersions) {
-      for id in [Parameter.scope, Parameter.name, Parameter.incarnation] where !seen.contains(id) {
-        throw reader.malformed("parameter \(id) is missing")
-      }
-    }
+    if let missing = required.min() { throw reader.malformed("parameter \(missing) is missing") }
     return hello
   }
 
-  private static func decodeParameter(_ id: UInt64, _ value: Bytes, into hello: inout Hello) throws(WireError) {
-    var reader = ByteReader(value, type: FrameType.hello)
+  private static func decodeParameter(
+    _ id: UInt64, _ value: ByteReader, into hello: inout Hello
+  ) throws(WireError) {
+    var reader = value
     switch id {
     case Parameter.scope: hello.scope = try reader.remainingText("session id", atMost: WireLimits.scope)
     case Parameter.name: hello.name = try reader.remainingText("name", atMost: WireLimits.name)
@@ -94,9 +91,14 @@ enum HelloCodec {
       guard hello.limits.frame >= UInt64(WireLimits.smallestFrame) else {
         throw reader.malformed("frame limit \(hello.limits.frame), below \(WireLimits.smallestFrame)")
       }
+      hello.limits.frame = min(hello.limits.frame, UInt64(WireLimits.largestFrame))
     case Parameter.messageWindow: hello.limits.messageWindow = try reader.integer("message window")
     case Parameter.transferLimit: hello.limits.transfers = try reader.integer("transfer limit")
-    case Parameter.silence: hello.limits.silence = try reader.integer("silence")
+    case Parameter.silence:
+      hello.limits.silence = try reader.integer("silence")
+      guard WireLimits.silence.contains(hello.limits.silence) else {
+        throw reader.malformed("silence of \(hello.limits.silence) ms, outside \(WireLimits.silence)")
+      }
     case Parameter.associationsBegun: hello.associationsBegun = try reader.integer("associations begun")
     case Parameter.held:
       let high = try word(&reader, "association")

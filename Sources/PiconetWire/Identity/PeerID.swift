@@ -40,8 +40,11 @@ public struct PeerID: Hashable, Sendable {
   public static func == (left: PeerID, right: PeerID) -> Bool { left.words == right.words }
 
   public func hash(into hasher: inout Hasher) {
+    // All of it: the id in a sighting is chosen at will, and ids that share some words must not share a hash.
     hasher.combine(words.0)
     hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
   }
 }
 

@@ -1,5 +1,5 @@
-/// The body of an offer: transfer, size, counted name, then fields, each an id, a length and a value. Unknown fields are
-/// skipped; one that comes twice is an error.
+/// The body of an offer: transfer, size, counted name, then fields in ascending order of their ids, each an id, a length and
+/// a value. Unknown fields are skipped.
 enum OfferCodec {
   enum Field {
     static let mediaType: UInt64 = 1
@@ -35,14 +35,10 @@ enum OfferCodec {
     let size = try reader.integer("size")
     let name = Array(try reader.counted("name", atMost: WireLimits.resourceName))
     var offer = ResourceOffer(name: name, size: size)
-    var seen: Set<UInt64> = []
-    while !reader.isAtEnd {
-      let id = try reader.integer("field id")
-      guard seen.insert(id).inserted else { throw reader.malformed("field \(id) comes twice") }
-      guard seen.count <= WireLimits.parameters else { throw reader.malformed("too many fields") }
-      var value = ByteReader(
-        try reader.counted("field \(id)", atMost: WireLimits.largestFrame), type: FrameType.offer)
-      switch id {
+    var fields = FieldReader(reader, kind: "field")
+    while let field = try fields.next() {
+      var value = field.value
+      switch field.id {
       case Field.mediaType: offer.mediaType = try value.remainingText("media type", atMost: WireLimits.mediaType)
       case Field.modified:
         offer.modified = Int64(bitPattern: try HelloCodec.word(&value, "modification time"))

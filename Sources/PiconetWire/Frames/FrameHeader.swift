@@ -1,0 +1,21 @@
+/// The type and the length of a frame.
+struct FrameHeader {
+  let type: UInt8
+  let headerCount: Int
+  let bodyCount: Int
+  var frameCount: Int { headerCount + bodyCount }
+
+  /// Reads the header at `index`, which is in `bytes`; nil if it is not complete yet.
+  init?(_ bytes: Bytes, at index: Int, limit: Int) throws(WireError) {
+    let type = bytes[index]
+    switch VariableInteger.read(bytes, at: index + 1) {
+    case .incomplete: return nil
+    case .notShortest: throw WireError.malformed(type: type, what: "length is not in its shortest form")
+    case .value(let value, let count):
+      guard value <= UInt64(limit) else { throw WireError.frameTooLarge(type: type, size: value, limit: limit) }
+      self.type = type
+      headerCount = 1 + count
+      bodyCount = Int(value)
+    }
+  }
+}

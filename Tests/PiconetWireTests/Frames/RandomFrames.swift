@@ -1,0 +1,113 @@
+import PiconetWire
+
+/// SplitMix64: the same seed gives the same frames on every machine.
+struct SeededDice: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
+/// Draws legal frames, with a liking for the edges of sizes.
+struct RandomFrames {
+  var dice: SeededDice
+
+  init(seed: UInt64) { dice = SeededDice(seed: seed) }
+
+  mutating func integer() -> UInt64 {
+    dice.next() >> UInt64.random(in: 2...63, using: &dice)
+  }
+
+  mutating func transfer() -> UInt64 { UInt64.random(in: 0..<WireLimits.transferNumbers, using: &dice) }
+
+  mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {
+    let edges = [0, 1, 62, 63, 64, 65, 300].filter(range.contains)
+    let count = edges.randomElement(using: &dice) ?? range.lowerBound
+    let size = Bool.random(using: &dice) ? count : Int.random(in: range, using: &dice)
+    return (0..<size).map { _ in UInt8.random(in: 0...255, using: &dice) }
+  }
+
+  mutating func text(_ limit: Int) -> String {
+    let alphabet: [Character] = ["a", "Z", "0", " ", "/", "é", "ß", "€", "🙂", "\u{0}", "\n"]
+    let count = Int.random(in: 0...limit / 4, using: &dice)
+    return String((0..<count).map { _ in alphabet.randomElement(using: &dice) ?? "a" })
+  }
+
+  mutating func reason() -> Reason { Reason(rawValue: UInt16.random(in: 0...UInt16.max, using: &dice)) }
+
+  mutating func offsets() -> (UInt64, UInt64) {
+    let (one, other) = (integer(), integer())
+    return (min(one, other), max(one, other))
+  }
+
+  mutating func association() -> AssociationID { AssociationID(high: dice.next(), low: dice.next()) }
+
+  mutating func hello() -> Hello {
+    let parts: [CodePart?] = [nil, .commitment(bytes(32...32)), .nonce(bytes(32...32))]
+    return Hello(
+      versions: 1...UInt8.random(in: 1...255, using: &dice), incarnation: Incarnation(rawValue: dice.next()),
+      name: text(WireLimits.name), scope: text(WireLimits.scope), capabilities: Capabilities(rawValue: integer()),
+      limits: PeerLimits(
+        message: integer(),
+        frame: UInt64.random(in: UInt64(WireLimits.smallestFrame)...UInt64(WireLimits.largestFrame), using: &dice),
+        messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice)),
+      associationsBegun: integer(),
+      held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil,
+      code: parts.randomElement(using: &dice) ?? nil)
+  }
+
+  mutating func offer() -> ResourceOffer {
+    ResourceOffer(
+      name: bytes(0...WireLimits.resourceName), size: integer(), mediaType: text(WireLimits.mediaType),
+      modified: Bool.random(using: &dice) ? Int64(bitPattern: dice.next()) : nil,
+      metadata: bytes(0...WireLimits.metadata))
+  }
+
+  mutating func frame() -> Frame { frame(FrameCase.allCases.randomElement(using: &dice) ?? .message) }
+
+  mutating func frame(_ kind: FrameCase) -> Frame {
+    switch kind {
+    case .hello: return .hello(hello())
+    case .codeReveal: return .codeReveal(nonce: bytes(32...32))
+    case .associate: return .associate(association(), received: integer())
+    case .associated: return .associated(received: integer(), begun: integer())
+    case .close: return .close(reason(), detail: text(WireLimits.detail))
+    case .ping: return .ping(integer())
+    case .pong: return .pong(integer())
+    case .acknowledge: return .acknowledge(received: integer())
+    case .messageCredit: return .messageCredit(limit: integer())
+    case .unreliableMessage: return .unreliableMessage(bytes(0...2000)[...])
+    case .chunk: return .chunk(transfer: transfer(), bytes(1...2000)[...])
+    case .position: return .position(transfer: transfer(), offset: integer())
+    case .transferCredit:
+      let (stored, limit) = offsets()
+      return .transferCredit(transfer: transfer(), stored: stored, limit: limit)
+    case .end:
+      let digest = ResourceDigest(sha256: bytes(32...32))!
+      return .end(transfer: transfer(), size: integer(), digest)
+    case .message: return .message(bytes(0...2000)[...])
+    case .fragment: return .fragment(bytes(1...2000)[...])
+    case .invite: return .invite(context: bytes(0...WireLimits.context)[...])
+    case .accept: return .accept
+    case .decline: return .decline(reason(), detail: text(WireLimits.detail))
+    case .withdraw: return .withdraw(reason())
+    case .leave: return .leave(reason(), detail: text(WireLimits.detail))
+    case .offer: return .offer(transfer: transfer(), offer())
+    case .acceptOffer:
+      let (offset, limit) = offsets()
+      return .acceptOffer(transfer: transfer(), offset: offset, limit: limit)
+    case .declineOffer: return .declineOffer(transfer: transfer(), reason(), detail: text(WireLimits.detail))
+    case .stored: return .stored(transfer: transfer(), name: bytes(0...WireLimits.resourceName))
+    case .abandon: return .abandon(transfer: transfer(), reason(), detail: text(WireLimits.detail))
+    case .refuse: return .refuse(transfer: transfer(), reason(), detail: text(WireLimits.detail))
+    case .unknownOptional: return .unknownOptional(type: UInt8.random(in: 0x80...0xFF, using: &dice))
+    }
+  }
+}

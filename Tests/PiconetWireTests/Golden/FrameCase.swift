@@ -1,0 +1,44 @@
+import PiconetWire
+
+/// One name per case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases` fail until
+/// it has a golden vector and a random generator.
+enum FrameCase: CaseIterable {
+  case hello, codeReveal, associate, associated, close, ping, pong
+  case acknowledge, messageCredit, unreliableMessage, chunk, position, transferCredit, end
+  case message, fragment, invite, accept, decline, withdraw, leave
+  case offer, acceptOffer, declineOffer, stored, abandon, refuse, unknownOptional
+
+  init(_ frame: Frame) {
+    self =
+      switch frame {
+      case .hello: .hello
+      case .codeReveal: .codeReveal
+      case .associate: .associate
+      case .associated: .associated
+      case .close: .close
+      case .ping: .ping
+      case .pong: .pong
+      case .acknowledge: .acknowledge
+      case .messageCredit: .messageCredit
+      case .unreliableMessage: .unreliableMessage
+      case .chunk: .chunk
+      case .position: .position
+      case .transferCredit: .transferCredit
+      case .end: .end
+      case .message: .message
+      case .fragment: .fragment
+      case .invite: .invite
+      case .accept: .accept
+      case .decline: .decline
+      case .withdraw: .withdraw
+      case .leave: .leave
+      case .offer: .offer
+      case .acceptOffer: .acceptOffer
+      case .declineOffer: .declineOffer
+      case .stored: .stored
+      case .abandon: .abandon
+      case .refuse: .refuse
+      case .unknownOptional: .unknownOptional
+      }
+  }
+}

@@ -1,0 +1,76 @@
+import PiconetWire
+
+/// What the golden vectors of the document stand for.
+enum GoldenFrames {
+  static func bytes(_ range: ClosedRange<UInt8>) -> [UInt8] { Array(range) }
+  static func text(_ text: String) -> Bytes { Array(text.utf8)[...] }
+
+  static let association = AssociationID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
+  static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
+
+  /// Frames whose only encoding is the vector.
+  static let exact: [String: Frame] = [
+    "hello-dialler": .hello(
+      Hello(
+        incarnation: incarnation, name: "Zoë", scope: "photos", capabilities: .resume,
+        limits: PeerLimits(
+          message: 97_280, frame: 16_381, messageWindow: 1_048_576, transfers: 64, silence: 20_000),
+        associationsBegun: 2, held: HeldAssociation(id: association, received: 70),
+        code: .commitment([UInt8](hexadecimal: "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd")!))),
+    "hello-acceptor": .hello(
+      Hello(
+        versions: 1...3, incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210), name: "Ada", scope: "photos",
+        limits: PeerLimits(message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000),
+        code: .nonce(bytes(0x20...0x3F)))),
+    "codeReveal": .codeReveal(nonce: bytes(0...31)),
+    "associate": .associate(association, received: 0),
+    "associate-resumed": .associate(association, received: 16_384),
+    "associated": .associated(received: 300, begun: 1),
+    "close": .close(.duplicateLink, detail: "other link"),
+    "close-wordless": .close(.shuttingDown, detail: ""),
+    "ping": .ping(37),
+    "pong": .pong(494_878_333),
+    "acknowledge": .acknowledge(received: 15_293),
+    "messageCredit": .messageCredit(limit: 151_288_809_941_952_652),
+    "unreliableMessage": .unreliableMessage(text("here")),
+    "message-empty": .message([]),
+    "message": .message(text("hello")),
+    "message-of-64": .message(bytes(0...63)[...]),
+    "fragment": .fragment(text("part")),
+    "invite": .invite(context: [0xCA, 0xFE]),
+    "invite-bare": .invite(context: []),
+    "accept": .accept,
+    "decline": .decline(.declined, detail: "not now"),
+    "withdraw": .withdraw(.cancelled),
+    "leave": .leave(.left, detail: "tschüß"),
+    "chunk": .chunk(transfer: 5, text("bytes")),
+    "chunk-long-number": .chunk(transfer: 16_383, [0]),
+    "position": .position(transfer: 5, offset: 5 << 30),
+    "transferCredit": .transferCredit(transfer: 5, stored: 65_536, limit: 2 << 20),
+    "end": .end(
+      transfer: 5, size: 3,
+      ResourceDigest(
+        sha256: [UInt8](hexadecimal: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")!)!),
+    "offer": .offer(
+      transfer: 5,
+      ResourceOffer(
+        name: Array("beach.jpg".utf8), size: 3_145_728, mediaType: "image/jpeg", modified: 1_700_000_000_123_456_789,
+        metadata: [0xA1, 0x01, 0x02])),
+    "offer-bare": .offer(transfer: 64, ResourceOffer(name: [0xFF, 0x2F, 0x00], size: 0)),
+    "acceptOffer": .acceptOffer(transfer: 5, offset: 0, limit: 2 << 20),
+    "declineOffer": .declineOffer(transfer: 5, .tooLarge, detail: "more than 1 MB"),
+    "stored": .stored(transfer: 5, name: Array("beach-2.jpg".utf8)),
+    "abandon": .abandon(transfer: 5, .sourceChanged, detail: "beach.jpg shrank"),
+    "refuse": .refuse(transfer: 5, .diskFull, detail: ""),
+    "unknownOptional-sequenced": .unknownOptional(type: 0xFF),
+  ]
+
+  /// Frames that we read but would write otherwise: parts are left out, or unknown to us.
+  static let readOnly: [String: Frame] = [
+    "hello-least": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),
+    "hello-unknown-parameter": .hello(Hello(incarnation: incarnation, name: "Ada", scope: "photos")),
+    "hello-other-version": .hello(
+      Hello(versions: 2...3, incarnation: Incarnation(rawValue: 0), name: "", scope: "")),
+    "unknownOptional": .unknownOptional(type: 0xA0),
+  ]
+}
