@@ -19,6 +19,11 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var transferLimit = 64
   /// Bytes of one incoming transfer that may be under way beyond what is stored. Default 2 MiB.
   public var transferWindow = 2 << 20
+  /// Bytes of all incoming transfers that may be under way beyond what is stored: with many transfers each gets its share,
+  /// at least `smallestTransferWindow`. Default 16 MiB.
+  public var transferMemory = 16 << 20
+  /// Default 64 KiB.
+  public var smallestTransferWindow = 64 << 10
   /// Bytes that one disk read of an outgoing transfer asks for. Default 256 KiB; two may be under way.
   public var readSize = 256 << 10
   /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
@@ -68,7 +73,9 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(transferWindow >= 2 * frameLimit, "the transfer window holds at least two frames")
     try check(readSize >= frameLimit, "one read fills at least a frame")
     try check(transmitWindow >= 2 * frameLimit, "the transmit window holds at least two frames")
-    try check(disconnectTimeout >= .milliseconds(100), "the disconnect timeout is at least 100 ms")
+    try check(
+      disconnectTimeout >= .milliseconds(100) && disconnectTimeout <= .seconds(86_400),
+      "the disconnect timeout is 100 ms to 24 hours")
     try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
   }
 }

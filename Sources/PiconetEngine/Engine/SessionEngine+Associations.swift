@@ -73,6 +73,7 @@ extension SessionEngine {
     guard let ready = links[link], let far = ready.node, let hello = ready.hello else { return }
     begun.increment(far.peer)
     links[link]?.phase = .active
+    timesChanged = true
     let limit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
     let peer = ProvenPeer(
       node: far, name: hello.name, traits: ready.opening.traits, code: ready.code,

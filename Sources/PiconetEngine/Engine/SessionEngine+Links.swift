@@ -11,6 +11,7 @@ extension SessionEngine {
     makeRoomForHandshake(now, &effects)
     let link = Link(id: id, opening: opening, at: now, frameLimit: configuration.frameLimit)
     links[id] = link
+    timesChanged = true
     if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
   }
 
@@ -99,7 +100,7 @@ extension SessionEngine {
       refuse(id, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", now, &effects)
       return
     }
-    guard hello.scope == configuration.scope else {
+    guard hello.scope.utf8.elementsEqual(configuration.scope.utf8) else {
       refuse(id, .wrongSession, "the other device is in another session", now, &effects)
       return
     }

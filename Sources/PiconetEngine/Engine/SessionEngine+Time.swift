@@ -2,8 +2,7 @@ import PiconetWire
 
 /// Deadlines, and the end of everything.
 extension SessionEngine {
-  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time.
-  public var nextDeadline: Instant? {
+  var earliestDeadline: Instant? {
     var next: Instant?
     func consider(_ instant: Instant?) {
       guard let instant else { return }
@@ -23,6 +22,7 @@ extension SessionEngine {
   }
 
   mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
+    timesChanged = true
     attemptDeadlines(now, &effects)
     for id in links.keys.sorted() { linkDeadline(id, now, &effects) }
     for far in associations.keys.sorted() { associationDeadline(far, now, &effects) }
@@ -68,6 +68,7 @@ extension SessionEngine {
 
   mutating func shutDown(_ command: CommandID, _ now: Instant, _ effects: inout [Effect]) {
     shutdown = Shutdown(command: command)
+    timesChanged = true
     for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), now, &effects) }
     for dial in dials.keys.sorted() { effects.append(.cancelDial(dial)) }
     dials = [:]

@@ -132,6 +132,7 @@ extension SessionEngine {
       reply(id, .done, &effects)
       return
     }
+    timesChanged = true
     associations[far]?.leaving = Association.Leaving(
       command: id, reason: reason, deadline: now + configuration.leaveTimeout)
     for transfer in association.outgoingOrder where outgoing[transfer]?.phase != .abandoned {

@@ -27,6 +27,11 @@ public struct SessionEngine: Sendable {
   /// Messages of one association that came in one batch and are delivered at once.
   var arrived: (node: NodeID, messages: [Bytes])?
   var shutdown: Shutdown?
+  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
+  /// what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
+  public private(set) var nextDeadline: Instant?
+  /// Something may be due earlier than `nextDeadline` says.
+  var timesChanged = false
 
   struct Shutdown: Sendable {
     var command: CommandID
@@ -70,6 +75,10 @@ public struct SessionEngine: Sendable {
     }
     flushArrived(&effects)
     finishShutdown(&effects)
+    if timesChanged {
+      timesChanged = false
+      nextDeadline = earliestDeadline
+    }
   }
 
   /// Frames what is queued for links; called once after each batch of facts.

@@ -24,6 +24,7 @@ extension SessionEngine {
     }
     let race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
+    timesChanged = true
     attempts.append(
       InvitationAttempt(
         command: id, node: far, expectedPeer: expected, context: context, deadline: now + timeout, race: race))
@@ -83,6 +84,7 @@ extension SessionEngine {
       let index = attempts.firstIndex(where: { $0.command == command })
     else { return }
     attempts[index].race.failed(kind, failure)
+    timesChanged = true
     dialNext(command, now, &effects)
   }
 
@@ -254,6 +256,7 @@ extension SessionEngine {
   mutating func fail(_ command: CommandID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     attempts.remove(at: index)
+    timesChanged = true
     cancelDials(of: command, &effects)
     reply(command, .failed(ending), &effects)
   }

@@ -30,6 +30,7 @@ extension SessionEngine {
       .milliseconds(Int64(clamping: min(timeout, 86_400_000))), Self.longestInvitation)
     let expires = now + patience
     associations[far]?.invitationExpires = expires
+    timesChanged = true
     deliver(.invitationReceived(association.peer, context: Array(context), expires: expires), &effects)
   }
 
@@ -93,6 +94,7 @@ extension SessionEngine {
       idleFrom(now, far)
       deliver(.invitationEnded(far, Ending(reason, .peer)), &effects)
     } else if association.isMember, association.leaving == nil {
+      timesChanged = true
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
       associations[far]?.leaving = Association.Leaving(
         command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
@@ -114,6 +116,7 @@ extension SessionEngine {
 
   /// Nobody may be a member or invited any more: from now on the association is idle.
   mutating func idleFrom(_ now: Instant, _ far: NodeID) {
+    timesChanged = true
     if associations[far]?.isIdle == true { associations[far]?.idleSince = now }
   }
 }

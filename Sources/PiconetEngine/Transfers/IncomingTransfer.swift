@@ -27,7 +27,7 @@ struct IncomingTransfer: Sendable {
   /// The limit to tell after `stored` grew, once it is worth a frame.
   mutating func grant(window: UInt64) -> UInt64? {
     let next = min(offer.size, stored + window)
-    guard limit < offer.size, next - limit >= window / 4 || next == offer.size else { return nil }
+    guard next > limit, next - limit >= window / 4 || next == offer.size else { return nil }
     limit = next
     return next
   }

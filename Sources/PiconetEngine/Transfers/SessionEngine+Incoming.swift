@@ -69,7 +69,7 @@ extension SessionEngine {
     incoming[id]?.phase = .receiving
     incoming[id]?.received = offset
     incoming[id]?.stored = offset
-    let limit = min(transfer.offer.size, offset + UInt64(configuration.transferWindow))
+    let limit = min(transfer.offer.size, offset + transferWindow)
     incoming[id]?.limit = limit
     send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
     reply(command, .done, &effects)
@@ -97,12 +97,19 @@ extension SessionEngine {
     reply(command, .done, &effects)
   }
 
+  /// What one transfer may have under way: its share of the memory for all of them.
+  private var transferWindow: UInt64 {
+    let share = configuration.transferMemory / max(1, incoming.count)
+    return UInt64(min(configuration.transferWindow, max(configuration.smallestTransferWindow, share)))
+  }
+
   // MARK: The store's answers
 
   mutating func stored(_ id: TransferID, upTo: UInt64) {
     guard let transfer = incoming[id], transfer.phase == .receiving else { return }
     incoming[id]?.stored = max(transfer.stored, upTo)
-    guard let limit = incoming[id]?.grant(window: UInt64(configuration.transferWindow)),
+    let window = transferWindow
+    guard let limit = incoming[id]?.grant(window: window),
       let stored = incoming[id]?.stored
     else { return }
     send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node)

@@ -1,0 +1,19 @@
+import PiconetWire
+
+/// The port of what secures links: channels, and the short code of one; confined to the loop.
+public protocol LinkSecurity: AnyObject {
+  func makeChannel(isDialler: Bool) -> any SecureChannel
+  /// 32 random bytes for the short code of one link, or nil if the system has none to give.
+  func makeNonce() -> [UInt8]?
+  func commitment(to nonce: [UInt8]) -> [UInt8]
+  /// The code that both screens show; nil if the dialling side's nonce is not the one committed to.
+  func code(of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
+    -> String?
+}
+
+/// The port of trust: who is let in, and who is remembered; confined to the loop.
+public protocol TrustJudge: AnyObject {
+  func judge(_ node: NodeID, name: String) -> TrustJudgement
+  /// The peer became a member of the session.
+  func remember(_ peer: PeerID, name: String)
+}

@@ -1,0 +1,414 @@
+import PiconetEngine
+import PiconetWire
+
+/// Owns the engine on its loop: feeds it facts, does what its effects say, in their order, without suspending.
+///
+/// Confined to the loop. Other threads hand over `NodeInput` through `input`.
+public final class NodeDriver: RoundHandler {
+  let loop: EventLoop
+  let worker: WorkerThread
+  var engine: SessionEngine
+  private let transports: [any Transport]
+  private let discoveries: [any Discovery]
+  private let security: any LinkSecurity
+  private let trust: any TrustJudge
+  private weak var observer: (any NodeObserver)?
+  private var timer: LoopTimer?
+  private var armed: Instant?
+
+  private var nextLink: UInt64 = 1
+  private var runners: [LinkID: LinkRunner] = [:]
+  /// Links whose TLS handshake is under way, oldest first.
+  private var securing: [LinkRunner] = []
+  private var securingTimer: LoopTimer?
+  /// Links that the engine has let go and that still write.
+  private var closing: [(runner: LinkRunner, deadline: Instant)] = []
+  private var closingTimer: LoopTimer?
+  private var writers: [LinkRunner] = []
+  private var dials: [DialID: any DialCancellation] = [:]
+  private var sources: [TransferID: any ResourceSource] = [:]
+  private var stores: [TransferID: StoreRunner] = [:]
+  private var busyStores: Set<TransferID> = []
+
+  /// Facts that came while effects were being done.
+  private var facts: [Fact] = []
+  private var effects: [Effect] = []
+  private var isWorking = false
+  private var isEnding = false
+  private var isFinished = false
+
+  /// Where ciphertext is read to, for all links in turn.
+  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
+
+  /// TLS handshakes at once; when one more comes, the oldest is given up.
+  static let securingLimit = 128
+  /// From an accepted or dialled connection to the end of its TLS handshake.
+  static let securingTimeout = Duration.seconds(10)
+  /// What a closed link may still take to write its last bytes.
+  static let closingTimeout = Duration.seconds(5)
+  /// Rounds of sealing and writing before other work has its turn.
+  private static let flushesPerRound = 16
+
+  /// - Parameters:
+  ///   - observer: held weakly.
+  public init(
+    loop: EventLoop, worker: WorkerThread, engine: SessionEngine, transports: [any Transport],
+    discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver
+  ) {
+    self.loop = loop
+    self.worker = worker
+    self.engine = engine
+    self.transports = transports
+    self.discoveries = discoveries
+    self.security = security
+    self.trust = trust
+    self.observer = observer
+    timer = LoopTimer(loop: loop) { [weak self] in
+      self?.armed = nil
+      self?.process(.deadlineReached)
+    }
+    securingTimer = LoopTimer(loop: loop) { [weak self] in self?.securingDeadline() }
+    closingTimer = LoopTimer(loop: loop) { [weak self] in self?.closingDeadline() }
+    for discovery in discoveries {
+      let source = discovery.sourceName
+      discovery.setHandler { [weak self] report in self?.process(.discoveryReported(source: source, report)) }
+    }
+    loop.addRoundHandler(self)
+  }
+
+  deinit { readBuffer.deallocate() }
+
+  // MARK: What comes from above
+
+  public func take(_ inputs: [NodeInput]) {
+    let now = loop.now
+    for input in inputs {
+      switch input {
+      // The engine takes a whole batch before its effects are done: one flush, one record, one write.
+      case .fact(let fact): engine.handle(fact, at: now, into: &effects)
+      case .facts(let facts): for fact in facts { engine.handle(fact, at: now, into: &effects) }
+      case .offer(let command, let transfer, let node, let offer, let source):
+        sources[transfer] = source
+        engine.handle(.commanded(command, .offer(transfer, to: node, offer)), at: now, into: &effects)
+      case .acceptOffer(let command, let transfer, let store):
+        stores[transfer] = StoreRunner(id: transfer, store: store, offset: 0)
+        engine.handle(.commanded(command, .acceptOffer(transfer, offset: 0)), at: now, into: &effects)
+      case .advertise(let advertisement): for discovery in discoveries { discovery.advertise(advertisement) }
+      case .search(let scope):
+        for discovery in discoveries {
+          discovery.search(scope: scope)
+          if scope == nil {
+            engine.handle(.discoveryEnded(source: discovery.sourceName), at: now, into: &effects)
+          }
+        }
+      }
+    }
+    work()
+  }
+
+  /// Starts to listen on every transport.
+  public func listen() throws(LinkFailure) {
+    for transport in transports {
+      try transport.listen { [weak self] endpoint in self?.accepted(endpoint) }
+    }
+  }
+
+  public func stopListening() {
+    for transport in transports { transport.stopListening() }
+  }
+
+  public var listeningAddresses: [TransportAddress] { transports.flatMap { $0.listeningAddresses } }
+
+  /// Whether nothing of ours is left: no link, no discovery.
+  public func close() {
+    isEnding = true
+    for discovery in discoveries { discovery.close() }
+    stopListening()
+    for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
+    for (runner, _) in closing { runner.abort() }
+    for store in stores.values { store.discard(on: worker) }
+    stores = [:]
+    sources = [:]
+    timer?.set(nil)
+    securingTimer?.set(nil)
+    closingTimer?.set(nil)
+    loop.removeRoundHandler(self)
+  }
+
+  // MARK: The engine
+
+  func process(_ fact: Fact) {
+    facts.append(fact)
+    work()
+  }
+
+  private func work() {
+    guard !isWorking else { return }
+    isWorking = true
+    defer { isWorking = false }
+    while !facts.isEmpty || !effects.isEmpty {
+      if !facts.isEmpty {
+        let now = loop.now
+        let batch = facts
+        facts.removeAll(keepingCapacity: true)
+        for fact in batch { engine.handle(fact, at: now, into: &effects) }
+      }
+      performAll()
+    }
+  }
+
+  private func performAll() {
+    guard !effects.isEmpty else { return }
+    // Effects may add facts, never effects: those come from the next turn.
+    var batch: [Effect] = []
+    swap(&batch, &effects)
+    for effect in batch { perform(effect) }
+    batch.removeAll(keepingCapacity: true)
+    if effects.isEmpty { swap(&batch, &effects) }
+  }
+
+  /// Once a round: what all facts of the round want sent goes out in as few records and writes as possible.
+  public func roundHasEnded() {
+    guard !isEnding else { return }
+    var turns = Self.flushesPerRound
+    repeat {
+      engine.flush(at: loop.now, into: &effects)
+      work()
+      proceedStores()
+      if writers.isEmpty { break }
+      let waiting = writers
+      writers.removeAll(keepingCapacity: true)
+      for runner in waiting {
+        let count = runner.writeOut()
+        if count > 0, runner.phase == .open { process(.transmitted(runner.id, byteCount: count)) }
+      }
+      turns -= 1
+    } while turns > 0
+    if turns == 0 { loop.executeLater {} }
+    armTimer()
+  }
+
+  private func armTimer() {
+    let next = engine.nextDeadline
+    guard next != armed else { return }
+    armed = next
+    timer?.set(next)
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .transmit(let link, let bytes): runners[link]?.seal(bytes)
+    case .deliver(let event): observer?.happened(event)
+    case .messagesTaken(let node, let cost): observer?.messagesTaken(node, cost: cost)
+    case .storeChunk(let transfer, let bytes):
+      stores[transfer]?.append(bytes)
+      busyStores.insert(transfer)
+    case .readChunks(let transfer, let number, let offset, let count, let frameCount):
+      read(transfer, number: number, offset: offset, payloadCount: count, frameCount: frameCount)
+    case .reply(let command, let reply): observer?.replied(command, reply)
+    case .dial(let dial, let kind, let addresses): self.dial(dial, kind, addresses)
+    case .cancelDial(let dial): cancel(dial)
+    case .closeLink(let link, let flush): close(link, flush: flush)
+    case .judgeTrust(let link, let node, let name): facts.append(.trustJudged(link, trust.judge(node, name: name)))
+    case .rememberPeer(let peer, let name): trust.remember(peer, name: name)
+    case .deriveCode(let link, let diallerNonce, let acceptorNonce, let commitment):
+      let code = runners[link].flatMap { runner in
+        security.code(
+          of: runner.channel, diallerNonce: diallerNonce, acceptorNonce: acceptorNonce, commitment: commitment)
+      }
+      facts.append(.codeDerived(link, code))
+    case .finishSource(let transfer): finish(transfer)
+    case .closeSource(let transfer): sources[transfer] = nil
+    case .commitStore(let transfer, let size, let digest):
+      stores[transfer]?.commit(size: size, digest)
+      busyStores.insert(transfer)
+    case .discardStore(let transfer): stores.removeValue(forKey: transfer)?.discard(on: worker)
+    case .finished:
+      isFinished = true
+      tellIfFinished()
+    }
+  }
+
+  private func tellIfFinished() {
+    guard isFinished, closing.isEmpty, !isEnding else { return }
+    isFinished = false
+    observer?.finished()
+  }
+
+  // MARK: Sources and stores
+
+  private func read(
+    _ transfer: TransferID, number: UInt64, offset: UInt64, payloadCount: Int, frameCount: Int
+  ) {
+    guard let source = sources[transfer] else { return }
+    submit(transfer) { () throws(ResourceFailure) in
+      .chunksRead(
+        transfer,
+        frames: try ChunkReading.frames(
+          of: source, transfer: number, offset: offset, payloadCount: payloadCount, frameCount: frameCount),
+        payloadCount: payloadCount)
+    }
+  }
+
+  private func finish(_ transfer: TransferID) {
+    guard let source = sources[transfer] else { return }
+    submit(transfer) { () throws(ResourceFailure) in .sourceFinished(transfer, try source.finish()) }
+  }
+
+  private func submit(_ transfer: TransferID, _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact) {
+    let isTaken = worker.submit(answering: loop) { () -> Fact in
+      do throws(ResourceFailure) {
+        return try work()
+      } catch {
+        return .sourceFailed(transfer, error.reason, detail: error.detail)
+      }
+    } then: { [weak self] fact in
+      self?.process(fact)
+    }
+    if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
+  }
+
+  private func proceedStores() {
+    guard !busyStores.isEmpty else { return }
+    for transfer in busyStores.sorted() { proceed(transfer) }
+    busyStores.removeAll(keepingCapacity: true)
+  }
+
+  private func proceed(_ transfer: TransferID) {
+    stores[transfer]?.proceed(on: worker, loop: loop) { [weak self] runner, fact in
+      guard let self else { return }
+      switch fact {
+      case .chunkStored(_, let upTo): observer?.storeProgressed(transfer, stored: upTo)
+      case .committed: stores[transfer] = nil
+      default: break
+      }
+      process(fact)
+      if stores[transfer] === runner { busyStores.insert(transfer) }
+    }
+  }
+
+  // MARK: Links
+
+  private func dial(_ dial: DialID, _ kind: TransportKind, _ addresses: [TransportAddress]) {
+    guard let transport = transports.first(where: { $0.kind == kind }) else {
+      facts.append(.dialFailed(dial, LinkFailure(.notAvailable, "no transport of this kind")))
+      return
+    }
+    dials[dial] = transport.dial(addresses) { [weak self] result in self?.dialled(dial, result) }
+  }
+
+  private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {
+    let isWanted = dials.removeValue(forKey: dial) != nil
+    switch result {
+    case .success(let endpoint) where isWanted && !isEnding: secure(endpoint, dial: dial)
+    case .success(let endpoint): endpoint.close(abort: true)
+    case .failure(let failure): if isWanted { process(.dialFailed(dial, failure)) }
+    }
+  }
+
+  private func cancel(_ dial: DialID) {
+    // A link may be in its TLS handshake already.
+    if let runner = securing.first(where: { $0.dial == dial }) { runner.abort() }
+    dials.removeValue(forKey: dial)?.cancel()
+  }
+
+  private func accepted(_ endpoint: any LinkEndpoint) {
+    guard !isEnding else { return endpoint.close(abort: true) }
+    // Connections that never speak must not keep others out: the oldest goes.
+    if securing.count >= Self.securingLimit, let oldest = securing.first {
+      oldest.abort()
+      if let dial = oldest.dial { process(.dialFailed(dial, LinkFailure(.busy, "too many connections at once"))) }
+    }
+    secure(endpoint, dial: nil)
+  }
+
+  private func secure(_ endpoint: any LinkEndpoint, dial: DialID?) {
+    let runner = LinkRunner(
+      id: LinkID(rawValue: nextLink), dial: dial, endpoint: endpoint,
+      channel: security.makeChannel(isDialler: dial != nil), at: loop.now, driver: self)
+    nextLink += 1
+    runners[runner.id] = runner
+    securing.append(runner)
+    if securing.count == 1 { securingTimer?.set(runner.startedAt + Self.securingTimeout) }
+    runner.start()
+  }
+
+  private func securingDeadline() {
+    let now = loop.now
+    while let oldest = securing.first {
+      let deadline = oldest.startedAt + Self.securingTimeout
+      if deadline > now {
+        securingTimer?.set(deadline)
+        return
+      }
+      oldest.abort()
+      if let dial = oldest.dial {
+        process(.dialFailed(dial, LinkFailure(.timedOut, "the other side did not complete the TLS handshake")))
+      }
+    }
+  }
+
+  func secured(_ runner: LinkRunner, peer: PeerID) {
+    securing.removeAll { $0 === runner }
+    guard let nonce = security.makeNonce() else {
+      runner.abort()
+      if let dial = runner.dial { process(.dialFailed(dial, LinkFailure(.other, "the system gives no random bytes"))) }
+      return
+    }
+    let opening = LinkOpening(
+      dial: runner.dial, peer: peer, traits: runner.endpoint.traits, nonce: nonce,
+      commitment: security.commitment(to: nonce))
+    process(.linkOpened(runner.id, opening))
+  }
+
+  func received(_ bytes: Bytes, on runner: LinkRunner) { process(.received(runner.id, bytes)) }
+
+  /// The link is over, and not by our doing.
+  func linkEnded(_ runner: LinkRunner, _ end: LinkEnd, wasOpen: Bool) {
+    if wasOpen {
+      process(.linkClosed(runner.id, end))
+    } else if let dial = runner.dial {
+      let failure =
+        switch end {
+        case .ended: LinkFailure(.reset, "the other side closed the connection during the TLS handshake")
+        case .failed(let failure): failure
+        case .insecure(let failure): LinkFailure(.authentication, "TLS: \(failure)")
+        }
+      process(.dialFailed(dial, failure))
+    }
+  }
+
+  private func close(_ link: LinkID, flush: Bool) {
+    guard let runner = runners.removeValue(forKey: link) else { return }
+    if flush {
+      closing.append((runner, loop.now + Self.closingTimeout))
+      if closing.count == 1 { closingTimer?.set(after: Self.closingTimeout) }
+    }
+    runner.close(flush: flush)
+  }
+
+  private func closingDeadline() {
+    let now = loop.now
+    while let (runner, deadline) = closing.first {
+      if deadline > now {
+        closingTimer?.set(deadline)
+        return
+      }
+      runner.abort()
+    }
+  }
+
+  func mustWrite(_ runner: LinkRunner) {
+    if !writers.contains(where: { $0 === runner }) { writers.append(runner) }
+  }
+
+  func runnerClosed(_ runner: LinkRunner) {
+    if runners[runner.id] === runner { runners[runner.id] = nil }
+    securing.removeAll { $0 === runner }
+    closing.removeAll { $0.runner === runner }
+    writers.removeAll { $0 === runner }
+    tellIfFinished()
+  }
+}

@@ -1,0 +1,25 @@
+import PiconetEngine
+import PiconetWire
+
+/// Who is told what the engine says; called on the loop, in order.
+public protocol NodeObserver: AnyObject {
+  func happened(_ event: Event)
+  func replied(_ command: CommandID, _ reply: Reply)
+  /// Messages of this cost have left the queue to the node.
+  func messagesTaken(_ node: NodeID, cost: Int)
+  /// An incoming transfer has this many bytes on disk.
+  func storeProgressed(_ transfer: TransferID, stored: UInt64)
+  /// All is over after `shutDown`: nothing follows.
+  func finished()
+}
+
+/// What the application hands to the driver.
+public enum NodeInput: Sendable {
+  case fact(Fact)
+  /// Several at once, such as a message to many.
+  case facts([Fact])
+  case offer(CommandID, TransferID, NodeID, ResourceOffer, any ResourceSource)
+  case acceptOffer(CommandID, TransferID, any ResourceStore)
+  case advertise(Advertisement?)
+  case search(scope: String?)
+}
