@@ -4,7 +4,8 @@
 /// and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it takes nothing
 /// more and throws the same error again.
 public struct FrameDecoder: Sendable {
-  /// The longest body that is taken; ours, stated in our hello.
+  /// The longest body of messages and chunks that is taken; ours, stated in our hello. Other frames may have
+  /// `WireLimits.controlFrame` bytes in any case.
   public let frameLimit: Int
 
   private var input: Bytes = []
@@ -26,9 +27,8 @@ public struct FrameDecoder: Sendable {
       input = bytes
       position = bytes.startIndex
     } else {
-      // A copy of its own: appending to a slice in the middle of somebody's storage would keep all of that.
-      input = Bytes(Array(input[position...]) + bytes)
-      position = 0
+      // In place, so that many small pushes cost no more than one large one; only the first copies what is there.
+      input.append(contentsOf: bytes)
     }
   }
 

@@ -5,6 +5,14 @@ struct FrameHeader {
   let bodyCount: Int
   var frameCount: Int { headerCount + bodyCount }
 
+  /// How long a body of this type may be whatever limit the hello states.
+  private static func exemption(of type: UInt8) -> Int {
+    switch type {
+    case FrameType.message, FrameType.fragment, FrameType.unreliableMessage, FrameType.chunk: 0
+    default: WireLimits.controlFrame
+    }
+  }
+
   /// Reads the header at `index`, which is in `bytes`; nil if it is not complete yet.
   init?(_ bytes: Bytes, at index: Int, limit: Int) throws(WireError) {
     let type = bytes[index]
@@ -12,7 +20,9 @@ struct FrameHeader {
     case .incomplete: return nil
     case .notShortest: throw WireError.malformed(type: type, what: "length is not in its shortest form")
     case .value(let value, let count):
-      guard value <= UInt64(limit) else { throw WireError.frameTooLarge(type: type, size: value, limit: limit) }
+      guard value <= UInt64(limit) || value <= UInt64(Self.exemption(of: type)) else {
+        throw WireError.frameTooLarge(type: type, size: value, limit: max(limit, Self.exemption(of: type)))
+      }
       self.type = type
       headerCount = 1 + count
       bodyCount = Int(value)

@@ -1,8 +1,10 @@
 /// The limits of fields, in bytes unless it says otherwise. Negotiated limits are in `PeerLimits`.
 public enum WireLimits {
-  /// No hello may state a smaller limit for a frame's body. Every frame but a message, a fragment and a chunk fits it, so
-  /// that no peer can state a limit with which it could not be invited or offered something.
-  public static let smallestFrame = 8192
+  /// No hello may state a smaller limit for a frame's body.
+  public static let smallestFrame = 1024
+  /// Every frame but messages and chunks may have so long a body whatever the limit: no peer can state one with which it
+  /// could not be invited or offered something. The longest is an invitation with its context.
+  public static let controlFrame = 8200
   /// The longest body that the length field of version 1 may announce at all.
   public static let largestFrame = 1 << 20
   /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.

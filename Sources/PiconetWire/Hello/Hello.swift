@@ -52,7 +52,7 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 public struct PeerLimits: Hashable, Sendable {
   /// The longest message in bytes.
   public var message: UInt64
-  /// The longest body of one frame in bytes, at least `WireLimits.smallestFrame`; more than `WireLimits.largestFrame` means
+  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; more than `WireLimits.largestFrame` means
   /// that.
   public var frame: UInt64
   /// How many bytes of reliable messages may be under way before the first `messageCredit`.

@@ -94,7 +94,7 @@ struct RandomFrames {
       return .end(transfer: transfer(), size: integer(), digest)
     case .message: return .message(bytes(0...2000)[...])
     case .fragment: return .fragment(bytes(1...2000)[...])
-    case .invite: return .invite(context: bytes(0...WireLimits.context)[...])
+    case .invite: return .invite(timeout: integer(), context: bytes(0...WireLimits.context)[...])
     case .accept: return .accept
     case .decline: return .decline(reason(), detail: text(WireLimits.detail))
     case .withdraw: return .withdraw(reason())

@@ -61,6 +61,7 @@ struct GoldenVectorTests {
     let text = WireDocument.text
     for limit in [
       WireLimits.context, WireLimits.resourceName, WireLimits.metadata, WireLimits.smallestFrame,
+      WireLimits.controlFrame,
       WireLimits.largestFrame, Int(WireLimits.transferNumbers) - 1, Int(WireLimits.silence.upperBound),
       Int(PeerLimits().message), Int(PeerLimits().frame), Int(PeerLimits().messageWindow), Int(PeerLimits().silence),
     ] {
