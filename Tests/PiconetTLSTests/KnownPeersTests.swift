@@ -27,7 +27,8 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
 
   @Test("a new name of a known peer takes the place of the old; the date stays")
   func renamed() throws {
-    let file = KnownPeersFile(directory: try TemporaryFolder().directory)
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
     try file.remember(peer(1), name: "Anna", at: 1000)
     try file.remember(peer(1), name: "Anna's phone", at: 5000)
     let known = try file.load()
