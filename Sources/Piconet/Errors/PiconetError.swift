@@ -1,0 +1,192 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+
+/// Why something that Piconet was asked for ended otherwise. Every attempt ends in success or in one of these, on both sides.
+public struct PiconetError: Error, Sendable, CustomStringConvertible {
+  /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// The peer said no.
+    public static let declined = Code(rawValue: "declined")
+    /// The calling task, or the peer, took it back.
+    public static let cancelled = Code(rawValue: "cancelled")
+    public static let timedOut = Code(rawValue: "timedOut")
+    /// The session has as many members as its capacity.
+    public static let full = Code(rawValue: "full")
+    /// No protocol version in common.
+    public static let version = Code(rawValue: "version")
+    /// The peer's key is not trusted: it changed, is not remembered, or is not the pinned one.
+    public static let identity = Code(rawValue: "identity")
+    /// A person compared the short codes and they differ.
+    public static let codeMismatch = Code(rawValue: "codeMismatch")
+    /// The peer is in another session.
+    public static let wrongSession = Code(rawValue: "wrongSession")
+    /// No address of the peer answers on any transport, or it is not in sight.
+    public static let unreachable = Code(rawValue: "unreachable")
+    /// The connection broke.
+    public static let linkFailed = Code(rawValue: "linkFailed")
+    /// The peer broke the protocol.
+    public static let protocolBroken = Code(rawValue: "protocolBroken")
+    /// A limit was crossed; the description names it.
+    public static let limitExceeded = Code(rawValue: "limitExceeded")
+    /// This node, or the peer, is shutting down.
+    public static let shuttingDown = Code(rawValue: "shuttingDown")
+    /// The peer left.
+    public static let left = Code(rawValue: "left")
+    public static let alreadyConnected = Code(rawValue: "alreadyConnected")
+    /// An invitation to this peer is under way.
+    public static let inProgress = Code(rawValue: "inProgress")
+    /// The peer is not, or no longer, a member of the session.
+    public static let notConnected = Code(rawValue: "notConnected")
+    /// The message is above the limit of this node or of the peer; the description names both numbers.
+    public static let messageTooLarge = Code(rawValue: "messageTooLarge")
+
+    /// The file to send is missing, unreadable or no regular file; see `underlying`.
+    public static let sourceUnreadable = Code(rawValue: "sourceUnreadable")
+    /// The file to send grew, shrank or changed while it was sent.
+    public static let sourceChanged = Code(rawValue: "sourceChanged")
+    /// The name can't be stored safely.
+    public static let nameRefused = Code(rawValue: "nameRefused")
+    /// The resource is above the receiver's limit.
+    public static let tooLarge = Code(rawValue: "tooLarge")
+    public static let diskFull = Code(rawValue: "diskFull")
+    public static let noPermission = Code(rawValue: "noPermission")
+    /// A file of that name is there and stays.
+    public static let exists = Code(rawValue: "exists")
+    public static let digestMismatch = Code(rawValue: "digestMismatch")
+    /// More or fewer bytes than offered.
+    public static let sizeMismatch = Code(rawValue: "sizeMismatch")
+    public static let directoryVanished = Code(rawValue: "directoryVanished")
+    /// The receiver doesn't take this kind of content.
+    public static let notWanted = Code(rawValue: "notWanted")
+    /// The disk failed.
+    public static let storageFailed = Code(rawValue: "storageFailed")
+    public static let tooManyTransfers = Code(rawValue: "tooManyTransfers")
+
+    /// An argument or a setting is wrong; the description names the rule.
+    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    /// The device key or the known peers can't be read or written; see `underlying`.
+    public static let state = Code(rawValue: "state")
+    /// Something of this system failed that should not.
+    public static let internalError = Code(rawValue: "internalError")
+  }
+
+  public var code: Code
+  /// The peer that it is about, if there is one.
+  public var peer: NodeID?
+  /// Whose fault it was.
+  public var blame: Blame
+  /// Words for people, without the code; may be empty, and may be the peer's own: escape it before showing it on a terminal.
+  public var detail: String
+  /// What caused it on this side, such as a `FileFailure`.
+  public var underlying: (any Error)?
+
+  public init(
+    _ code: Code, peer: NodeID? = nil, blame: Blame, detail: String = "", underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.peer = peer
+    self.blame = blame
+    self.detail = detail
+    self.underlying = underlying
+  }
+
+  public var description: String {
+    let words = Self.words[code] ?? code.rawValue
+    return detail.isEmpty ? words : "\(words): \(detail)"
+  }
+}
+
+extension PiconetError {
+  init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
+    self.init(
+      Self.codes[ending.reason] ?? .internalError, peer: peer, blame: ending.blame,
+      detail: Self.codes[ending.reason] == nil ? "\(ending)" : ending.detail, underlying: underlying)
+  }
+
+  private static let codes: [Reason: Code] = [
+    .left: .left, .declined: .declined, .cancelled: .cancelled, .timedOut: .timedOut, .full: .full,
+    .version: .version, .identity: .identity, .codeMismatch: .codeMismatch, .wrongSession: .wrongSession,
+    .duplicateLink: .linkFailed, .protocolBroken: .protocolBroken, .limitExceeded: .limitExceeded,
+    .shuttingDown: .shuttingDown, .removed: .left, .linkFailed: .linkFailed, .idle: .linkFailed,
+    .noSuchAssociation: .notConnected, .restarted: .linkFailed, .selfConnection: .unreachable,
+    .alreadyConnected: .alreadyConnected, .inProgress: .inProgress, .unreachable: .unreachable,
+    .nameRefused: .nameRefused, .tooLarge: .tooLarge, .diskFull: .diskFull, .noPermission: .noPermission,
+    .exists: .exists, .digestMismatch: .digestMismatch, .sizeMismatch: .sizeMismatch,
+    .directoryVanished: .directoryVanished, .sourceChanged: .sourceChanged,
+    .sourceUnreadable: .sourceUnreadable, .notWanted: .notWanted, .storageFailed: .storageFailed,
+    .tooManyTransfers: .tooManyTransfers, .internalError: .internalError,
+  ]
+
+  private static let words: [Code: String] = [
+    .declined: "declined", .cancelled: "cancelled", .timedOut: "no answer in time", .full: "the session is full",
+    .version: "no protocol version in common", .identity: "the identity is not trusted",
+    .codeMismatch: "the short codes differ", .wrongSession: "the device is in another session",
+    .unreachable: "unreachable", .linkFailed: "the connection broke", .protocolBroken: "the protocol was broken",
+    .limitExceeded: "a limit was crossed", .shuttingDown: "shutting down", .left: "the peer left",
+    .alreadyConnected: "connected already", .inProgress: "an invitation is under way",
+    .notConnected: "not connected", .messageTooLarge: "the message is too large",
+    .sourceUnreadable: "the file can't be read", .sourceChanged: "the file changed while it was sent",
+    .nameRefused: "the name is refused", .tooLarge: "too large", .diskFull: "the disk is full",
+    .noPermission: "no permission to write", .exists: "a file of that name exists",
+    .digestMismatch: "the content was damaged", .sizeMismatch: "the size is not what was offered",
+    .directoryVanished: "the directory was removed", .notWanted: "not wanted", .storageFailed: "the disk failed",
+    .tooManyTransfers: "too many transfers at once", .invalidArgument: "invalid",
+    .state: "the stored identity", .internalError: "internal error",
+  ]
+}
+
+extension PiconetError.Code {
+  /// What the far side is told where the code is an answer to it.
+  var reason: Reason {
+    switch self {
+    case .codeMismatch: .codeMismatch
+    case .cancelled: .cancelled
+    case .timedOut: .timedOut
+    case .full: .full
+    case .identity: .identity
+    case .left: .left
+    case .nameRefused: .nameRefused
+    case .tooLarge: .tooLarge
+    case .diskFull: .diskFull
+    case .noPermission: .noPermission
+    case .exists: .exists
+    case .directoryVanished: .directoryVanished
+    case .notWanted: .notWanted
+    case .storageFailed: .storageFailed
+    case .tooManyTransfers: .tooManyTransfers
+    case .internalError: .internalError
+    default: .declined
+    }
+  }
+}
+
+extension FileFailure {
+  /// What the far side is told: the kind of failure in words, never a path of this machine.
+  var toldReason: Reason {
+    switch code {
+    case .missing, .unreadable, .notRegular: .sourceUnreadable
+    case .diskFull, .quotaExceeded: .diskFull
+    case .noPermission, .readOnly, .notDirectory: .noPermission
+    case .directoryVanished: .directoryVanished
+    case .nameRefused: .nameRefused
+    case .tooLarge: .tooLarge
+    case .shrank, .grew, .changed: .sourceChanged
+    case .digestMismatch: .digestMismatch
+    case .tooManyBytes, .tooFewBytes: .sizeMismatch
+    case .exists: .exists
+    case .ioError: .storageFailed
+    }
+  }
+
+  var told: ResourceFailure { ResourceFailure(toldReason, code.explanation) }
+
+  func piconetError(peer: NodeID?) -> PiconetError {
+    PiconetError(
+      Ending(toldReason, blame == .peer ? .peer : .us, code.explanation), peer: peer, underlying: self)
+  }
+}

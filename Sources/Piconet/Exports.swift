@@ -1,0 +1,13 @@
+// What the public interface is made of comes along with `import Piconet`, and nothing else of the modules below it.
+@_exported import enum PiconetEngine.Blame
+@_exported import enum PiconetEngine.DeliveryMode
+@_exported import struct PiconetEngine.InvalidConfiguration
+@_exported import struct PiconetEngine.NodeID
+@_exported import struct PiconetEngine.TransportAddress
+@_exported import enum PiconetEngine.TransportKind
+@_exported import enum PiconetFiles.ConflictPolicy
+@_exported import struct PiconetFiles.FileFailure
+@_exported import struct PiconetFiles.SHA256Digest
+@_exported import enum PiconetTLS.TrustPolicy
+@_exported import struct PiconetWire.Incarnation
+@_exported import struct PiconetWire.PeerID

@@ -1,0 +1,123 @@
+import Glibc
+import PiconetEngine
+import PiconetFiles
+import PiconetIP
+import PiconetRuntime
+import PiconetTLS
+import PiconetWire
+
+/// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one session.
+///
+/// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
+/// descriptor, advertisement or temporary file.
+///
+/// ```swift
+/// try await Node.run(NodeConfiguration(session: "chess", name: "Anna's laptop")) { node in
+///   for await peers in node.peers { print(peers) }
+/// }
+/// ```
+public final class Node: Sendable {
+  let core: NodeCore
+  private let shell: NodeShell
+  /// Who we are: our key's fingerprint and this start's incarnation.
+  public var id: NodeID { core.id }
+  /// What people call this device.
+  public var name: String { core.configuration.name }
+
+  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
+  public static func run<Value>(
+    _ configuration: NodeConfiguration, _ body: (Node) async throws -> Value
+  ) async throws -> Value {
+    let node = try await Node(configuration)
+    do {
+      let value = try await body(node)
+      await node.stop()
+      return value
+    } catch {
+      await node.stop()
+      throw error
+    }
+  }
+
+  /// Starts a node that is not available yet. Whoever makes a node this way calls `stop`.
+  /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made, `internalError`.
+  public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
+    shell = try await NodeShell.start(configuration)
+    core = shell.core
+  }
+
+  /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and leaves
+  /// connections alone.
+  public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
+    try await shell.setAvailable(isAvailable)
+  }
+
+  /// The addresses under which the node can be dialled while it is available.
+  public var listeningAddresses: [TransportAddress] { get async { await shell.listeningAddresses } }
+
+  /// The peers in sight, again after each change.
+  public var peers: PeerList { PeerList(watched: core.peers) }
+
+  /// The peers in sight now, in the order of names.
+  public var currentPeers: [Peer] { Peer.list(core.peers.value) }
+
+  /// Invitations of others, each to be accepted or declined.
+  public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
+
+  /// The group of peers that accepted one another.
+  public var session: Session { Session(core: core) }
+
+  /// Tasks that prefer this executor run on the node's own thread: a message is then answered without a change of threads.
+  /// They must not block.
+  public var executor: any TaskExecutor { core.loop }
+
+  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted. Cancelling
+  /// the calling task withdraws the invitation.
+  /// - Parameters:
+  ///   - context: free data for the invited, at most 8,192 bytes.
+  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s.
+  /// - Throws: why there is no connection; exactly one reason, with every transport's failure in its description.
+  public func invite(
+    _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30)
+  ) async throws(PiconetError) -> Member {
+    try await invite(.node(peer.id), context: context, timeout: timeout)
+  }
+
+  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000` or `host.local:4000`.
+  /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  public func connect(
+    to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30)
+  ) async throws(PiconetError) -> Member {
+    let address = TransportAddress(kind: .tcp, text: address)
+    return try await invite(.addresses([address], expected: expected), context: context, timeout: timeout)
+  }
+
+  private func invite(
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration
+  ) async throws(PiconetError) -> Member {
+    let reply = await core.command(.invite(target, context: context, timeout: timeout)) { .cancelInvitation($0) }
+    switch reply {
+    case .connected(let node):
+      guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }
+      return member
+    case .failed(let ending):
+      if case .node(let node) = target { throw PiconetError(ending, peer: node) }
+      throw PiconetError(ending, peer: nil)
+    case .done, .stored:
+      throw PiconetError(.internalError, blame: .us, detail: "an invitation got another command's reply")
+    }
+  }
+
+  /// Opens a directory for received files and removes partial files that dead programs have left in it.
+  /// - Parameter maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
+  public func receivingDirectory(
+    at path: String, maximumFileSize: UInt64? = nil
+  ) async throws(PiconetError) -> ReceivingDirectory {
+    try await core.onDisk { () throws(FileFailure) in
+      try ReceivingDirectory(path: path, maximumFileSize: maximumFileSize)
+    }
+  }
+
+  /// Leaves everybody in good order, at most five seconds, and ends everything of the node. Idempotent.
+  public func stop() async { await shell.stop() }
+}

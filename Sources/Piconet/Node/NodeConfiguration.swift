@@ -1,0 +1,87 @@
+import PiconetEngine
+import PiconetTLS
+import PiconetWire
+
+/// What a node does while it is available.
+public enum SessionMode: Sendable, Hashable {
+  /// Advertises and takes invitations.
+  case server
+  /// Searches and invites.
+  case client
+  /// Both.
+  case peer
+}
+
+/// Where a node's identity and the peers that it remembers are kept.
+public enum IdentityStorage: Sendable, Hashable {
+  /// A folder of its own, such as `$XDG_STATE_HOME/piconet`; made when needed, for this user only.
+  case directory(String)
+  /// Nowhere: a new identity each time, nothing is remembered.
+  case ephemeral
+}
+
+/// The settings of a node. A wrong value is refused when the node starts, with an error that names the rule.
+public struct NodeConfiguration: Sendable {
+  /// The session id: only nodes with the same one see each other. 1 to 127 bytes.
+  public var session: String
+  /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
+  public var name: String
+  public var mode = SessionMode.peer
+  /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, no `=` in a key.
+  public var discoveryInfo: [String: String] = [:]
+  public var identity = IdentityStorage.ephemeral
+  /// Which keys are let in. Default: any on first use; a changed key under a remembered name is always refused.
+  public var trust = TrustPolicy.firstUse
+  /// Asked before we invite a peer that the policy wants a person to confirm: true if both screens show the same code.
+  /// Without it such a peer is refused.
+  public var confirm: (@Sendable (ProvenMember) async -> Bool)?
+  /// Members, oneself included. Default 8.
+  public var capacity = 8
+  /// The longest message in bytes, sent or received. Default 95 KiB; the smaller limit of two peers counts.
+  public var messageLimit = 95 * 1024
+  /// The silence after which a peer is taken for gone. Default 20 s.
+  public var disconnectTimeout: Duration = .seconds(20)
+  /// Where TCP listens, such as `0.0.0.0:4000` or `[::1]:0`; nil: all addresses, a port that the system chooses.
+  public var listen: String?
+  /// The network interfaces for discovery, by name, such as `lo`; nil: all.
+  public var interfaces: Set<String>?
+  /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
+  public var discovers = true
+
+  public init(session: String, name: String) {
+    self.session = session
+    self.name = name
+  }
+
+  func engineConfiguration() throws(PiconetError) -> EngineConfiguration {
+    var configuration = EngineConfiguration(scope: session, name: name)
+    configuration.capacity = capacity
+    configuration.messageLimit = messageLimit
+    configuration.messageWindow = max(configuration.messageWindow, 2 * (messageLimit + WireLimits.messageCost))
+    configuration.disconnectTimeout = disconnectTimeout
+    do throws(InvalidConfiguration) {
+      try configuration.validate()
+      try validateDiscoveryInfo()
+    } catch {
+      throw PiconetError(.invalidArgument, blame: .us, detail: error.rule, underlying: error)
+    }
+    return configuration
+  }
+
+  private func validateDiscoveryInfo() throws(InvalidConfiguration) {
+    var total = 0
+    for (key, value) in discoveryInfo {
+      guard !key.isEmpty, !key.contains("="), key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        throw InvalidConfiguration(rule: "a key of the discovery info is printable ASCII without '='")
+      }
+      let count = key.utf8.count + 1 + value.utf8.count
+      guard count <= 255 else {
+        throw InvalidConfiguration(rule: "a pair of the discovery info has at most 255 bytes; \(key) has \(count)")
+      }
+      total += count
+    }
+    guard total <= 400 else {
+      throw InvalidConfiguration(rule: "the discovery info has at most 400 bytes; this one has \(total)")
+    }
+  }
+}

@@ -1,0 +1,293 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetRuntime
+import PiconetWire
+import Synchronization
+
+/// What node, session, members, invitations and offers share: the way to the loop, and what the loop has told.
+final class NodeCore: NodeObserver, @unchecked Sendable {
+  // Sendable is right: constants, values behind mutexes, and `mailbox`, which any thread may push to; the observer's methods
+  // are called on the loop only.
+  let id: NodeID
+  let configuration: NodeConfiguration
+  let loop: EventLoop
+  let worker: WorkerThread
+  private let mailbox: BatchMailbox<NodeInput>
+
+  let peers = Watched<[NodeID: PeerSummary]>([:])
+  let messages = BatchQueue<MessageBatch>()
+  let offers = BatchQueue<IncomingOffer>()
+  let invitations = BatchQueue<Invitation>()
+  let membership = BatchQueue<MembershipChange>()
+  private let messageWindow: Int
+
+  private struct State {
+    var members: [NodeID: Member] = [:]
+    var budgets: [NodeID: SendBudget] = [:]
+    var proven: [NodeID: ProvenMember] = [:]
+    var open: [NodeID: Watched<PiconetError?>] = [:]
+    var replies: [CommandID: CheckedContinuation<Reply, Never>] = [:]
+    var nextCommand: UInt64 = 1
+    var sending: [TransferID: Outgoing] = [:]
+    var receiving: [TransferID: Incoming] = [:]
+    var isClosed = false
+    var finished: CheckedContinuation<Void, Never>?
+    var isFinished = false
+  }
+
+  struct Outgoing {
+    var total: UInt64
+    var progress: (@Sendable (UInt64, UInt64) -> Void)?
+  }
+
+  struct Incoming {
+    var total: UInt64
+    var progress: (@Sendable (UInt64, UInt64) -> Void)?
+    /// How it ended, if it did before somebody waited.
+    var outcome: Ending??
+    var waiter: CheckedContinuation<Ending?, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  /// Invitations, and changes of membership, that wait for a reader.
+  private static let queueLimit = 4096
+
+  /// - Parameter take: called on the loop with what was submitted.
+  init(
+    id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
+    take: @escaping ([NodeInput]) -> Void
+  ) {
+    self.id = id
+    self.configuration = configuration
+    self.messageWindow = messageWindow
+    self.loop = loop
+    self.worker = worker
+    mailbox = BatchMailbox(loop: loop, limit: .max, handler: take)
+  }
+
+  // MARK: Towards the loop
+
+  /// Bounded by the budgets of members, and by what the application asks for at once.
+  func submit(_ input: NodeInput) { _ = mailbox.push(input) }
+
+  func makeCommand() -> CommandID {
+    state.withLock { state in
+      state.nextCommand += 1
+      return CommandID(rawValue: state.nextCommand)
+    }
+  }
+
+  /// Gives a command and waits for its reply. When the task is cancelled, `onCancel` is given as a further command.
+  func command(
+    _ command: Command, onCancel: (@Sendable (CommandID) -> Command)? = nil
+  ) async -> Reply {
+    await reply(onCancel: onCancel) { id in .fact(.commanded(id, command)) }
+  }
+
+  func reply(
+    onCancel: (@Sendable (CommandID) -> Command)? = nil, to input: @Sendable (CommandID) -> NodeInput
+  ) async -> Reply {
+    let id = makeCommand()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isClosed = state.withLock { state in
+          if !state.isClosed { state.replies[id] = continuation }
+          return state.isClosed
+        }
+        if isClosed { return continuation.resume(returning: .failed(Ending(.shuttingDown, .us))) }
+        submit(input(id))
+        // A task that was cancelled before had nothing to cancel then.
+        if Task.isCancelled, let onCancel { submit(.fact(.commanded(makeCommand(), onCancel(id)))) }
+      }
+    } onCancel: {
+      if let onCancel { submit(.fact(.commanded(makeCommand(), onCancel(id)))) }
+    }
+  }
+
+  // MARK: What is known
+
+  var members: [Member] {
+    state.withLock { Array($0.members.values) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
+
+  // MARK: Transfers
+
+  func expect(_ transfer: TransferID, _ outgoing: Outgoing) { state.withLock { $0.sending[transfer] = outgoing } }
+
+  func forgetSending(_ transfer: TransferID) { state.withLock { $0.sending[transfer] = nil } }
+
+  func watch(_ transfer: TransferID, progress: (@Sendable (UInt64, UInt64) -> Void)?) {
+    state.withLock { $0.receiving[transfer]?.progress = progress }
+  }
+
+  func forget(_ transfer: TransferID) { state.withLock { $0.receiving[transfer] = nil } }
+
+  /// Waits for the end of an incoming transfer: nil if it is stored.
+  func ending(of transfer: TransferID) async -> Ending? {
+    await withCheckedContinuation { continuation in
+      let answer = state.withLock { state -> Ending?? in
+        guard var incoming = state.receiving[transfer] else {
+          return .some(Ending(.noSuchAssociation, .peer, "the offer has ended"))
+        }
+        if let outcome = incoming.outcome { return .some(outcome) }
+        incoming.waiter = continuation
+        state.receiving[transfer] = incoming
+        return nil
+      }
+      if let answer { continuation.resume(returning: answer) }
+    }
+  }
+
+  // MARK: What the loop tells
+
+  func happened(_ event: Event) {
+    switch event {
+    case .messagesReceived(let node, let batch, let mode):
+      let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
+      messages.push(MessageBatch(node: node, messages: batch, mode: mode, cost: cost))
+    case .peerFound(let summary), .peerChanged(let summary): peers.update { $0[summary.node] = summary }
+    case .peerLost(let node): peers.update { $0[node] = nil }
+    case .connected(let peer): connected(peer)
+    case .disconnected(let node, let ending): disconnected(node, ending)
+    case .invitationReceived(let peer, let context, _): invited(peer, context)
+    case .invitationEnded(let node, let ending):
+      let invitation = state.withLock { $0.open.removeValue(forKey: node) }
+      invitation?.update { $0 = PiconetError(ending, peer: node) }
+    case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
+    case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
+    case .transferAccepted(let transfer, let offset):
+      if offset > 0 { progressed(transfer, offset) }
+    case .transferProgressed(let transfer, let stored): progressed(transfer, stored)
+    case .transferEnded(let transfer, let ending):
+      let waiter = state.withLock { state -> CheckedContinuation<Ending?, Never>? in
+        guard state.receiving[transfer] != nil else { return nil }
+        state.receiving[transfer]?.outcome = .some(ending)
+        defer { state.receiving[transfer]?.waiter = nil }
+        return state.receiving[transfer]?.waiter
+      }
+      waiter?.resume(returning: ending)
+    }
+  }
+
+  private func connected(_ peer: ProvenPeer) {
+    let proven = ProvenMember(peer)
+    let member = Member(proven: proven, core: self, budget: SendBudget(limit: messageWindow))
+    state.withLock { state in
+      state.members[proven.id] = member
+      state.budgets[proven.id] = member.budget
+      state.open[proven.id] = nil
+    }
+    push(.joined(member))
+  }
+
+  private func disconnected(_ node: NodeID, _ ending: Ending) {
+    let error = PiconetError(ending, peer: node)
+    let member = state.withLock { state in
+      state.budgets[node] = nil
+      return state.members.removeValue(forKey: node)
+    }
+    member?.budget.end(error)
+    push(.left(node, error))
+  }
+
+  private func push(_ change: MembershipChange) {
+    // Whoever reads none of 4,096 changes does not want them.
+    if membership.count < Self.queueLimit { membership.push(change) }
+  }
+
+  private func invited(_ peer: ProvenPeer, _ context: [UInt8]) {
+    guard invitations.count < Self.queueLimit else {
+      return submit(.fact(.commanded(makeCommand(), .answerInvitation(peer.node, accept: false, .full))))
+    }
+    let invitation = Invitation(peer: ProvenMember(peer), context: context, core: self, state: Watched(nil))
+    state.withLock { $0.open[peer.node] = invitation.state }
+    invitations.push(invitation)
+  }
+
+  private func confirm(_ member: ProvenMember) {
+    guard let ask = configuration.confirm else {
+      return submit(.fact(.commanded(makeCommand(), .confirm(member.id, false, .identity))))
+    }
+    Task {
+      let isSame = await ask(member)
+      submit(.fact(.commanded(makeCommand(), .confirm(member.id, isSame, .codeMismatch))))
+    }
+  }
+
+  private func offered(_ transfer: TransferID, _ node: NodeID, _ offer: ResourceOffer) {
+    guard let sender = member(node)?.proven else {
+      return submit(.fact(.commanded(makeCommand(), .declineOffer(transfer, .declined, detail: ""))))
+    }
+    state.withLock { $0.receiving[transfer] = Incoming(total: offer.size) }
+    offers.push(IncomingOffer(transfer, offer, sender: sender, core: self))
+  }
+
+  private func progressed(_ transfer: TransferID, _ stored: UInt64) {
+    let outgoing = state.withLock { $0.sending[transfer] }
+    if let outgoing { outgoing.progress?(stored, outgoing.total) }
+  }
+
+  func storeProgressed(_ transfer: TransferID, stored: UInt64) {
+    let incoming = state.withLock { $0.receiving[transfer] }
+    if let incoming { incoming.progress?(stored, incoming.total) }
+  }
+
+  func replied(_ command: CommandID, _ reply: Reply) {
+    let continuation = state.withLock { $0.replies.removeValue(forKey: command) }
+    continuation?.resume(returning: reply)
+  }
+
+  func messagesTaken(_ node: NodeID, cost: Int) { state.withLock { $0.budgets[node] }?.giveBack(cost) }
+
+  func finished() {
+    let waiter = state.withLock { state in
+      state.isFinished = true
+      defer { state.finished = nil }
+      return state.finished
+    }
+    waiter?.resume()
+  }
+
+  // MARK: The end
+
+  func waitUntilFinished() async {
+    await withCheckedContinuation { continuation in
+      let isFinished = state.withLock { state in
+        if !state.isFinished { state.finished = continuation }
+        return state.isFinished
+      }
+      if isFinished { continuation.resume() }
+    }
+  }
+
+  /// Nobody waits for ever: what is still open ends with `shuttingDown`.
+  func end() {
+    let ending = Ending(.shuttingDown, .us)
+    let (replies, incoming, budgets, open) = state.withLock { state in
+      state.isClosed = true
+      defer {
+        state.replies = [:]
+        state.receiving = [:]
+        state.budgets = [:]
+        state.members = [:]
+        state.open = [:]
+      }
+      return (
+        Array(state.replies.values), state.receiving.values.compactMap(\.waiter), Array(state.budgets.values),
+        Array(state.open.values)
+      )
+    }
+    for continuation in replies { continuation.resume(returning: .failed(ending)) }
+    for waiter in incoming { waiter.resume(returning: ending) }
+    for budget in budgets { budget.end(PiconetError(ending, peer: nil)) }
+    for invitation in open { invitation.finish() }
+    messages.finish()
+    offers.finish()
+    invitations.finish()
+    membership.finish()
+    peers.finish()
+  }
+}

@@ -1,0 +1,231 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetIP
+import PiconetRuntime
+import PiconetTLS
+import PiconetWire
+import Synchronization
+
+/// The real parts of a node, wired together, from start to stop.
+final class NodeShell: @unchecked Sendable {
+  // Sendable is right: `driver` and `transport` are made, used and dropped on the loop; the rest is constant or behind the
+  // mutex.
+  let core: NodeCore
+  private let loop: EventLoop
+  private let worker: WorkerThread
+  private let resolver: WorkerThread
+  private let configuration: NodeConfiguration
+  private var driver: NodeDriver?
+  private var transport: TCPTransport?
+
+  private enum Life { case running, stopping, stopped }
+  private let life = Mutex((phase: Life.running, waiters: [CheckedContinuation<Void, Never>]()))
+
+  static func start(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
+    let engineConfiguration = try configuration.engineConfiguration()
+    let listen = try listenPlace(configuration.listen)
+    let (identity, knownPeers) = try loadIdentity(configuration.identity)
+    let shell: NodeShell
+    do throws(SystemError) {
+      shell = try NodeShell(configuration, engineConfiguration, identity: identity)
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+    }
+    let failure = await shell.loop.perform { () -> PiconetError? in
+      do throws(PiconetError) {
+        try shell.build(engineConfiguration, identity: identity, knownPeers: knownPeers, listen: listen)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure {
+      await shell.stop()
+      throw failure
+    }
+    return shell
+  }
+
+  private static func listenPlace(_ text: String?) throws(PiconetError) -> HostPort? {
+    guard let text else { return nil }
+    guard let place = HostPort(text) else {
+      throw PiconetError(.invalidArgument, blame: .us, detail: "'\(text)' is no HOST:PORT to listen on")
+    }
+    return place
+  }
+
+  private static func loadIdentity(
+    _ storage: IdentityStorage
+  ) throws(PiconetError) -> (DeviceIdentity, KnownPeersFile?) {
+    switch storage {
+    case .ephemeral:
+      do throws(SecureChannelFailure) {
+        return (try DeviceIdentity.generate(), nil)
+      } catch {
+        throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+      }
+    case .directory(let path):
+      do throws(StateFailure) {
+        let directory = StateDirectory(path: path)
+        return (try FileIdentityStore(directory: directory).identity(), KnownPeersFile(directory: directory))
+      } catch {
+        throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
+      }
+    }
+  }
+
+  private init(
+    _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity
+  ) throws(SystemError) {
+    self.configuration = configuration
+    loop = try EventLoop(name: "piconet")
+    do throws(SystemError) {
+      worker = try WorkerThread(name: "piconet-disk", limit: 16_384)
+    } catch {
+      loop.stop()
+      throw error
+    }
+    do throws(SystemError) {
+      resolver = try WorkerThread(name: "piconet-names", limit: 64)
+    } catch {
+      worker.stop()
+      loop.stop()
+      throw error
+    }
+    var random = SystemRandomNumberGenerator()
+    let id = NodeID(peer: identity.peer, incarnation: Incarnation(rawValue: random.next()))
+    let take = Forward()
+    core = NodeCore(
+      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop, worker: worker
+    ) { take.shell?.driver?.take($0) }
+    take.shell = self
+  }
+
+  /// On the loop.
+  private func build(
+    _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity, knownPeers: KnownPeersFile?, listen: HostPort?
+  ) throws(PiconetError) {
+    let context: OpenSSLContext
+    do throws(SecureChannelFailure) {
+      context = try OpenSSLContext(identity: identity)
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+    }
+    var random = SystemRandomNumberGenerator()
+    var tcp = TCPConfiguration()
+    tcp.listen = listen
+    let transport = TCPTransport(loop: loop, configuration: tcp, resolver: resolver)
+    self.transport = transport
+    var discoveries: [any Discovery] = []
+    if configuration.discovers {
+      do throws(LinkFailure) {
+        discoveries.append(
+          try DNSServiceDiscovery(
+            loop: LoopForDatagrams(loop),
+            options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())))
+      } catch {
+        throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
+      }
+    }
+    driver = NodeDriver(
+      loop: loop, worker: worker,
+      engine: SessionEngine(
+        identity: LocalIdentity(node: core.id), configuration: engineConfiguration, seed: random.next()),
+      transports: [transport], discoveries: discoveries, security: OpenSSLLinkSecurity(context: context),
+      trust: KnownPeersJudge(
+        policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
+      observer: core)
+  }
+
+  // MARK: Availability
+
+  func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
+    let failure = await loop.perform { [self] () -> LinkFailure? in
+      do throws(LinkFailure) {
+        try applyAvailability(isAvailable)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure {
+      throw PiconetError(
+        .internalError, blame: .us, detail: "can't listen on \(configuration.listen ?? "any address"): \(failure)",
+        underlying: failure)
+    }
+  }
+
+  private func applyAvailability(_ isAvailable: Bool) throws(LinkFailure) {
+    guard let driver, let transport else { return }
+    let advertises = configuration.mode != .client
+    let searches = configuration.mode != .server
+    guard isAvailable else {
+      driver.stopListening()
+      driver.take([.advertise(nil), .search(scope: nil)])
+      return
+    }
+    if advertises {
+      if transport.listeningPort == nil { try driver.listen() }
+      driver.take([
+        .advertise(
+          Advertisement(
+            peer: core.id.peer, incarnation: core.id.incarnation, name: configuration.name,
+            info: configuration.discoveryInfo, scope: configuration.session, port: transport.listeningPort ?? 0))
+      ])
+    }
+    if searches { driver.take([.search(scope: configuration.session)]) }
+  }
+
+  var listeningAddresses: [TransportAddress] {
+    get async { await loop.perform { [self] in driver?.listeningAddresses ?? [] } }
+  }
+
+  // MARK: The end
+
+  func stop() async {
+    let isFirst = life.withLock { life in
+      defer { if life.phase == .running { life.phase = .stopping } }
+      return life.phase == .running
+    }
+    guard isFirst else { return await waitUntilStopped() }
+    if await loop.perform({ [self] in driver != nil }) {
+      _ = await core.command(.shutDown)
+      await core.waitUntilFinished()
+    }
+    await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        driver?.close()
+        driver = nil
+        guard let transport else { return continuation.resume() }
+        transport.shutDown { continuation.resume() }
+        self.transport = nil
+      }
+    }
+    core.end()
+    resolver.stop()
+    worker.stop()
+    loop.stop()
+    let waiters = life.withLock { life in
+      life.phase = .stopped
+      defer { life.waiters = [] }
+      return life.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func waitUntilStopped() async {
+    await withCheckedContinuation { continuation in
+      let isStopped = life.withLock { life in
+        if life.phase != .stopped { life.waiters.append(continuation) }
+        return life.phase == .stopped
+      }
+      if isStopped { continuation.resume() }
+    }
+  }
+}
+
+/// Lets the core's mailbox reach the shell, which is made after it.
+private final class Forward: @unchecked Sendable {
+  // Sendable is right: set before the loop gets its first input, read on the loop.
+  weak var shell: NodeShell?
+}

@@ -1,0 +1,27 @@
+import PiconetEngine
+import PiconetWire
+
+/// A node in sight. What it says of itself is a hint until a connection has proven its key.
+public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
+  public let id: NodeID
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal.
+  public let name: String
+  /// Free key=value pairs of the advertiser.
+  public let info: [String: String]
+  /// Where it can be reached, best first.
+  public let addresses: [TransportAddress]
+
+  init(_ summary: PeerSummary) {
+    id = summary.node
+    name = summary.name
+    info = summary.info
+    addresses = summary.addresses
+  }
+
+  public var description: String { "\(name) (\(id))" }
+
+  /// In the order of names, and of ids where names are the same.
+  static func list(_ summaries: [NodeID: PeerSummary]) -> [Peer] {
+    summaries.values.map(Peer.init).sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+}

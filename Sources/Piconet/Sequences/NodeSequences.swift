@@ -1,0 +1,48 @@
+import PiconetEngine
+
+/// The peers in sight, again after each change; it starts with the list as it is. A slow reader sees the latest list, not every
+/// one. Ends with the node.
+public struct PeerList: AsyncSequence, Sendable {
+  public typealias Element = [Peer]
+  let watched: Watched<[NodeID: PeerSummary]>
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let watched: Watched<[NodeID: PeerSummary]>
+    var version: UInt64 = 0
+
+    public mutating func next() async -> [Peer]? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> [Peer]? {
+      guard let (value, version) = await watched.next(after: version, isolation: actor) else { return nil }
+      self.version = version
+      return Peer.list(value)
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
+}
+
+/// Things that happen, each handed to one reader, in order. Ends with the node.
+public struct Happenings<Element: Sendable>: AsyncSequence, Sendable {
+  let queue: BatchQueue<Element>
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let queue: BatchQueue<Element>
+    var batch: [Element] = []
+    var index = 0
+
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      if index == batch.count {
+        guard let more = await queue.next(isolation: actor) else { return nil }
+        batch = more
+        index = 0
+      }
+      defer { index += 1 }
+      return batch[index]
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue) }
+}

@@ -1,0 +1,74 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+import Synchronization
+
+/// A file as the source of a transfer.
+final class FileSource: ResourceSource, @unchecked Sendable {
+  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what others
+  // see is constant or behind the mutex.
+  private let file: OutgoingFile
+  let size: UInt64
+  let name: [UInt8]
+  let modified: Int64
+  /// What went wrong, with the path of this machine that the far side is not told.
+  let failure = Mutex<FileFailure?>(nil)
+  let digest = Mutex<SHA256Digest?>(nil)
+
+  init(path: String) throws(FileFailure) {
+    file = try OutgoingFile(path: path)
+    size = file.size
+    name = Array(try file.offeredName.text.utf8)
+    modified = file.modificationTime.nanosecondsSince1970
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
+    do throws(FileFailure) {
+      // What the receiver has already is read all the same: it is part of the digest.
+      while file.position < offset { try skip(to: offset) }
+      let count = try file.read(into: buffer)
+      guard count == buffer.count else {
+        throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: file.path)
+      }
+    } catch {
+      failure.withLock { $0 = error }
+      throw error.told
+    }
+  }
+
+  private func skip(to offset: UInt64) throws(FileFailure) {
+    let count = Int(min(offset - file.position, 256 << 10))
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    defer { buffer.deallocate() }
+    if try file.read(into: buffer) == 0 {
+      throw FileFailure(.shrank(offered: size, size: file.position), path: file.path)
+    }
+  }
+
+  func finish() throws(ResourceFailure) -> ResourceDigest {
+    do throws(FileFailure) {
+      guard let sum = try file.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+        throw FileFailure(.changed, path: file.path)
+      }
+      digest.withLock { $0 = sum }
+      return told
+    } catch {
+      failure.withLock { $0 = error }
+      throw error.told
+    }
+  }
+}
+
+extension ModificationTime {
+  var nanosecondsSince1970: Int64 {
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? (seconds < 0 ? .min : .max) : product.addingReportingOverflow(Int64(nanoseconds)).partialValue
+  }
+
+  init?(nanosecondsSince1970 nanoseconds: Int64) {
+    let seconds = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    self.init(
+      seconds: seconds.remainder < 0 ? seconds.quotient - 1 : seconds.quotient,
+      nanoseconds: UInt32(seconds.remainder < 0 ? seconds.remainder + 1_000_000_000 : seconds.remainder))
+  }
+}

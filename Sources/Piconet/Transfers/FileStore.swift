@@ -1,0 +1,95 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+import Synchronization
+
+/// A directory that received files go to, opened once: what happens to its path later can't redirect them.
+public final class ReceivingDirectory: @unchecked Sendable {
+  // Sendable is right: `directory` is made on the disk thread of one node and touched there only.
+  let directory: IncomingDirectory
+  /// The path that it was opened by.
+  public let path: String
+
+  init(path: String, maximumFileSize: UInt64?) throws(FileFailure) {
+    var settings = IncomingDirectory.Settings()
+    settings.maximumFileSize = maximumFileSize
+    directory = try IncomingDirectory(path: path, settings: settings)
+    _ = directory.sweepAbandonedPartials()
+    self.path = path
+  }
+}
+
+/// A file in a directory as the store of a transfer.
+final class FileStore: ResourceStore, @unchecked Sendable {
+  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what others
+  // see is behind mutexes.
+  private let file: IncomingFile
+  private let modified: ModificationTime?
+  private let content: (@Sendable ([UInt8]) -> Bool)?
+  private var start: [UInt8] = []
+  private var isContentKnown: Bool
+  private static let startCount = 4096
+
+  let failure = Mutex<FileFailure?>(nil)
+  let stored = Mutex<ReceivedFile?>(nil)
+
+  init(
+    in directory: IncomingDirectory, rawName: [UInt8], size: UInt64, policy: ConflictPolicy, modified: Int64?,
+    content: (@Sendable ([UInt8]) -> Bool)?
+  ) throws(FileFailure) {
+    let name: SafeFileName
+    do throws(FileNameRefusal) {
+      name = try SafeFileName(bytes: rawName)
+    } catch {
+      throw FileFailure(error, name: rawName)
+    }
+    if case .skip = try directory.conflictOutcome(name: name, size: size, policy: policy) {
+      throw FileFailure(.exists, path: name.text)
+    }
+    file = try IncomingFile(in: directory, name: name, offeredSize: size, policy: policy)
+    self.modified = modified.flatMap { ModificationTime(nanosecondsSince1970: $0) }
+    self.content = content
+    isContentKnown = content == nil
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure) {
+    if !isContentKnown {
+      start.append(contentsOf: bytes.prefix(Self.startCount - start.count))
+      if start.count == Self.startCount { try lookAtContent() }
+    }
+    do throws(FileFailure) {
+      try file.write(bytes)
+    } catch {
+      failure.withLock { $0 = error }
+      throw error.told
+    }
+  }
+
+  private func lookAtContent() throws(ResourceFailure) {
+    guard !isContentKnown, let content else { return }
+    isContentKnown = true
+    defer { start = [] }
+    if !content(start) { throw ResourceFailure(.notWanted, "not a kind of file that is taken here") }
+  }
+
+  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> [UInt8] {
+    try lookAtContent()
+    do throws(FileFailure) {
+      guard let expected = SHA256Digest(bytes: digest.bytes) else { throw FileFailure(.changed, path: file.name.text) }
+      switch try file.commit(expectedDigest: expected, modificationTime: modified) {
+      case .stored(let result):
+        stored.withLock {
+          $0 = ReceivedFile(
+            path: result.path, name: result.name.text, size: result.size, digest: result.digest)
+        }
+        return Array(result.name.text.utf8)
+      case .skipped(let name): throw FileFailure(.exists, path: name.text)
+      }
+    } catch {
+      failure.withLock { $0 = error }
+      throw error.told
+    }
+  }
+
+  func discard() { file.discard() }
+}
