@@ -110,7 +110,7 @@ struct LoopExecutorTests {
 
   @Test("two hundred loops and workers leave no thread and no descriptor behind")
   func nothingIsLeft() async {
-    // In a process of its own, so that the counts are exact.
+    // In a process of its own, so that other tests don't count.
     await #expect(processExitsWith: .success) {
       let descriptors = descriptorCount()
       for _ in 0..<200 {
@@ -121,7 +121,8 @@ struct LoopExecutorTests {
         worker.stop()
         loop.stop()
       }
-      #expect(descriptorCount() == descriptors)
+      // libdispatch opens up to three of its own when it likes; a leak would be two hundred at least.
+      #expect(descriptorCount() < descriptors + 10)
       // A joined thread is done, but the kernel may list it a moment longer.
       while threadCount(named: "leak-test") > 0 { sched_yield() }
     }
