@@ -108,20 +108,24 @@ struct LoopExecutorTests {
     await loop.perform {}
   }
 
-  @Test("two hundred loops leave no thread and no descriptor behind")
-  func nothingIsLeft() async throws {
-    let before = descriptorCount()
-    for _ in 0..<200 {
-      let loop = try EventLoop(name: "leak-test")
-      let worker = try WorkerThread(name: "leak-test")
-      loop.execute {}
-      #expect(worker.submit {})
-      worker.stop()
-      loop.stop()
+  @Test("two hundred loops and workers leave no thread and no descriptor behind")
+  func nothingIsLeft() async {
+    // In a process of its own, so that other tests don't count.
+    await #expect(processExitsWith: .success) {
+      let descriptors = descriptorCount()
+      for _ in 0..<200 {
+        let loop = try EventLoop(name: "leak-test")
+        let worker = try WorkerThread(name: "leak-test")
+        loop.execute {}
+        #expect(worker.submit {})
+        worker.stop()
+        loop.stop()
+      }
+      // libdispatch opens up to three of its own when it likes; a leak would be two hundred at least.
+      #expect(descriptorCount() < descriptors + 10)
+      // A joined thread is done, but the kernel may list it a moment longer.
+      while threadCount(named: "leak-test") > 0 { sched_yield() }
     }
-    #expect(threadCount(named: "leak-test") == 0)
-    // Other tests run meanwhile and have descriptors of their own, far fewer than 400.
-    #expect(descriptorCount() - before < 200)
   }
 }
 

@@ -37,12 +37,9 @@ final class LingeringCloses {
       return
     }
     let entry = LingeringClose(socket, owner: self)
-    do {
-      entry.watch = try loop.watch(socket, for: .read, handler: entry)
-    } catch {
-      close(socket)
-      return
-    }
+    // Where it can't be watched the entry's end, here and now, closes it.
+    guard let watch = try? loop.watch(socket, for: .read, handler: entry) else { return }
+    entry.watch = watch
     let timer = LoopTimer(loop: loop) { [weak self, unowned entry] in self?.finish(entry) }
     entry.timer = timer
     timer.set(after: time)

@@ -163,15 +163,12 @@ private final class TCPAttempt: DescriptorHandler {
       isConnected = true
       return
     }
+    // From here on `deinit` closes the socket, also where this throws.
     let error = errno
-    guard error == EINPROGRESS || error == EINTR else {
-      Glibc.close(socket)
-      throw LinkFailure(call: "connect", number: error)
-    }
+    guard error == EINPROGRESS || error == EINTR else { throw LinkFailure(call: "connect", number: error) }
     do {
       watch = try loop.watch(socket, for: .write, handler: self)
     } catch {
-      Glibc.close(socket)
       throw LinkFailure(error)
     }
   }
