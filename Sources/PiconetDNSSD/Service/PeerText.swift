@@ -74,7 +74,8 @@ public struct PeerText: Sendable, Hashable {
   /// Reads a TXT record of anybody. Nil if it is not one of ours: version, id or incarnation is missing or wrong.
   ///
   /// The first of doubled keys counts, keys are compared without regard to case (RFC 6763, section 6.4), strings without a key are
-  /// skipped. Values that are not UTF-8 get U+FFFD; so do control characters of the name. Info beyond the limits is left out.
+  /// skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info beyond the limits, or not
+  /// UTF-8, is left out.
   public init?(strings: [[UInt8]]) {
     var values: [[UInt8]: [UInt8]] = [:]
     var info: [String: String] = [:]
@@ -87,9 +88,11 @@ public struct PeerText: Sendable, Hashable {
       guard values[folded] == nil else { continue }
       let value = end < string.endIndex ? Array(string[(end + 1)...]) : []
       values[folded] = value
-      if folded.starts(with: [0x69, 0x2E]), key.count > 2, total + string.count - 2 <= Limits.info {
+      if folded.starts(with: [0x69, 0x2E]), key.count > 2, info.count < Limits.pairs,
+        total + string.count - 2 <= Limits.info, let text = String(validating: value, as: UTF8.self)
+      {
         total += string.count - 2
-        info[String(decoding: key.dropFirst(2), as: UTF8.self)] = String(decoding: value, as: UTF8.self)
+        info[String(decoding: key.dropFirst(2), as: UTF8.self)] = text
       }
     }
     let value = { (key: String) in values[Array(key.utf8)] ?? [] }
