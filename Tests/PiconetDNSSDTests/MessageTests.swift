@@ -97,7 +97,8 @@ import Testing
       flags: 0x8400,
       additionals: [
         ResourceRecord(
-          name: DomainName(), type: .opt, recordClass: 0x85A0, cacheFlush: false, timeToLive: 0x1194, data: .raw([0, 4])),
+          name: DomainName(), type: .opt, recordClass: 0x85A0, cacheFlush: false, timeToLive: 0x1194,
+          data: .raw([0, 4])),
         ResourceRecord(
           name: ServiceType.piconet.name, type: RecordType(rawValue: 999), cacheFlush: true, timeToLive: 1,
           data: .raw([1, 2, 3])),

@@ -188,7 +188,8 @@ import Testing
     network.sent = []
     let query = Message(questions: [Question(name: ServiceType.piconet.name, type: .ptr)]).encoded() ?? []
     for step in 0..<300 {
-      network.send([Transmission(interface: VirtualNetwork.interface, destination: .multicast, message: query)], from: asker)
+      network.send(
+        [Transmission(interface: VirtualNetwork.interface, destination: .multicast, message: query)], from: asker)
       network.run(until: .seconds(5) + .milliseconds(10 * Int64(step + 1)))
     }
     network.run(until: .seconds(12))

@@ -59,7 +59,9 @@ import Testing
     let label = InstanceLabel.make(name: String(repeating: family, count: 5), identifier: "3f2a9c00")
     #expect(label.count <= 63)
     #expect(String(decoding: label, as: UTF8.self) == family + family + " (3f2a9c)")
-    #expect(String(decoding: InstanceLabel.renamed(label, attempt: 2), as: UTF8.self).hasSuffix("(3f2a9c) (2)") || label.count > 59)
+    #expect(
+      String(decoding: InstanceLabel.renamed(label, attempt: 2), as: UTF8.self).hasSuffix("(3f2a9c) (2)")
+        || label.count > 59)
     #expect(InstanceLabel.renamed([UInt8](repeating: 0x61, count: 63), attempt: 12).count == 63)
   }
 

@@ -146,7 +146,8 @@ import Testing
       for transmission in batch {
         let message = try Message(decoding: transmission.message)
         for id in [Self.id, other] {
-          let source = MessageSource(address: .v4(transmission.interface == other ? 0x0A00_0002 : 0x0A00_0001), port: 5353)
+          let source = MessageSource(
+            address: .v4(transmission.interface == other ? 0x0A00_0002 : 0x0A00_0001), port: 5353)
           output += responder.received(message, from: source, on: id, at: now)
         }
       }

@@ -53,7 +53,8 @@ struct VirtualNetwork {
     if let name {
       entry.responder = Responder(
         ServiceRegistration(
-          label: InstanceLabel.make(name: name, identifier: id), host: Array((host ?? "host-\(index)").utf8), port: port,
+          label: InstanceLabel.make(name: name, identifier: id), host: Array((host ?? "host-\(index)").utf8),
+          port: port,
           text: text), seed: jitter.next())
     }
     if browses { entry.browser = Browser(seed: jitter.next()) }

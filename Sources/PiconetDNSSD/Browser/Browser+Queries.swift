@@ -11,12 +11,22 @@ struct BrowserInterface: Sendable {
   var due: Duration
   /// nil before the first query.
   var interval: Duration?
+  /// Instances of which something is missing.
   var resolutions: [DomainName: Resolution] = [:]
+  /// Every instance with a pointer, and the host that its SRV record names, if there is one.
+  var targets: [DomainName: DomainName?] = [:]
+  /// The instances of every such host.
+  var instances: [DomainName: Set<DomainName>] = [:]
+
+  init(traits: InterfaceTraits, due: Duration) {
+    self.traits = traits
+    self.due = due
+  }
 }
 
 extension Browser {
   /// All queries that are due on an interface, in as few messages as possible.
-  mutating func ask(on id: InterfaceID, at now: Duration) -> [Transmission] {
+  mutating func ask(on id: InterfaceID, refreshing: Bool, at now: Duration) -> [Transmission] {
     guard var interface = interfaces[id] else { return [] }
     var questions: [Question] = []
     var asksForType = false
@@ -31,7 +41,7 @@ extension Browser {
         Question(name: type.name, type: .ptr, wantsUnicast: isFirst && interface.traits.receivesUnicast))
     }
     let missing = askForMissing(on: id, interface: &interface, at: now)
-    let refreshed = refreshDue(on: id, asksForType: &asksForType, at: now)
+    let refreshed = refreshing ? refreshDue(on: id, asksForType: &asksForType, at: now) : []
     interfaces[id] = interface
     if asksForType, questions.isEmpty { questions.append(Question(name: type.name, type: .ptr)) }
     for question in missing + refreshed where !questions.contains(question) { questions.append(question) }
@@ -44,42 +54,39 @@ extension Browser {
     on id: InterfaceID, interface: inout BrowserInterface, at now: Duration
   ) -> [Question] {
     var questions: [Question] = []
-    var resolutions: [DomainName: BrowserInterface.Resolution] = [:]
-    for name in cachedInstances(on: id).sorted() {
-      var wanted: [Question] = []
-      if let service = newestService(of: name, on: id) {
-        if addresses(of: service.target, on: id).isEmpty {
-          wanted = [.a, .aaaa].map { Question(name: service.target, type: $0) }
-        }
-      } else {
-        wanted.append(Question(name: name, type: .srv))
-      }
-      if cache.entries(name, .txt, on: id).isEmpty { wanted.append(Question(name: name, type: .txt)) }
-      if wanted.isEmpty { continue }
-      var resolution =
-        interface.resolutions[name] ?? .init(due: now, interval: MulticastDNS.firstQueryInterval)
-      if resolution.due <= now {
-        questions += wanted
-        resolution.due = now + resolution.interval
-        resolution.interval = min(resolution.interval * 2, MulticastDNS.longestResolveInterval)
-      }
-      resolutions[name] = resolution
+    for (name, resolution) in interface.resolutions.filter({ $0.value.due <= now }).sorted(by: { $0.key < $1.key }) {
+      questions += missing(of: name, on: id)
+      interface.resolutions[name] = .init(
+        due: now + resolution.interval,
+        interval: min(resolution.interval * 2, MulticastDNS.longestResolveInterval))
     }
-    interface.resolutions = resolutions
     return questions
+  }
+
+  /// The questions for what an instance needs and the cache has not.
+  func missing(of name: DomainName, on id: InterfaceID) -> [Question] {
+    var wanted: [Question] = []
+    if let service = newestService(of: name, on: id) {
+      if addresses(of: service.target, on: id).isEmpty {
+        wanted = [.a, .aaaa].map { Question(name: service.target, type: $0) }
+      }
+    } else {
+      wanted.append(Question(name: name, type: .srv))
+    }
+    if cache.entries(name, .txt, on: id).isEmpty { wanted.append(Question(name: name, type: .txt)) }
+    return wanted
   }
 
   /// Records that will soon expire (section 5.2).
   private mutating func refreshDue(on id: InterfaceID, asksForType: inout Bool, at now: Duration) -> [Question] {
     var due: [(key: RecordCache.Key, isFirst: Bool)] = []
-    let targets = Set(cachedTargets(on: id))
     for (key, entries) in cache.sets where key.interface == id {
       let ready = entries.filter { $0.refreshDue.map { $0 <= now } ?? false }
       if ready.isEmpty { continue }
       // What nothing leads to any more is left to expire.
       let isWanted =
         key.type == .ptr || (key.type == .srv || key.type == .txt) && isKnown(instance: key.name, on: id)
-        || targets.contains(key.name)
+        || isTarget(key.name, on: id)
       if isWanted { due.append((key, ready.allSatisfy { $0.refreshes == 0 })) }
       cache.change(key) { entry in
         while let time = entry.refreshDue, time <= now { entry.refreshes += 1 }

@@ -8,8 +8,8 @@ public struct Browser: Sendable {
   var jitter: Jitter
   /// What was reported last, by name.
   private var reported: [DomainName: ResolvedInstance] = [:]
-  /// The earliest time at which anything of the cache is due; nil when it must be looked for anew.
-  var cachedDeadline: Duration??
+  /// No record is to be refreshed or forgotten before this time; nil if the cache is empty. It may be too early.
+  private var cacheDeadline: Duration?
 
   public init(type: ServiceType = .piconet, seed: UInt64) {
     self.type = type
@@ -36,9 +36,10 @@ public struct Browser: Sendable {
   /// What was seen on the interface is gone.
   public mutating func interfaceDisappeared(_ id: InterfaceID, at now: Duration) -> BrowserOutput {
     guard interfaces.removeValue(forKey: id) != nil else { return BrowserOutput() }
-    _ = cache.remove { key, _ in key.interface == id }
-    cachedDeadline = nil
-    return BrowserOutput(reports: reportChanges())
+    let removed = cache.remove { key, _ in key.interface == id }
+    let instances = Set(
+      removed.compactMap { if case .pointer(let name) = $0.record.data { name } else { nil } })
+    return BrowserOutput(reports: reportChanges(of: instances))
   }
 
   /// A message arrived. The edge has checked that it comes from the link (RFC 6762, section 11).
@@ -52,48 +53,69 @@ public struct Browser: Sendable {
     let origin = RecordCache.Source(interface: id, address: source.address)
     // One throw for the whole message, so that what came together is refreshed together.
     let jitter = Int64.random(in: 0...20, using: &self.jitter)
-    var stored = false
-    let store = { (record: ResourceRecord, browser: inout Browser) in
-      stored = true
-      _ = browser.cache.store(record, from: origin, jitter: jitter, at: now)
-    }
+    var changed: Set<DomainName> = []
     // Pointers first, then what they lead to: nothing else gets into the cache.
     for record in records where record.type == .ptr && record.name == type.name {
       guard case .pointer(let instance) = record.data, instance.parent == type.name else { continue }
-      store(record, &self)
+      store(record, from: origin, jitter: jitter, changed: &changed, at: now)
     }
+    updateIndex(of: changed, on: id, at: now)
     for record in records where record.type == .srv || record.type == .txt {
-      if isKnown(instance: record.name, on: id) { store(record, &self) }
+      if isKnown(instance: record.name, on: id) {
+        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+      }
     }
-    let targets = Set(cachedTargets(on: id))
+    updateIndex(of: changed, on: id, at: now)
     for record in records where record.type == .a || record.type == .aaaa {
-      if targets.contains(record.name) { store(record, &self) }
+      if isTarget(record.name, on: id) {
+        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+      }
     }
-    guard stored else { return BrowserOutput() }
-    cachedDeadline = nil
+    let evicted = cache.takeEvicted()
+    for removed in evicted { changed.formUnion(concerned(by: removed)) }
+    for interface in Set(evicted.map(\.interface) + [id]) { updateIndex(of: changed, on: interface, at: now) }
+    guard !changed.isEmpty else { return BrowserOutput() }
     var output = deadlineReached(at: now)
-    output.reports += reportChanges()
+    output.reports += reportChanges(of: changed)
     return output
   }
 
+  private mutating func store(
+    _ record: ResourceRecord, from origin: RecordCache.Source, jitter: Int64, changed: inout Set<DomainName>,
+    at now: Duration
+  ) {
+    guard cache.store(record, from: origin, jitter: jitter, at: now) else { return }
+    changed.formUnion(concerned(by: .init(interface: origin.interface, record: record)))
+    // Either it is new and due at 80 % of its time, or it and its like have a second left.
+    let seconds = min(record.timeToLive, MulticastDNS.longestTimeToLive)
+    var due = seconds == 0 ? now + MulticastDNS.flushDelay : now + .milliseconds(Int64(seconds) * 800)
+    if record.cacheFlush { due = min(due, now + MulticastDNS.flushDelay) }
+    cacheDeadline = cacheDeadline.map { min($0, due) } ?? due
+  }
+
   public var nextDeadline: Duration? {
-    let cached = cachedDeadline ?? cacheDeadline()
-    return (interfaces.values.map(\.due) + interfaces.values.flatMap { $0.resolutions.values.map(\.due) }
-      + (cached.map { [$0] } ?? [])).min()
+    (interfaces.values.map(\.due) + interfaces.values.flatMap { $0.resolutions.values.map(\.due) }
+      + (cacheDeadline.map { [$0] } ?? [])).min()
   }
 
   public mutating func deadlineReached(at now: Duration) -> BrowserOutput {
     var output = BrowserOutput()
-    if cacheDeadline() ?? now <= now {
+    let isCacheDue = cacheDeadline.map { $0 <= now } ?? false
+    if isCacheDue {
       let expired = cache.remove { _, entry in entry.expires <= now }
-      if !expired.isEmpty { output.reports = reportChanges() }
+      var changed: Set<DomainName> = []
+      for removed in expired { changed.formUnion(concerned(by: removed)) }
+      for id in interfaces.keys { updateIndex(of: changed, on: id, at: now) }
+      output.reports = reportChanges(of: changed)
     }
-    for id in interfaces.keys.sorted() { output.transmissions += ask(on: id, at: now) }
-    cachedDeadline = .some(cacheDeadline())
+    for id in interfaces.keys.sorted() {
+      output.transmissions += ask(on: id, refreshing: isCacheDue, at: now)
+    }
+    if isCacheDue { cacheDeadline = earliestInCache() }
     return output
   }
 
-  private func cacheDeadline() -> Duration? {
+  private func earliestInCache() -> Duration? {
     var earliest: Duration?
     for entry in cache.sets.values.joined() {
       let due = min(entry.refreshDue ?? entry.expires, entry.expires)
@@ -105,18 +127,40 @@ public struct Browser: Sendable {
   // MARK: what is known
 
   func isKnown(instance: DomainName, on id: InterfaceID) -> Bool {
-    guard instance.parent == type.name else { return false }
-    return cache.entries(type.name, .ptr, on: id).contains { $0.record.data == .pointer(instance) }
+    interfaces[id]?.targets.keys.contains(instance) ?? false
   }
 
-  func cachedInstances(on id: InterfaceID) -> [DomainName] {
-    cache.entries(type.name, .ptr, on: id).compactMap {
-      if case .pointer(let name) = $0.record.data { name } else { nil }
+  func isTarget(_ host: DomainName, on id: InterfaceID) -> Bool { interfaces[id]?.instances[host] != nil }
+
+  /// The instances whose view a record is part of.
+  private func concerned(by removed: RecordCache.Removed) -> Set<DomainName> {
+    if case .pointer(let name) = removed.record.data { return [name] }
+    if removed.record.name.parent == type.name { return [removed.record.name] }
+    return interfaces[removed.interface]?.instances[removed.record.name] ?? []
+  }
+
+  /// Brings the index of one interface up to date after records of these instances came or went.
+  private mutating func updateIndex(of names: Set<DomainName>, on id: InterfaceID, at now: Duration) {
+    guard !names.isEmpty, var interface = interfaces[id] else { return }
+    for name in names {
+      if let target = interface.targets.removeValue(forKey: name), let target {
+        interface.instances[target]?.remove(name)
+        if interface.instances[target]?.isEmpty == true { interface.instances[target] = nil }
+      }
+      guard cache.entries(type.name, .ptr, on: id).contains(where: { $0.record.data == .pointer(name) }) else {
+        interface.resolutions[name] = nil
+        continue
+      }
+      let target = newestService(of: name, on: id)?.target
+      interface.targets[name] = .some(target)
+      if let target { interface.instances[target, default: []].insert(name) }
+      if missing(of: name, on: id).isEmpty {
+        interface.resolutions[name] = nil
+      } else if interface.resolutions[name] == nil {
+        interface.resolutions[name] = .init(due: now, interval: MulticastDNS.firstQueryInterval)
+      }
     }
-  }
-
-  func cachedTargets(on id: InterfaceID) -> [DomainName] {
-    cachedInstances(on: id).compactMap { newestService(of: $0, on: id)?.target }
+    interfaces[id] = interface
   }
 
   func newestService(of instance: DomainName, on id: InterfaceID) -> (port: UInt16, target: DomainName)? {
@@ -137,42 +181,38 @@ public struct Browser: Sendable {
 
   // MARK: reports
 
-  private mutating func reportChanges() -> [BrowserReport] {
+  private mutating func reportChanges(of names: Set<DomainName>) -> [BrowserReport] {
     var reports: [BrowserReport] = []
-    let views = currentViews()
-    for name in reported.keys.sorted() where views[name] == nil { reports.append(.removed(name)) }
-    for (name, view) in views.sorted(by: { $0.key < $1.key }) {
-      if let old = reported[name] {
-        if old != view { reports.append(.updated(view)) }
-      } else {
-        reports.append(.resolved(view))
+    for name in names.sorted() {
+      let view = currentView(of: name)
+      switch (reported[name], view) {
+      case (nil, let new?): reports.append(.resolved(new))
+      case (let old?, let new?) where old != new: reports.append(.updated(new))
+      case (.some, nil): reports.append(.removed(name))
+      default: break
       }
+      reported[name] = view
     }
-    reported = views
     return reports
   }
 
-  private func currentViews() -> [DomainName: ResolvedInstance] {
-    var views: [DomainName: ResolvedInstance] = [:]
-    var textReceived: [DomainName: Duration] = [:]
-    for id in interfaces.keys.sorted() {
-      for name in cachedInstances(on: id) {
-        guard let service = newestService(of: name, on: id), service.port != 0,
-          let text = Self.newest(cache.entries(name, .txt, on: id)), case .text(let strings) = text.record.data
-        else { continue }
-        let endpoints = addresses(of: service.target, on: id).sorted().map {
-          ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port)
-        }
-        if endpoints.isEmpty { continue }
-        var view = views[name] ?? ResolvedInstance(name: name, text: strings, endpoints: [])
-        view.endpoints += endpoints
-        if textReceived[name].map({ text.received > $0 }) ?? true {
-          view.text = strings
-          textReceived[name] = text.received
-        }
-        views[name] = view
+  private func currentView(of name: DomainName) -> ResolvedInstance? {
+    var view: ResolvedInstance?
+    var textReceived = Duration.zero
+    for id in interfaces.keys.sorted() where isKnown(instance: name, on: id) {
+      guard let service = newestService(of: name, on: id), service.port != 0,
+        let text = Self.newest(cache.entries(name, .txt, on: id)), case .text(let strings) = text.record.data
+      else { continue }
+      let endpoints = addresses(of: service.target, on: id).sorted().map {
+        ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port)
       }
+      if endpoints.isEmpty { continue }
+      if view == nil || text.received > textReceived {
+        textReceived = text.received
+        view = ResolvedInstance(name: name, text: strings, endpoints: view?.endpoints ?? [])
+      }
+      view?.endpoints += endpoints
     }
-    return views
+    return view
   }
 }

@@ -28,6 +28,11 @@ struct RecordCache: Sendable {
     }
   }
 
+  struct Removed: Sendable {
+    var interface: InterfaceID
+    var record: ResourceRecord
+  }
+
   struct Source: Sendable, Hashable, Comparable {
     var interface: InterfaceID
     var address: IPAddress
@@ -38,6 +43,8 @@ struct RecordCache: Sendable {
 
   private(set) var sets: [Key: [Entry]] = [:]
   private(set) var count = 0
+  /// Records that went to make room, until the browser has looked at them.
+  private(set) var evicted: [Removed] = []
   private var countBySource: [Source: Int] = [:]
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
@@ -50,7 +57,9 @@ struct RecordCache: Sendable {
     if record.cacheFlush {
       // Section 10.2: what is older than a second goes in a second; what came with this record stays.
       change(key) { entry in
-        if now - entry.received > MulticastDNS.flushDelay { entry.expires = min(entry.expires, now + MulticastDNS.flushDelay) }
+        if now - entry.received > MulticastDNS.flushDelay {
+          entry.expires = min(entry.expires, now + MulticastDNS.flushDelay)
+        }
       }
     }
     let known = sets[key]?.firstIndex { $0.record.isSame(as: record) }
@@ -88,20 +97,24 @@ struct RecordCache: Sendable {
     sets[key] = entries
   }
 
-  /// Forgets what `isGone` names; returns the names concerned, in order.
-  mutating func remove(where isGone: (Key, Entry) -> Bool) -> [Key] {
-    var changed: [Key] = []
-    for (key, entries) in sets {
+  /// Forgets what `isGone` names, and returns it in no order.
+  mutating func remove(where isGone: (Key, Entry) -> Bool) -> [Removed] {
+    var removed: [Removed] = []
+    for (key, entries) in sets where entries.contains(where: { isGone(key, $0) }) {
       let kept = entries.filter { entry in
-        let gone = isGone(key, entry)
-        if gone { released(entry.source) }
-        return !gone
+        guard isGone(key, entry) else { return true }
+        released(entry.source)
+        removed.append(Removed(interface: key.interface, record: entry.record))
+        return false
       }
-      if kept.count == entries.count { continue }
-      changed.append(key)
       sets[key] = kept.isEmpty ? nil : kept
     }
-    return changed.sorted { ($0.interface, $0.name, $0.type) < ($1.interface, $1.name, $1.type) }
+    return removed
+  }
+
+  mutating func takeEvicted() -> [Removed] {
+    defer { evicted = [] }
+    return evicted
   }
 
   private mutating func released(_ source: Source) {
@@ -115,7 +128,8 @@ struct RecordCache: Sendable {
     let own = countBySource[source] ?? 0
     if own >= MulticastDNS.cachedRecordsPerSource { return false }
     if count < MulticastDNS.cachedRecords { return true }
-    guard let largest = countBySource.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }), largest.value > own + 1 else {
+    guard let largest = countBySource.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }), largest.value > own + 1
+    else {
       return false
     }
     var victim: (key: Key, index: Int, expires: Duration)?
@@ -123,12 +137,16 @@ struct RecordCache: Sendable {
       for (index, entry) in entries.enumerated() where entry.source == largest.key {
         if let best = victim,
           (best.expires, best.key.name, best.key.type, best.index) <= (entry.expires, key.name, key.type, index)
-        { continue }
+        {
+          continue
+        }
         victim = (key, index, entry.expires)
       }
     }
     guard let victim else { return false }
-    sets[victim.key]?.remove(at: victim.index)
+    if let entry = sets[victim.key]?.remove(at: victim.index) {
+      evicted.append(Removed(interface: victim.key.interface, record: entry.record))
+    }
     if sets[victim.key]?.isEmpty == true { sets[victim.key] = nil }
     released(largest.key)
     return true

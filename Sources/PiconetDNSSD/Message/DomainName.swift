@@ -77,7 +77,8 @@ extension DomainName: CustomStringConvertible {
         switch scalar {
         case ".", "\\": "\\" + String(scalar)
         case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-          "\\" + String(repeating: "0", count: scalar.value < 10 ? 2 : scalar.value < 100 ? 1 : 0) + String(scalar.value)
+          "\\" + String(repeating: "0", count: scalar.value < 10 ? 2 : scalar.value < 100 ? 1 : 0)
+            + String(scalar.value)
         default: String(scalar)
         }
       }.joined()
