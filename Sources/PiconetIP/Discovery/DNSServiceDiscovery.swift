@@ -189,7 +189,9 @@ public final class DNSServiceDiscovery: Discovery {
     send(output.transmissions)
     for change in output.reports {
       report(
-        sightings.apply(change) { [monitor] in monitor?.table.name(of: $0) } isLoopback: { [monitor] in
+        sightings.apply(change) { [monitor] in
+          monitor?.table.name(of: $0)
+        } isLoopback: { [monitor] in
           monitor?.table.interfaces[$0]?.isLoopback ?? false
         })
     }

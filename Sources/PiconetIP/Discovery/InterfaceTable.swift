@@ -60,7 +60,9 @@ struct InterfaceTable: Equatable {
   /// RFC 6762, section 11: a packet that was sent to us alone must come from the interface's own network.
   func isOnLink(_ source: IPAddress, index: UInt32) -> Bool {
     guard let interface = interfaces[index] else { return false }
-    if interface.isLoopback { return interfaces.values.contains { $0.addresses.contains { $0.address == source } } || source.isLoopback }
+    if interface.isLoopback {
+      return interfaces.values.contains { $0.addresses.contains { $0.address == source } } || source.isLoopback
+    }
     if source.isLinkLocal { return true }
     return interface.addresses.contains { source.hasPrefix(of: $0.address, length: $0.prefix) }
   }

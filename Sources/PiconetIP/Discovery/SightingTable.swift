@@ -48,7 +48,9 @@ struct SightingTable {
     let before = instances[name]?.key
     instances[name] = instance
     var reports: [DiscoveryReport] = []
-    for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: { ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue) }) {
+    for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: {
+      ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue)
+    }) {
       let sighting = sighting(of: key, interfaceName: interfaceName, isLoopback: isLoopback)
       guard sighting != reported[key] else { continue }
       reported[key] = sighting
@@ -78,7 +80,9 @@ struct SightingTable {
       }
     }
     ranked.sort {
-      ($0.rank, $0.endpoint.interface.index, $0.endpoint.address) < ($1.rank, $1.endpoint.interface.index, $1.endpoint.address)
+      ($0.rank, $0.endpoint.interface.index, $0.endpoint.address) < (
+        $1.rank, $1.endpoint.interface.index, $1.endpoint.address
+      )
     }
     var texts: [String] = []
     for (_, endpoint) in ranked {
