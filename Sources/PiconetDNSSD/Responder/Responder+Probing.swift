@@ -6,7 +6,7 @@ extension Responder {
     case .probing(let sent, let due) where due <= now:
       if sent < MulticastDNS.probes {
         interfaces[id]?.phase = .probing(sent: sent + 1, due: now + MulticastDNS.probeInterval)
-        return probe(on: id)
+        return probe(on: id, isFirst: sent == 0)
       }
       interfaces[id]?.phase = .announcing(sent: 0, due: now)
       return advance(id, at: now)
@@ -16,20 +16,25 @@ extension Responder {
         next < MulticastDNS.announcements
         ? .announcing(sent: next, due: now + MulticastDNS.announcementInterval) : .established
       interfaces[id]?.lastAnnouncement = now
-      let all = records(on: id).all.filter {
-        interface.multicastAllowed([$0], interval: MulticastDNS.multicastInterval, now: now) <= now
+      let records = records(on: id)
+      let isAllowed = { (record: ResourceRecord) in
+        interface.multicastAllowed([record], interval: MulticastDNS.multicastInterval, now: now) <= now
       }
-      noteMulticast(all, on: id, at: now)
-      return responses(to: .multicast, on: id, answers: all)
+      let answers = (records.shared + records.unique).filter(isAllowed)
+      let denials = [records.instanceDenial, records.hostDenial].filter(isAllowed)
+      noteMulticast(answers + denials, on: id, at: now)
+      return responses(to: .multicast, on: id, answers: answers, additionals: denials)
     default: return []
     }
   }
 
-  private func probe(on id: InterfaceID) -> [Transmission] {
+  /// Only the first probe lets the defender answer by unicast: another process that shares the port by now might get that answer
+  /// in our place.
+  private func probe(on id: InterfaceID, isFirst: Bool) -> [Transmission] {
     guard let interface = interfaces[id] else { return [] }
     let records = records(on: id)
     let questions = [records.instanceName, records.hostName].map {
-      Question(name: $0, type: .any, wantsUnicast: interface.traits.receivesUnicast)
+      Question(name: $0, type: .any, wantsUnicast: isFirst && interface.traits.receivesUnicast)
     }
     let message = Message(
       questions: questions, authorities: records.unique.map { ResourceRecord(proposing: $0) })

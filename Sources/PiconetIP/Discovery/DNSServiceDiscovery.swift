@@ -74,7 +74,19 @@ public final class DNSServiceDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Info beyond the limits of `PeerText` is not advertised: callers check it with `PeerText.failure(of:)`.
+  /// Why an advertisement can't be published as it is: the caller asks first, `advertise` has nobody to tell. Nil if it can.
+  public static func failure(of advertisement: Advertisement) -> LinkFailure? {
+    if advertisement.port == 0 { return LinkFailure(.notAvailable, "the port is 0") }
+    do throws(PeerText.Failure) {
+      _ = try peerText(of: advertisement).strings()
+      return nil
+    } catch {
+      return LinkFailure(.notAvailable, "the TXT record can't hold it: \(error)")
+    }
+  }
+
+  /// Info that breaks the limits is left out; a port of 0 or a scope that is too long is not advertised at all: see
+  /// `failure(of:)`.
   public func advertise(_ advertisement: Advertisement?) {
     guard advertisement != self.advertisement else { return }
     let old = self.advertisement
@@ -231,12 +243,16 @@ public final class DNSServiceDiscovery: Discovery {
     return seed
   }
 
+  private static func peerText(of advertisement: Advertisement) -> PeerText {
+    PeerText(
+      peer: advertisement.peer.bytes, incarnation: advertisement.incarnation.rawValue, name: advertisement.name,
+      session: advertisement.scope, info: advertisement.info)
+  }
+
   /// The TXT record; without the info if that breaks the limits, nil if the scope does.
   private static func text(of advertisement: Advertisement) -> [[UInt8]]? {
-    let isGood = PeerText.failure(of: advertisement.info) == nil
-    return try? PeerText(
-      peer: advertisement.peer.bytes, incarnation: advertisement.incarnation.rawValue, name: advertisement.name,
-      session: advertisement.scope, info: isGood ? advertisement.info : [:]
-    ).strings()
+    var text = peerText(of: advertisement)
+    if PeerText.failure(of: text.info) != nil { text.info = [:] }
+    return try? text.strings()
   }
 }

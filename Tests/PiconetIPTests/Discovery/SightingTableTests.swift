@@ -92,4 +92,19 @@ import Testing
     }
     #expect(old.rawValue == 1 && new.incarnation.rawValue == 2)
   }
+
+  @Test func whatCannotBeAdvertisedIsToldBeforehand() throws {
+    var advertisement = Advertisement(
+      peer: try #require(PeerID(bytes: Self.peer)), incarnation: Incarnation(rawValue: 1), name: "Anna",
+      info: ["k": "v"], scope: "photos", port: 4000)
+    #expect(DNSServiceDiscovery.failure(of: advertisement) == nil)
+    advertisement.info = ["k": String(repeating: "x", count: 300)]
+    #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("pairTooLong") == true)
+    advertisement.info = [:]
+    advertisement.scope = String(repeating: "x", count: 129)
+    #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("sessionTooLong") == true)
+    advertisement.scope = "photos"
+    advertisement.port = 0
+    #expect(DNSServiceDiscovery.failure(of: advertisement) != nil)
+  }
 }
