@@ -70,6 +70,9 @@ let package = Package(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strict),
     .executableTarget(
+      name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire"],
+      path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),
+    .executableTarget(
       name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),
 
     // Tests.
@@ -90,7 +93,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PiconetIPTests",
-      dependencies: ["PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "CPiconetSystem"],
+      dependencies: [
+        "PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "PiconetWire", "CPiconetSystem", "dnssd-tool",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire"],

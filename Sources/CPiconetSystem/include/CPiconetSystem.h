@@ -5,5 +5,6 @@
 #include "PiconetEventLoop.h"
 #include "PiconetSockets.h"
 #include "files.h"
+#include "multicast.h"
 
 #endif

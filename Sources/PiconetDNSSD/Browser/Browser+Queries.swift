@@ -1,0 +1,147 @@
+/// Where a browser stands on one interface.
+struct BrowserInterface: Sendable {
+  /// What is missing of an instance, and when it is asked for.
+  struct Resolution: Sendable {
+    var due: Duration
+    var interval: Duration
+  }
+
+  var traits: InterfaceTraits
+  /// When the type is asked for next.
+  var due: Duration
+  /// nil before the first query.
+  var interval: Duration?
+  /// Instances of which something is missing.
+  var resolutions: [DomainName: Resolution] = [:]
+  /// Every instance with a pointer, and the host that its SRV record names, if there is one.
+  var targets: [DomainName: DomainName?] = [:]
+  /// The instances of every such host.
+  var instances: [DomainName: Set<DomainName>] = [:]
+
+  init(traits: InterfaceTraits, due: Duration) {
+    self.traits = traits
+    self.due = due
+  }
+}
+
+extension Browser {
+  /// All queries that are due on an interface, in as few messages as possible.
+  mutating func ask(on id: InterfaceID, refreshing: Bool, at now: Duration) -> [Transmission] {
+    guard var interface = interfaces[id] else { return [] }
+    var questions: [Question] = []
+    var asksForType = false
+    if interface.due <= now {
+      // RFC 6762, section 5.2: doubling pauses. Section 5.4: only the first may be answered by unicast.
+      let isFirst = interface.interval == nil
+      let interval = interface.interval.map { min($0 * 2, MulticastDNS.longestQueryInterval) }
+      interface.interval = interval ?? MulticastDNS.firstQueryInterval
+      interface.due = now + (interface.interval ?? MulticastDNS.firstQueryInterval)
+      asksForType = true
+      questions.append(
+        Question(name: type.name, type: .ptr, wantsUnicast: isFirst && interface.traits.receivesUnicast))
+    }
+    let missing = askForMissing(on: id, interface: &interface, at: now)
+    let refreshed = refreshing ? refreshDue(on: id, asksForType: &asksForType, at: now) : []
+    interfaces[id] = interface
+    if asksForType, questions.isEmpty { questions.append(Question(name: type.name, type: .ptr)) }
+    for question in missing + refreshed where !questions.contains(question) { questions.append(question) }
+    if questions.isEmpty { return [] }
+    return queries(questions, knownAnswers: asksForType ? knownAnswers(on: id, at: now) : [], on: id)
+  }
+
+  /// Instances whose pointer came without the rest.
+  private func askForMissing(
+    on id: InterfaceID, interface: inout BrowserInterface, at now: Duration
+  ) -> [Question] {
+    var questions: [Question] = []
+    for (name, resolution) in interface.resolutions.filter({ $0.value.due <= now }).sorted(by: { $0.key < $1.key }) {
+      questions += missing(of: name, on: id)
+      interface.resolutions[name] = .init(
+        due: now + resolution.interval,
+        interval: min(resolution.interval * 2, MulticastDNS.longestResolveInterval))
+    }
+    return questions
+  }
+
+  /// The questions for what an instance needs and the cache has not.
+  func missing(of name: DomainName, on id: InterfaceID) -> [Question] {
+    var wanted: [Question] = []
+    if let service = newestService(of: name, on: id) {
+      if addresses(of: service.target, on: id).isEmpty {
+        wanted = [.a, .aaaa].map { Question(name: service.target, type: $0) }
+      }
+    } else {
+      wanted.append(Question(name: name, type: .srv))
+    }
+    if cache.entries(name, .txt, on: id).isEmpty { wanted.append(Question(name: name, type: .txt)) }
+    return wanted
+  }
+
+  /// Records that will soon expire (section 5.2).
+  private mutating func refreshDue(on id: InterfaceID, asksForType: inout Bool, at now: Duration) -> [Question] {
+    var due: [(key: RecordCache.Key, isFirst: Bool)] = []
+    for (key, entries) in cache.sets where key.interface == id {
+      let ready = entries.filter { $0.refreshDue.map { $0 <= now } ?? false }
+      if ready.isEmpty { continue }
+      // What nothing leads to any more is left to expire.
+      let isWanted =
+        key.type == .ptr || (key.type == .srv || key.type == .txt) && isKnown(instance: key.name, on: id)
+        || isTarget(key.name, on: id)
+      if isWanted { due.append((key, ready.allSatisfy { $0.refreshes == 0 })) }
+      cache.change(key) { entry in
+        while let time = entry.refreshDue, time <= now { entry.refreshes += 1 }
+      }
+    }
+    due.sort { ($0.key.name, $0.key.type) < ($1.key.name, $1.key.type) }
+    if due.contains(where: { $0.key.type == .ptr }) { asksForType = true }
+    let typeIsAsked = asksForType
+    return due.compactMap { key, isFirst in
+      // The answer to the question for the type has the rest with it: ask for the rest only if it did not.
+      if key.type == .ptr || typeIsAsked && isFirst { return nil }
+      return Question(name: key.name, type: key.type)
+    }
+  }
+
+  /// Pointers known for more than half of their time to live (section 7.1).
+  private func knownAnswers(on id: InterfaceID, at now: Duration) -> [ResourceRecord] {
+    cache.entries(type.name, .ptr, on: id).compactMap { entry in
+      let remaining = entry.remainingSeconds(at: now)
+      guard remaining > entry.record.timeToLive / 2, entry.refreshes < 4, case .pointer(let name) = entry.record.data,
+        !cache.entries(name, .srv, on: id).isEmpty, !cache.entries(name, .txt, on: id).isEmpty
+      else { return nil }
+      return entry.record.with(timeToLive: remaining)
+    }
+  }
+
+  /// Questions, then known answers; what doesn't fit goes into further messages (section 7.2).
+  private func queries(_ questions: [Question], knownAnswers: [ResourceRecord], on id: InterfaceID) -> [Transmission] {
+    var messages: [Message] = []
+    var rest = questions[...]
+    while !rest.isEmpty {
+      var message = Message(questions: Array(rest))
+      while message.encoded(limit: MulticastDNS.usualMessage) == nil, message.questions.count > 1 {
+        message.questions.removeLast((message.questions.count + 1) / 2)
+      }
+      rest = rest.dropFirst(message.questions.count)
+      messages.append(message)
+    }
+    var answers = knownAnswers[...]
+    while !answers.isEmpty, let last = messages.indices.last {
+      var count = min(answers.count, 256)
+      messages[last].answers = Array(answers.prefix(count))
+      while count > 0, messages[last].encoded(limit: MulticastDNS.usualMessage) == nil {
+        count = count * 3 / 4
+        messages[last].answers = Array(answers.prefix(count))
+      }
+      if count == 0, messages[last].questions.isEmpty { break }
+      answers = answers.dropFirst(count)
+      if !answers.isEmpty {
+        messages[last].flags |= Message.truncatedFlag
+        messages.append(Message())
+      }
+    }
+    return messages.compactMap { message in
+      message.encoded().map { Transmission(interface: id, destination: .multicast, message: $0) }
+    }
+  }
+}

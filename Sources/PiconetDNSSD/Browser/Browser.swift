@@ -1,0 +1,218 @@
+/// Looks for the instances of one service type by Multicast DNS (RFC 6762 and 6763), and resolves them.
+///
+/// A value without clock, dice or socket; see `Responder` for how it is driven.
+public struct Browser: Sendable {
+  let type: ServiceType
+  var cache = RecordCache()
+  var interfaces: [InterfaceID: BrowserInterface] = [:]
+  var jitter: Jitter
+  /// What was reported last, by name.
+  private var reported: [DomainName: ResolvedInstance] = [:]
+  /// No record is to be refreshed or forgotten before this time; nil if the cache is empty. It may be too early.
+  private var cacheDeadline: Duration?
+
+  public init(type: ServiceType = .piconet, seed: UInt64) {
+    self.type = type
+    jitter = Jitter(seed: seed)
+  }
+
+  /// All that is resolved at the moment, by name.
+  public var instances: [ResolvedInstance] { reported.values.sorted { $0.name < $1.name } }
+
+  public var cachedRecordCount: Int { cache.count }
+
+  /// An interface came up, or changed: it is asked at once.
+  public mutating func interfaceAppeared(
+    _ id: InterfaceID, _ traits: InterfaceTraits, at now: Duration
+  ) -> BrowserOutput {
+    if interfaces[id] != nil {
+      interfaces[id]?.traits = traits
+    } else if interfaces.count < MulticastDNS.interfaces {
+      interfaces[id] = BrowserInterface(traits: traits, due: now)
+    }
+    return deadlineReached(at: now)
+  }
+
+  /// What was seen on the interface is gone.
+  public mutating func interfaceDisappeared(_ id: InterfaceID, at now: Duration) -> BrowserOutput {
+    guard interfaces.removeValue(forKey: id) != nil else { return BrowserOutput() }
+    let removed = cache.remove { key, _ in key.interface == id }
+    let instances = Set(
+      removed.compactMap { if case .pointer(let name) = $0.record.data { name } else { nil } })
+    return BrowserOutput(reports: reportChanges(of: instances))
+  }
+
+  /// A message arrived. The edge has checked that it comes from the link (RFC 6762, section 11).
+  public mutating func received(
+    _ message: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
+  ) -> BrowserOutput {
+    guard message.isStandard, message.isResponse, source.port == MulticastDNS.port, interfaces[id] != nil else {
+      return BrowserOutput()
+    }
+    let records = (message.answers + message.additionals).filter { $0.recordClass == 1 }
+    let origin = RecordCache.Source(interface: id, address: source.address)
+    // One throw for the whole message, so that what came together is refreshed together.
+    let jitter = Int64.random(in: 0...20, using: &self.jitter)
+    var changed: Set<DomainName> = []
+    // Pointers first, then what they lead to: nothing else gets into the cache.
+    for record in records where record.type == .ptr && record.name == type.name {
+      guard case .pointer(let instance) = record.data, instance.parent == type.name else { continue }
+      store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+    }
+    updateIndex(of: changed, on: id, at: now)
+    for record in records where record.type == .srv || record.type == .txt {
+      if isKnown(instance: record.name, on: id) {
+        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+      }
+    }
+    updateIndex(of: changed, on: id, at: now)
+    for record in records where record.type == .a || record.type == .aaaa {
+      if isTarget(record.name, on: id) {
+        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+      }
+    }
+    let evicted = cache.takeEvicted()
+    for removed in evicted { changed.formUnion(concerned(by: removed)) }
+    for interface in Set(evicted.map(\.interface) + [id]) { updateIndex(of: changed, on: interface, at: now) }
+    guard !changed.isEmpty else { return BrowserOutput() }
+    var output = deadlineReached(at: now)
+    output.reports += reportChanges(of: changed)
+    return output
+  }
+
+  private mutating func store(
+    _ record: ResourceRecord, from origin: RecordCache.Source, jitter: Int64, changed: inout Set<DomainName>,
+    at now: Duration
+  ) {
+    guard cache.store(record, from: origin, jitter: jitter, at: now) else { return }
+    changed.formUnion(concerned(by: .init(interface: origin.interface, record: record)))
+    // Either it is new and due at 80 % of its time, or it and its like have a second left.
+    let seconds = min(record.timeToLive, MulticastDNS.longestTimeToLive)
+    var due = seconds == 0 ? now + MulticastDNS.flushDelay : now + .milliseconds(Int64(seconds) * 800)
+    if record.cacheFlush { due = min(due, now + MulticastDNS.flushDelay) }
+    cacheDeadline = cacheDeadline.map { min($0, due) } ?? due
+  }
+
+  public var nextDeadline: Duration? {
+    (interfaces.values.map(\.due) + interfaces.values.flatMap { $0.resolutions.values.map(\.due) }
+      + (cacheDeadline.map { [$0] } ?? [])).min()
+  }
+
+  public mutating func deadlineReached(at now: Duration) -> BrowserOutput {
+    var output = BrowserOutput()
+    let isCacheDue = cacheDeadline.map { $0 <= now } ?? false
+    if isCacheDue {
+      let expired = cache.remove { _, entry in entry.expires <= now }
+      var changed: Set<DomainName> = []
+      for removed in expired { changed.formUnion(concerned(by: removed)) }
+      for id in interfaces.keys { updateIndex(of: changed, on: id, at: now) }
+      output.reports = reportChanges(of: changed)
+    }
+    for id in interfaces.keys.sorted() {
+      output.transmissions += ask(on: id, refreshing: isCacheDue, at: now)
+    }
+    if isCacheDue { cacheDeadline = earliestInCache() }
+    return output
+  }
+
+  private func earliestInCache() -> Duration? {
+    var earliest: Duration?
+    for entry in cache.sets.values.joined() {
+      let due = min(entry.refreshDue ?? entry.expires, entry.expires)
+      if earliest.map({ due < $0 }) ?? true { earliest = due }
+    }
+    return earliest
+  }
+
+  // MARK: what is known
+
+  func isKnown(instance: DomainName, on id: InterfaceID) -> Bool {
+    interfaces[id]?.targets.keys.contains(instance) ?? false
+  }
+
+  func isTarget(_ host: DomainName, on id: InterfaceID) -> Bool { interfaces[id]?.instances[host] != nil }
+
+  /// The instances whose view a record is part of.
+  private func concerned(by removed: RecordCache.Removed) -> Set<DomainName> {
+    if case .pointer(let name) = removed.record.data { return [name] }
+    if removed.record.name.parent == type.name { return [removed.record.name] }
+    return interfaces[removed.interface]?.instances[removed.record.name] ?? []
+  }
+
+  /// Brings the index of one interface up to date after records of these instances came or went.
+  private mutating func updateIndex(of names: Set<DomainName>, on id: InterfaceID, at now: Duration) {
+    guard !names.isEmpty, var interface = interfaces[id] else { return }
+    for name in names {
+      if let target = interface.targets.removeValue(forKey: name), let target {
+        interface.instances[target]?.remove(name)
+        if interface.instances[target]?.isEmpty == true { interface.instances[target] = nil }
+      }
+      guard cache.entries(type.name, .ptr, on: id).contains(where: { $0.record.data == .pointer(name) }) else {
+        interface.resolutions[name] = nil
+        continue
+      }
+      let target = newestService(of: name, on: id)?.target
+      interface.targets[name] = .some(target)
+      if let target { interface.instances[target, default: []].insert(name) }
+      if missing(of: name, on: id).isEmpty {
+        interface.resolutions[name] = nil
+      } else if interface.resolutions[name] == nil {
+        interface.resolutions[name] = .init(due: now, interval: MulticastDNS.firstQueryInterval)
+      }
+    }
+    interfaces[id] = interface
+  }
+
+  func newestService(of instance: DomainName, on id: InterfaceID) -> (port: UInt16, target: DomainName)? {
+    let newest = Self.newest(cache.entries(instance, .srv, on: id))
+    guard case .service(_, _, let port, let target) = newest?.record.data else { return nil }
+    return (port, target)
+  }
+
+  static func newest(_ entries: [RecordCache.Entry]) -> RecordCache.Entry? {
+    entries.max { $0.received < $1.received }
+  }
+
+  func addresses(of target: DomainName, on id: InterfaceID) -> [IPAddress] {
+    (cache.entries(target, .a, on: id) + cache.entries(target, .aaaa, on: id)).compactMap {
+      if case .address(let address) = $0.record.data { address } else { nil }
+    }
+  }
+
+  // MARK: reports
+
+  private mutating func reportChanges(of names: Set<DomainName>) -> [BrowserReport] {
+    var reports: [BrowserReport] = []
+    for name in names.sorted() {
+      let view = currentView(of: name)
+      switch (reported[name], view) {
+      case (nil, let new?): reports.append(.resolved(new))
+      case (let old?, let new?) where old != new: reports.append(.updated(new))
+      case (.some, nil): reports.append(.removed(name))
+      default: break
+      }
+      reported[name] = view
+    }
+    return reports
+  }
+
+  private func currentView(of name: DomainName) -> ResolvedInstance? {
+    var view: ResolvedInstance?
+    var textReceived = Duration.zero
+    for id in interfaces.keys.sorted() where isKnown(instance: name, on: id) {
+      guard let service = newestService(of: name, on: id), service.port != 0,
+        let text = Self.newest(cache.entries(name, .txt, on: id)), case .text(let strings) = text.record.data
+      else { continue }
+      let endpoints = addresses(of: service.target, on: id).sorted().map {
+        ResolvedInstance.Endpoint(interface: id, address: $0, port: service.port)
+      }
+      if endpoints.isEmpty { continue }
+      if view == nil || text.received > textReceived {
+        textReceived = text.received
+        view = ResolvedInstance(name: name, text: strings, endpoints: view?.endpoints ?? [])
+      }
+      view?.endpoints += endpoints
+    }
+    return view
+  }
+}

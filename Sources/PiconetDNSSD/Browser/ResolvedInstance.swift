@@ -1,0 +1,41 @@
+/// A service instance with everything needed to reach it, over all interfaces on which it was seen.
+public struct ResolvedInstance: Sendable, Hashable {
+  /// One address on one interface. The zone of a link-local address is the interface.
+  public struct Endpoint: Sendable, Hashable {
+    public var interface: InterfaceID
+    public var address: IPAddress
+    public var port: UInt16
+
+    public init(interface: InterfaceID, address: IPAddress, port: UInt16) {
+      self.interface = interface
+      self.address = address
+      self.port = port
+    }
+  }
+  public var name: DomainName
+  /// The strings of the TXT record that was received last.
+  public var text: [[UInt8]]
+  /// By interface, then address. One address can be there twice: seen over IPv4 and over IPv6.
+  public var endpoints: [Endpoint]
+
+  public init(name: DomainName, text: [[UInt8]], endpoints: [Endpoint]) {
+    self.name = name
+    self.text = text
+    self.endpoints = endpoints
+  }
+
+  public var label: [UInt8] { name.firstLabel }
+}
+
+/// What a browser reports.
+public enum BrowserReport: Sendable, Hashable {
+  case resolved(ResolvedInstance)
+  case updated(ResolvedInstance)
+  case removed(DomainName)
+}
+
+/// What a browser wants done after a fact, in order.
+public struct BrowserOutput: Sendable, Hashable {
+  public var transmissions: [Transmission] = []
+  public var reports: [BrowserReport] = []
+}

@@ -1,0 +1,85 @@
+/// The fixed numbers of Multicast DNS (RFC 6762), and every limit of this module.
+public enum MulticastDNS {
+  public static let port: UInt16 = 5353
+  /// 224.0.0.251 and ff02::fb.
+  public static let groupIPv4 = IPAddress.v4(0xE000_00FB)
+  public static let groupIPv6 = IPAddress.v6(high: 0xFF02_0000_0000_0000, low: 0xFB)
+
+  // MARK: messages
+
+  /// The longest message read or written (RFC 6762, section 17).
+  public static let largestMessage = 9000
+  /// What we fill a packet up to: an Ethernet frame of 1500 bytes less IPv6 and UDP headers, with room to spare.
+  public static let usualMessage = 1440
+  /// Questions and records of one message that are read; a longer message is refused.
+  public static let recordsPerMessage = 512
+  /// The longest name with its length bytes and the root (RFC 1035, section 2.3.4).
+  public static let nameLength = 255
+  public static let labelLength = 63
+  /// Pointers followed within one name: more than the labels a name can have is a loop.
+  public static let pointersPerName = 128
+
+  // MARK: times
+
+  /// Of our own records. RFC 6762 (section 10) recommends 120 s for records that name a host and 75 minutes for
+  /// others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in two minutes.
+  public static let timeToLive: UInt32 = 120
+  /// The meta-query's pointer says only that the type exists: it may live for RFC 6762's 75 minutes.
+  public static let typeTimeToLive: UInt32 = 4500
+  /// Longer times to live, in records of others, are cut to this.
+  public static let longestTimeToLive: UInt32 = 4500
+  /// The most that an answer to a legacy resolver may be kept (section 6.7).
+  public static let legacyTimeToLive: UInt32 = 10
+  /// Between two probes (section 8.1).
+  public static let probeInterval = Duration.milliseconds(250)
+  public static let probes = 3
+  public static let announcements = 2
+  public static let announcementInterval = Duration.seconds(1)
+  /// How long the loser of a simultaneous probe waits (section 8.2).
+  public static let probeDeferral = Duration.seconds(1)
+  /// After this many conflicts in `conflictWindow` the next probe waits for `conflictPause` (section 8.1).
+  public static let conflictsInWindow = 15
+  public static let conflictWindow = Duration.seconds(10)
+  public static let conflictPause = Duration.seconds(5)
+  /// The delay of an answer that others might give too (section 6), in milliseconds.
+  public static let sharedAnswerDelay: ClosedRange<UInt64> = 20...120
+  /// The delay after a truncated query, in which more known answers are awaited (section 7.2), in milliseconds.
+  public static let truncatedQueryDelay: ClosedRange<UInt64> = 400...500
+  /// The longest that a stream of truncated queries can put an answer off.
+  public static let longestTruncatedQuery = Duration.seconds(2)
+  /// A record goes out by multicast at most once in this time on one interface (section 6).
+  public static let multicastInterval = Duration.seconds(1)
+  /// The same when the answer defends a name against a probe (section 6).
+  public static let probeAnswerInterval = Duration.milliseconds(250)
+  /// The same on the loopback interface. The rule protects a shared medium; loopback is none, and processes that start in
+  /// quick succession on one host must not wait for one another.
+  public static let loopbackMulticastInterval = Duration.milliseconds(20)
+  /// The first pause between two queries, doubled each time up to the longest (section 5.2).
+  public static let firstQueryInterval = Duration.seconds(1)
+  public static let longestQueryInterval = Duration.seconds(3600)
+  /// The longest pause between two queries for what is missing of an instance.
+  public static let longestResolveInterval = Duration.seconds(60)
+  /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
+  public static let flushDelay = Duration.seconds(1)
+  /// How long a record that we gave up is still known as ours when an old packet of our own comes back.
+  public static let retiredRecordMemory = Duration.seconds(10)
+
+  // MARK: counts
+
+  public static let addressesPerInterface = 8
+  public static let interfaces = 64
+  /// Queries whose answer waits, on one interface; the oldest is answered first when there are more.
+  public static let pendingResponses = 32
+  /// Known answers taken from one querier.
+  public static let knownAnswers = 512
+  public static let retiredRecords = 64
+  /// Unicast answers a second on one interface.
+  public static let unicastAnswersPerSecond = 100
+  /// Records cached from one source address on one interface, and from all.
+  public static let cachedRecordsPerSource = 512
+  public static let cachedRecords = 4096
+  /// Records of one name and type that are cached: a host with more addresses loses the surplus.
+  public static let cachedRecordsPerSet = 16
+  /// Pointers of the browsed type on one interface.
+  public static let instancesPerInterface = 512
+}

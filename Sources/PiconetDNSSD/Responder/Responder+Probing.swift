@@ -1,0 +1,133 @@
+extension Responder {
+  /// Probes, announces: what is due by the clock (RFC 6762, section 8).
+  mutating func advance(_ id: InterfaceID, at now: Duration) -> [Transmission] {
+    guard let interface = interfaces[id] else { return [] }
+    switch interface.phase {
+    case .probing(let sent, let due) where due <= now:
+      if sent < MulticastDNS.probes {
+        interfaces[id]?.phase = .probing(sent: sent + 1, due: now + MulticastDNS.probeInterval)
+        return probe(on: id, isFirst: sent == 0)
+      }
+      interfaces[id]?.phase = .announcing(sent: 0, due: now)
+      return advance(id, at: now)
+    case .announcing(let sent, let due) where due <= now:
+      let next = sent + 1
+      interfaces[id]?.phase =
+        next < MulticastDNS.announcements
+        ? .announcing(sent: next, due: now + MulticastDNS.announcementInterval) : .established
+      interfaces[id]?.lastAnnouncement = now
+      let records = records(on: id)
+      let isAllowed = { (record: ResourceRecord) in
+        interface.multicastAllowed([record], interval: MulticastDNS.multicastInterval, now: now) <= now
+      }
+      let answers = (records.shared + records.unique).filter(isAllowed)
+      let denials = [records.instanceDenial, records.hostDenial].filter(isAllowed)
+      noteMulticast(answers + denials, on: id, at: now)
+      return responses(to: .multicast, on: id, answers: answers, additionals: denials)
+    default: return []
+    }
+  }
+
+  /// Only the first probe lets the defender answer by unicast: another process that shares the port by now might get that answer
+  /// in our place.
+  private func probe(on id: InterfaceID, isFirst: Bool) -> [Transmission] {
+    guard let interface = interfaces[id] else { return [] }
+    let records = records(on: id)
+    let questions = [records.instanceName, records.hostName].map {
+      Question(name: $0, type: .any, wantsUnicast: isFirst && interface.traits.receivesUnicast)
+    }
+    let message = Message(
+      questions: questions, authorities: records.unique.map { ResourceRecord(proposing: $0) })
+    guard let bytes = message.encoded() else { return [] }
+    return [Transmission(interface: id, destination: .multicast, message: bytes)]
+  }
+
+  /// Announces again after a change, but not more often than allowed.
+  mutating func announceAgain(on id: InterfaceID, at now: Duration) {
+    guard let interface = interfaces[id], interface.ownsNames else { return }
+    let earliest = interface.lastAnnouncement.map { $0 + MulticastDNS.announcementInterval } ?? now
+    interfaces[id]?.phase = .announcing(sent: 0, due: max(now, earliest))
+  }
+
+  /// The time of the first probe: at random, so that devices switched on together don't speak together; late if there were
+  /// many conflicts.
+  mutating func firstProbe(at now: Duration) -> Duration {
+    recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
+    let pause = recentConflicts.count >= MulticastDNS.conflictsInWindow ? MulticastDNS.conflictPause : .zero
+    return now + pause + jitter.milliseconds(0...250)
+  }
+
+  /// Two hosts probe for one name at the same time: the lexicographically later data win (section 8.2).
+  mutating func breakTie(with query: Message, on id: InterfaceID, at now: Duration) {
+    guard let interface = interfaces[id], !interface.ownsNames else { return }
+    let records = records(on: id)
+    for (name, ours) in [(records.instanceName, records.instance), (records.hostName, records.host)] {
+      let theirs = query.authorities.filter { $0.name == name }
+      // Our own probe, perhaps of another interface on the same wire.
+      if theirs.isEmpty || theirs.allSatisfy({ isOurs($0, at: now) }) { continue }
+      if Self.precedes(ours, theirs) {
+        interfaces[id]?.phase = .probing(sent: 0, due: now + MulticastDNS.probeDeferral)
+        return
+      }
+    }
+  }
+
+  static func precedes(_ left: [ResourceRecord], _ right: [ResourceRecord]) -> Bool {
+    let keys = { (records: [ResourceRecord]) -> [[UInt8]] in
+      records.map { record in
+        [record.recordClass, record.type.rawValue].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+          + record.data.canonicalBytes
+      }.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+    return keys(left).lexicographicallyPrecedes(keys(right)) { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// Somebody else's record under a name of ours (section 9).
+  mutating func detectConflicts(in response: Message, on id: InterfaceID, at now: Duration) {
+    guard let interface = interfaces[id] else { return }
+    var instanceConflict = false
+    var hostConflict = false
+    for record in response.answers + response.authorities + response.additionals
+    where record.timeToLive > 0 && record.recordClass == 1 {
+      let ofInstance = record.name == instanceName && (record.type == .srv || record.type == .txt)
+      let ofHost = record.name == hostName && (record.type == .a || record.type == .aaaa)
+      guard ofInstance || ofHost, !isOurs(record, at: now) else { continue }
+      instanceConflict = instanceConflict || ofInstance
+      hostConflict = hostConflict || ofHost
+    }
+    guard instanceConflict || hostConflict else { return }
+    if recentConflicts.count < MulticastDNS.conflictsInWindow { recentConflicts.append(now) }
+    if !interface.ownsNames {
+      if instanceConflict { renameInstance() }
+      if hostConflict { renameHost() }
+    }
+    // A name that we hold is probed again first: whoever defends it then keeps it.
+    for other in interfaces.keys.sorted() {
+      let due = firstProbe(at: now)
+      interfaces[other]?.phase = .probing(sent: 0, due: due)
+      interfaces[other]?.pending = []
+    }
+  }
+
+  /// The same record on any interface, now or a moment ago.
+  func isOurs(_ record: ResourceRecord, at now: Duration) -> Bool {
+    for id in interfaces.keys where records(on: id).unique.contains(where: { $0.isSame(as: record) }) { return true }
+    return retired.contains { $0.until > now && $0.record.isSame(as: record) }
+  }
+
+  mutating func retire(_ records: [ResourceRecord], at now: Duration) {
+    retired.removeAll { $0.until <= now }
+    retired += records.map { ($0, now + MulticastDNS.retiredRecordMemory) }
+    if retired.count > MulticastDNS.retiredRecords {
+      retired.removeFirst(retired.count - MulticastDNS.retiredRecords)
+    }
+  }
+}
+
+extension ResourceRecord {
+  /// In a probe the flush bit is clear (RFC 6762, section 10.2).
+  init(proposing record: ResourceRecord) {
+    self = record
+    cacheFlush = false
+  }
+}

@@ -1,0 +1,54 @@
+/// The first label of a service instance's name: what people see in any DNS-SD browser.
+public enum InstanceLabel {
+  /// `Anna's laptop (3f2a9c)`: the name cut at a character boundary so that all fits 63 bytes.
+  ///
+  /// - Parameter identifier: hexadecimal digits that make the label unique; the first six are shown.
+  public static func make(name: String, identifier: String) -> [UInt8] {
+    joined(name: displayable(name), suffix: " (\(identifier.prefix(6)))")
+  }
+
+  /// The label after `attempt - 1` conflicts: `Name (2)`, `Name (3)` ... (RFC 6762, section 9).
+  static func renamed(_ label: [UInt8], attempt: Int) -> [UInt8] {
+    attempt < 2 ? label : joined(name: String(decoding: label, as: UTF8.self), suffix: " (\(attempt))")
+  }
+
+  /// Text as it may be shown on a terminal: control and format characters, which move the cursor or turn the direction of
+  /// writing, become U+FFFD.
+  public static func displayable(_ text: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      // Joiners are part of emoji and of several scripts.
+      case .format where scalar.value == 0x200C || scalar.value == 0x200D: scalars.append(scalar)
+      case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: scalars.append("\u{FFFD}")
+      default: scalars.append(scalar)
+      }
+    }
+    return String(scalars)
+  }
+
+  /// The longest prefix of whole characters within `limit` bytes of UTF-8; if not one character fits, of whole scalars.
+  public static func cut(_ text: String, to limit: Int) -> String {
+    if text.utf8.count <= limit { return text }
+    var count = 0
+    var characters = ""
+    for character in text {
+      count += character.utf8.count
+      if count > limit { break }
+      characters.append(character)
+    }
+    if !characters.isEmpty { return characters }
+    count = 0
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      count += UTF8.width(scalar)
+      if count > limit { break }
+      scalars.append(scalar)
+    }
+    return String(scalars)
+  }
+
+  private static func joined(name: String, suffix: String) -> [UInt8] {
+    Array((cut(name, to: MulticastDNS.labelLength - suffix.utf8.count) + suffix).utf8)
+  }
+}

@@ -1,0 +1,121 @@
+/// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
+///
+/// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for every pair
+/// of discovery info, so that no info can pass for one of ours.
+public struct PeerText: Sendable, Hashable {
+  /// 32 bytes.
+  public var peer: [UInt8]
+  public var incarnation: UInt64
+  public var name: String
+  public var session: String
+  public var info: [String: String]
+
+  public init(peer: [UInt8], incarnation: UInt64, name: String, session: String, info: [String: String]) {
+    self.peer = peer
+    self.incarnation = incarnation
+    self.name = name
+    self.session = session
+    self.info = info
+  }
+
+  public enum Limits {
+    /// Of one string of a TXT record.
+    public static let string = 255
+    /// Of all info together: each pair's key, `=` and value.
+    public static let info = 400
+    public static let pairs = 32
+    public static let name = 128
+    public static let session = 128
+    public static let peer = 32
+  }
+
+  /// What is wrong with info, or with the whole text.
+  public enum Failure: Error, Sendable, Hashable {
+    /// A key is empty, or has `=` or something other than printable ASCII in it (RFC 6763, section 6.4).
+    case badKey(String)
+    case pairTooLong(String)
+    /// Two keys that differ in case only.
+    case doubledKey(String)
+    case infoTooLong
+    case tooManyPairs
+    case sessionTooLong
+    case badPeer
+  }
+
+  /// Nil if `info` can be advertised.
+  public static func failure(of info: [String: String]) -> Failure? {
+    if info.count > Limits.pairs { return .tooManyPairs }
+    var total = 0
+    var seen: Set<[UInt8]> = []
+    for (key, value) in info.sorted(by: { $0.key < $1.key }) {
+      if key.isEmpty || !key.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x3D }) { return .badKey(key) }
+      let count = key.utf8.count + 1 + value.utf8.count
+      // The pair needs `i.` in front of it.
+      if count + 2 > Limits.string { return .pairTooLong(key) }
+      if !seen.insert(lowered(Array(key.utf8))).inserted { return .doubledKey(key) }
+      total += count
+    }
+    return total > Limits.info ? .infoTooLong : nil
+  }
+
+  /// The strings of the TXT record. The name is cut to its limit; everything else that is too long is refused.
+  public func strings() throws(Failure) -> [[UInt8]] {
+    if let failure = Self.failure(of: info) { throw failure }
+    guard peer.count == Limits.peer else { throw .badPeer }
+    guard session.utf8.count <= Limits.session else { throw .sessionTooLong }
+    var digits = String(incarnation, radix: 16)
+    digits = String(repeating: "0", count: 16 - digits.count) + digits
+    let id = peer.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    var pairs = ["v=1", "id=" + id, "inc=" + digits, "n=" + InstanceLabel.cut(name, to: Limits.name), "s=" + session]
+    pairs += info.sorted { $0.key < $1.key }.map { "i.\($0.key)=\($0.value)" }
+    return pairs.map { Array($0.utf8) }
+  }
+
+  /// Reads a TXT record of anybody. Nil if it is not one of ours: version, id or incarnation is missing or wrong.
+  ///
+  /// The first of doubled keys counts, keys are compared without regard to case (RFC 6763, section 6.4), strings without a key are
+  /// skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info beyond the limits, or not
+  /// UTF-8, is left out.
+  public init?(strings: [[UInt8]]) {
+    var values: [[UInt8]: [UInt8]] = [:]
+    var info: [String: String] = [:]
+    var total = 0
+    for string in strings.prefix(8 + Limits.pairs) where string.count <= Limits.string {
+      let end = string.firstIndex(of: 0x3D) ?? string.endIndex
+      let key = Array(string[..<end])
+      guard !key.isEmpty, key.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
+      let folded = Self.lowered(key)
+      guard values[folded] == nil else { continue }
+      let value = end < string.endIndex ? Array(string[(end + 1)...]) : []
+      values[folded] = value
+      if folded.starts(with: [0x69, 0x2E]), key.count > 2, info.count < Limits.pairs,
+        total + string.count - 2 <= Limits.info, let text = String(validating: value, as: UTF8.self)
+      {
+        total += string.count - 2
+        info[String(decoding: key.dropFirst(2), as: UTF8.self)] = text
+      }
+    }
+    let value = { (key: String) in values[Array(key.utf8)] ?? [] }
+    guard value("v") == [0x31], let peer = Self.bytes(hexadecimal: value("id")), peer.count == Limits.peer,
+      let incarnation = Self.bytes(hexadecimal: value("inc")), incarnation.count == 8
+    else { return nil }
+    let name = InstanceLabel.displayable(String(decoding: value("n"), as: UTF8.self))
+    self.init(
+      peer: peer, incarnation: incarnation.reduce(0) { $0 << 8 | UInt64($1) },
+      name: InstanceLabel.cut(name, to: Limits.name), session: String(decoding: value("s"), as: UTF8.self), info: info)
+  }
+
+  private static func lowered(_ bytes: [UInt8]) -> [UInt8] { bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
+
+  private static func bytes(hexadecimal digits: [UInt8]) -> [UInt8]? {
+    guard digits.count.isMultiple(of: 2), digits.count <= 64 else { return nil }
+    var result: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
+        let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
+      else { return nil }
+      result.append(UInt8(high << 4 | low))
+    }
+    return result
+  }
+}

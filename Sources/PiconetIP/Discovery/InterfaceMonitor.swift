@@ -1,0 +1,70 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+
+/// Watches the system's interfaces through rtnetlink; confined to the loop.
+final class InterfaceMonitor {
+  private(set) var table = InterfaceTable()
+  private let descriptor: Int32
+  private var registration: (any DatagramLoopRegistration)?
+  private let changed: () -> Void
+
+  /// - Throws: the system gives no route socket.
+  init(loop: any DatagramLoop, changed: @escaping () -> Void) throws(LinkFailure) {
+    self.changed = changed
+    descriptor = piconet_route_open(
+      UInt32(RTMGRP_LINK) | UInt32(RTMGRP_IPV4_IFADDR) | UInt32(RTMGRP_IPV6_IFADDR), 0)
+    guard descriptor >= 0 else { throw LinkFailure(.other, "rtnetlink: \(systemError(errno))") }
+    // Watching starts before the first reading, so that no change falls between them.
+    table = Self.readAll()
+    registration = try loop.watch(descriptor) { [weak self] in self?.receive() }
+  }
+
+  deinit {
+    registration?.cancel()
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  private func receive() {
+    let before = table
+    var buffer = [UInt8](repeating: 0, count: 32768)
+    for _ in 0..<64 {
+      let count = piconet_route_receive(descriptor, &buffer, buffer.count)
+      if count >= 0 {
+        for message in RouteMessage.parse(buffer[..<count]) { table.apply(message) }
+      } else if errno == ENOBUFS {
+        // Changes were lost: start over.
+        table = Self.readAll()
+      } else {
+        break
+      }
+    }
+    if table != before { changed() }
+  }
+
+  /// Links and addresses as they are now. The kernel answers within the call.
+  private static func readAll() -> InterfaceTable {
+    var table = InterfaceTable()
+    for type in [UInt16(RTM_GETLINK), UInt16(RTM_GETADDR)] {
+      let descriptor = piconet_route_open(0, 1)
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      guard piconet_route_dump(descriptor, type) == 0 else { continue }
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      dump: for _ in 0..<1024 {
+        let count = piconet_route_receive(descriptor, &buffer, buffer.count)
+        guard count >= 0 else { break }
+        for message in RouteMessage.parse(buffer[..<count]) {
+          if message == .done || message == .error { break dump }
+          table.apply(message)
+        }
+      }
+    }
+    return table
+  }
+}
+
+/// The system's words for an error number.
+func systemError(_ number: Int32) -> String {
+  strerror(number).map { String(cString: $0) } ?? "error \(number)"
+}

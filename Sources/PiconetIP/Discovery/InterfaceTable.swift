@@ -1,0 +1,71 @@
+import PiconetDNSSD
+
+/// The system's interfaces, folded from route messages, and which of them discovery uses.
+struct InterfaceTable: Equatable {
+  struct Address: Equatable {
+    var address: IPAddress
+    var prefix: Int
+  }
+
+  struct Interface: Equatable {
+    var name = ""
+    var flags: UInt32 = 0
+    var addresses: [Address] = []
+
+    var isLoopback: Bool { flags & 0x8 != 0 }
+    /// IFF_UP and IFF_RUNNING, and multicast works: loopback has no IFF_MULTICAST flag, yet groups can be joined on it.
+    var carriesMulticast: Bool { flags & 0x41 == 0x41 && (isLoopback || flags & 0x1000 != 0) }
+  }
+
+  /// More interfaces, or addresses of one, are left out.
+  private static let interfaceLimit = 256
+  private static let addressLimit = 64
+
+  private(set) var interfaces: [UInt32: Interface] = [:]
+
+  mutating func apply(_ message: RouteMessage) {
+    switch message {
+    case .link(let index, let name, let flags):
+      guard interfaces[index] != nil || interfaces.count < Self.interfaceLimit else { return }
+      interfaces[index, default: Interface()].name = name
+      interfaces[index]?.flags = flags
+    case .linkRemoved(let index): interfaces[index] = nil
+    case .address(let index, let address, let prefix, let isUsable):
+      interfaces[index]?.addresses.removeAll { $0.address == address }
+      guard isUsable, interfaces[index]?.addresses.count ?? Self.addressLimit < Self.addressLimit else { return }
+      interfaces[index]?.addresses.append(Address(address: address, prefix: prefix))
+    case .addressRemoved(let index, let address):
+      interfaces[index]?.addresses.removeAll { $0.address == address }
+    case .done, .error: break
+    }
+  }
+
+  /// The interfaces and families to speak on, with the addresses to give out there.
+  ///
+  /// Loopback addresses are given out on loopback only, others only on their own interface.
+  func usable(names: Set<String>?, receivesUnicast: (Bool) -> Bool) -> [InterfaceID: InterfaceTraits] {
+    var result: [InterfaceID: InterfaceTraits] = [:]
+    for (index, interface) in interfaces where interface.carriesMulticast && names?.contains(interface.name) ?? true {
+      let own = interface.addresses.map(\.address).filter { $0.isUnicast && $0.isLoopback == interface.isLoopback }
+      for isIPv6 in [false, true] where own.contains(where: { $0.isIPv6 == isIPv6 }) {
+        result[InterfaceID(index: index, isIPv6: isIPv6)] = InterfaceTraits(
+          isLoopback: interface.isLoopback,
+          // Other processes of this host are on loopback by definition.
+          receivesUnicast: !interface.isLoopback && receivesUnicast(isIPv6), addresses: own.sorted())
+      }
+    }
+    return result
+  }
+
+  /// RFC 6762, section 11: a packet that was sent to us alone must come from the interface's own network.
+  func isOnLink(_ source: IPAddress, index: UInt32) -> Bool {
+    guard let interface = interfaces[index] else { return false }
+    if interface.isLoopback {
+      return interfaces.values.contains { $0.addresses.contains { $0.address == source } } || source.isLoopback
+    }
+    if source.isLinkLocal { return true }
+    return interface.addresses.contains { source.hasPrefix(of: $0.address, length: $0.prefix) }
+  }
+
+  func name(of index: UInt32) -> String? { interfaces[index]?.name }
+}

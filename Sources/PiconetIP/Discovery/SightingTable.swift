@@ -1,0 +1,113 @@
+import PiconetDNSSD
+import PiconetEngine
+import PiconetWire
+
+/// Folds what the browser resolved into sightings: one per peer and incarnation, whatever its instances are called.
+struct SightingTable {
+  /// Of one sighting.
+  static let addressLimit = 16
+
+  private struct Key: Hashable {
+    var peer: PeerID
+    var incarnation: Incarnation
+  }
+  private struct Instance {
+    var key: Key
+    var name: String
+    var info: [String: String]
+    var endpoints: [ResolvedInstance.Endpoint]
+  }
+
+  let scope: String
+  /// Ourselves, in every incarnation that this process advertised.
+  private var own: Key?
+  private var instances: [DomainName: Instance] = [:]
+  private var reported: [Key: Sighting] = [:]
+
+  init(scope: String) { self.scope = scope }
+
+  /// - Returns: `gone` if we had taken ourselves for somebody.
+  mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
+    own = Key(peer: peer, incarnation: incarnation)
+    instances = instances.filter { $0.value.key != own }
+    guard let own, reported.removeValue(forKey: own) != nil else { return [] }
+    return [.gone(peer, incarnation)]
+  }
+
+  mutating func apply(
+    _ report: BrowserReport, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
+  ) -> [DiscoveryReport] {
+    let name: DomainName
+    var instance: Instance?
+    switch report {
+    case .resolved(let resolved), .updated(let resolved):
+      name = resolved.name
+      instance = read(resolved)
+    case .removed(let removed): name = removed
+    }
+    let before = instances[name]?.key
+    instances[name] = instance
+    var reports: [DiscoveryReport] = []
+    for key in Set([before, instance?.key].compactMap { $0 }).sorted(by: {
+      ($0.peer, $0.incarnation.rawValue) < ($1.peer, $1.incarnation.rawValue)
+    }) {
+      let sighting = sighting(of: key, interfaceName: interfaceName, isLoopback: isLoopback)
+      guard sighting != reported[key] else { continue }
+      reported[key] = sighting
+      reports.append(sighting.map { .seen($0) } ?? .gone(key.peer, key.incarnation))
+    }
+    return reports
+  }
+
+  private func read(_ resolved: ResolvedInstance) -> Instance? {
+    guard let text = PeerText(strings: resolved.text), text.session == scope, let peer = PeerID(bytes: text.peer) else {
+      return nil
+    }
+    let key = Key(peer: peer, incarnation: Incarnation(rawValue: text.incarnation))
+    if key == own { return nil }
+    return Instance(key: key, name: text.name, info: text.info, endpoints: resolved.endpoints)
+  }
+
+  private func sighting(
+    of key: Key, interfaceName: (UInt32) -> String?, isLoopback: (UInt32) -> Bool
+  ) -> Sighting? {
+    let matching = instances.filter { $0.value.key == key }.sorted { $0.key < $1.key }.map(\.value)
+    guard let first = matching.first else { return nil }
+    var ranked: [(rank: Int, endpoint: ResolvedInstance.Endpoint)] = []
+    for endpoint in matching.flatMap(\.endpoints) {
+      if let rank = Self.rank(endpoint, isLoopback: isLoopback(endpoint.interface.index)) {
+        ranked.append((rank, endpoint))
+      }
+    }
+    ranked.sort {
+      ($0.rank, $0.endpoint.interface.index, $0.endpoint.address) < (
+        $1.rank, $1.endpoint.interface.index, $1.endpoint.address
+      )
+    }
+    var texts: [String] = []
+    for (_, endpoint) in ranked {
+      guard let text = Self.text(endpoint, interfaceName: interfaceName) else { continue }
+      if !texts.contains(text), texts.count < Self.addressLimit { texts.append(text) }
+    }
+    if texts.isEmpty { return nil }
+    return Sighting(
+      peer: key.peer, incarnation: key.incarnation, name: first.name, info: first.info,
+      addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
+  }
+
+  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim where it was heard.
+  private static func rank(_ endpoint: ResolvedInstance.Endpoint, isLoopback: Bool) -> Int? {
+    let address = endpoint.address
+    guard address.isUnicast, address.isLoopback == isLoopback else { return nil }
+    if isLoopback { return 0 }
+    if address.isLinkLocal { return address.isIPv6 ? 3 : 4 }
+    return address.isIPv6 ? 1 : 2
+  }
+
+  private static func text(_ endpoint: ResolvedInstance.Endpoint, interfaceName: (UInt32) -> String?) -> String? {
+    let address = endpoint.address
+    guard address.isIPv6 else { return "\(address):\(endpoint.port)" }
+    guard address.isLinkLocal else { return "[\(address)]:\(endpoint.port)" }
+    return interfaceName(endpoint.interface.index).map { "[\(address)%\($0)]:\(endpoint.port)" }
+  }
+}

@@ -1,0 +1,108 @@
+import Testing
+
+/// Interoperation with avahi-daemon, both ways, beside it on one host and across a wire.
+@Suite(
+  .enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"),
+  .enabled(if: NetworkNamespace.hasAvahi, "avahi-daemon, avahi-utils or dbus is not installed"))
+struct AvahiTests {
+  /// A bus and a daemon of our own in the namespace. Prints `no avahi` and ends if the daemon can't be started.
+  static let daemon =
+    NamespaceTests.secondHost + """
+      mkdir -p /run/dbus /run/avahi-daemon
+      cat > /run/bus.conf <<'END'
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+       "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig><type>session</type><listen>unix:path=/run/dbus/system_bus_socket</listen><auth>EXTERNAL</auth>
+      <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
+      <allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>
+      END
+      printf '[server]\\nhost-name=avahihost\\nuse-ipv4=yes\\nuse-ipv6=yes\\n[publish]\\npublish-workstation=no\\n' > /run/avahi.conf
+      export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket
+      dbus-daemon --config-file=/run/bus.conf --nofork 2> /run/bus.log &
+      for _ in $(seq 100); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
+      avahi-daemon --no-drop-root --no-rlimits --no-chroot -f /run/avahi.conf > /run/avahi.log 2>&1 &
+      until_line /run/avahi.log "Server startup complete" || { echo "no avahi"; exit 0; }
+
+      """
+
+  private func run(_ script: String) async throws -> NetworkNamespace.Outcome? {
+    let outcome = try await NetworkNamespace.run(Self.daemon + script)
+    print(outcome.output)
+    if outcome.lines.contains("no avahi") {
+      print("skipped: avahi-daemon does not start in a namespace here")
+      return nil
+    }
+    return outcome
+  }
+
+  @Test("avahi-browse beside us on one host resolves our service, with port and TXT, and hears our goodbye")
+  func avahiSeesUs() async throws {
+    let outcome = try await run(
+      """
+      avahi-browse -r -p _piconet._tcp > /run/browse & BROWSE=$!
+      $TOOL advertise "Anna's laptop" 49152 photos role=receiver > /run/adv & ADV=$!
+      until_line /run/browse '^=;pa0;IPv4'
+      until_line /run/browse '^=;lo;IPv4'
+      stop $ADV
+      until_line /run/browse '^-;pa0;IPv4'
+      until_line /run/browse '^-;lo;IPv4'
+      kill -KILL $BROWSE
+      cat /run/browse /run/adv
+      """)
+    guard let outcome else { return }
+    let onWire = try #require(outcome.lines.first { $0.hasPrefix("=;pa0;IPv4") })
+    #expect(onWire.contains(";10.77.0.1;49152;"))
+    for pair in ["\"v=1\"", "\"n=Anna's laptop\"", "\"s=photos\"", "\"i.role=receiver\""] {
+      #expect(onWire.contains(pair))
+    }
+    #expect(outcome.lines.contains { $0.hasPrefix("=;lo;IPv4") && $0.contains(";127.0.0.1;49152;") })
+    #expect(outcome.lines.contains { $0.hasPrefix("-;pa0;IPv4") })
+  }
+
+  @Test("avahi-browse resolves our service on another host, and our browser finds it beside the daemon")
+  func avahiSeesAnotherHost() async throws {
+    let outcome = try await run(
+      """
+      $ON $TOOL advertise Remote 4000 photos > /run/adv & ADV=$!
+      until_line /run/adv announced
+      avahi-browse -r -p -t _piconet._tcp
+      $TOOL browse photos 30 > /run/b & B=$!
+      until_line /run/b seen
+      stop $ADV
+      until_line /run/b gone
+      stop $B
+      cat /run/b
+      """)
+    guard let outcome else { return }
+    #expect(outcome.lines.contains { $0.hasPrefix("=;pa0;IPv4") && $0.contains(";10.77.0.2;4000;") })
+    #expect(outcome.lines.contains { $0.hasPrefix("seen ") && $0.contains("10.77.0.2:4000") })
+    #expect(outcome.lines.contains { $0.hasPrefix("gone ") })
+  }
+
+  @Test("our browser sees what avahi-publish-service publishes, on the same host and on another, and its goodbye")
+  func weSeeAvahi() async throws {
+    let identity = String(repeating: "ab", count: 32)
+    let outcome = try await run(
+      """
+      $TOOL browse photos 40 > /run/near & NEAR=$!
+      $ON $TOOL browse photos 40 > /run/far & FAR=$!
+      avahi-publish-service "Avahi peer" _piconet._tcp 5555 v=1 id=\(identity) inc=00000000000000ff \
+        "n=Avahi peer" s=photos i.k=v > /run/publish 2>&1 & PUBLISH=$!
+      until_line /run/near seen
+      until_line /run/far seen
+      # The test runner may have SIGTERM blocked, and a child inherits that.
+      kill -KILL $PUBLISH
+      until_line /run/near gone
+      until_line /run/far gone
+      stop $NEAR; stop $FAR
+      sed 's/^/near: /' /run/near; sed 's/^/far: /' /run/far
+      """)
+    guard let outcome else { return }
+    for line in outcome.lines where line.contains(": seen ") {
+      #expect(line.contains(identity) && line.hasSuffix("Avahi peer k=v"))
+    }
+    #expect(outcome.lines.contains { $0.hasPrefix("far: seen ") && $0.contains("10.77.0.1:5555") })
+    #expect(outcome.lines.contains { $0.hasPrefix("near: gone ") })
+    #expect(outcome.lines.contains { $0.hasPrefix("far: gone ") })
+  }
+}

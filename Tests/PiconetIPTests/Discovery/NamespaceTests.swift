@@ -1,0 +1,113 @@
+import Testing
+
+/// Real sockets: the tool's processes on loopback and between two network namespaces.
+@Suite(.enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"))
+struct NamespaceTests {
+  @Test("two processes on a host with nothing but loopback find each other, before and after, and in their scope only")
+  func loopback() async throws {
+    let outcome = try await NetworkNamespace.run(
+      """
+      $TOOL browse photos 30 > /run/early & EARLY=$!
+      $TOOL browse other 30 > /run/other & OTHER=$!
+      $TOOL advertise "Anna's laptop" 49152 photos role=receiver > /run/adv & ADV=$!
+      until_line /run/adv announced
+      $TOOL browse photos 1 > /run/late
+      until_line /run/early seen
+      stop $ADV
+      until_line /run/early gone
+      stop $EARLY; stop $OTHER
+      for f in early late adv other; do sed "s/^/$f: /" /run/$f; done
+      """)
+    print(outcome.output)
+    let seen = outcome.lines.filter { $0.contains(": seen ") }
+    #expect(seen.count >= 2)
+    for line in seen {
+      #expect(line.contains(" 127.0.0.1:49152,[::1]:49152 Anna's laptop role=receiver"))
+    }
+    #expect(seen.contains { $0.hasPrefix("early:") } && seen.contains { $0.hasPrefix("late:") })
+    #expect(outcome.lines.contains { $0.hasPrefix("early: gone ") })
+    #expect(!outcome.output.contains("other: seen"))
+  }
+
+  @Test("two hosts on one wire find each other at their addresses, and never at a loopback address")
+  func twoHosts() async throws {
+    let outcome = try await NetworkNamespace.run(
+      Self.secondHost + """
+        $ON $TOOL advertise Remote 4000 photos > /run/adv & ADV=$!
+        until_line /run/adv announced
+        $TOOL browse photos 30 > /run/late & LATE=$!
+        until_line /run/late 10.77.0.2
+        $ON kill -9 $ADV
+        stop $LATE
+        sed 's/^/late: /' /run/late
+        """)
+    print(outcome.output)
+    let seen = try #require(outcome.lines.first { $0.hasPrefix("late: seen ") })
+    #expect(seen.contains("10.77.0.2:4000"))
+    #expect(!outcome.output.contains("127.0.0.1"))
+  }
+
+  @Test("an interface that comes up later is used, and one that goes takes its addresses along")
+  func interfacesComeAndGo() async throws {
+    let outcome = try await NetworkNamespace.run(
+      """
+      $TOOL advertise Here 4000 photos > /run/adv & ADV=$!
+      $TOOL browse photos 60 > /run/b & B=$!
+      until_line /run/b 127.0.0.1:4000
+      ip link add pa0 type veth peer name pb0
+      ip addr add 10.77.0.1/24 dev pa0; ip link set pb0 up; ip link set pa0 up
+      until_line /run/b 10.77.0.1:4000
+      cp /run/b /run/before
+      ip link del pa0
+      for _ in $(seq 200); do tail -1 /run/b | grep -q 10.77.0.1 || break; sleep 0.05; done
+      tail -1 /run/b | sed 's/^/last: /'
+      stop $B; stop $ADV
+      """)
+    print(outcome.output)
+    let last = try #require(outcome.lines.first { $0.hasPrefix("last: ") })
+    #expect(last.contains("seen") && last.contains("127.0.0.1:4000") && !last.contains("10.77.0.1"))
+  }
+
+  @Test("an option keeps discovery on one interface")
+  func restricted() async throws {
+    let outcome = try await NetworkNamespace.run(
+      Self.secondHost + """
+        $TOOL -i lo advertise Here 4000 photos > /run/adv & ADV=$!
+        until_line /run/adv announced
+        $ON $TOOL browse photos 2 > /run/far
+        $TOOL browse photos 2 > /run/near
+        stop $ADV
+        for f in adv far near; do sed "s/^/$f: /" /run/$f; done
+        """)
+    print(outcome.output)
+    #expect(outcome.output.contains("adv: announced"))
+    #expect(outcome.output.contains("on [\"lo\"]"))
+    #expect(outcome.output.contains("near: seen"))
+    #expect(!outcome.output.contains("far: seen"))
+  }
+
+  @Test("a network without a responder hears few queries")
+  func quiet() async throws {
+    let outcome = try await NetworkNamespace.run("$TOOL -i lo browse photos 4")
+    let statistics = try #require(outcome.lines.first { $0.hasPrefix("statistics ") })
+    print(statistics)
+    // At 0, 1 and 3 seconds, over IPv4 and, where loopback carries it, IPv6.
+    let sent = statistics.split(separator: " ").first { $0.hasPrefix("sent=") }.flatMap { Int($0.dropFirst(5)) }
+    #expect((3...6).contains(try #require(sent)))
+  }
+
+  /// A second host at the other end of a wire: 10.77.0.1 here, 10.77.0.2 there, and `$ON` to run something there.
+  static let secondHost = """
+    unshare --net sleep 1000 & HOST=$!
+    for _ in $(seq 100); do
+      [ "$(readlink /proc/$HOST/ns/net)" != "$(readlink /proc/self/ns/net)" ] && break; sleep 0.02
+    done
+    ip link add pa0 type veth peer name pb0
+    ip link set pb0 netns $HOST
+    ON="nsenter --target $HOST --net"
+    $ON ip link set lo up
+    ip addr add 10.77.0.1/24 dev pa0; ip link set pa0 up
+    $ON ip addr add 10.77.0.2/24 dev pb0; $ON ip link set pb0 up
+
+    """
+}

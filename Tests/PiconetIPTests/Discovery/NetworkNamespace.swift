@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+
+/// Runs shell scripts in a network, mount and process namespace of their own, where only loopback is there and nothing gets out.
+///
+/// Everything that a script leaves running is ended by the kernel with its process namespace.
+enum NetworkNamespace {
+  struct Outcome: Sendable {
+    var status: Int32
+    var output: String
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// What every script has: loopback up, an empty /run, the tool, and a way to wait for a line.
+  private static let prelude = """
+    set -u
+    ip link set lo up
+    mount -t tmpfs tmpfs /run
+    # until_line FILE PATTERN: at most ten seconds.
+    until_line() {
+      for _ in $(seq 200); do grep -q -- "$2" "$1" 2>/dev/null && return 0; sleep 0.05; done
+      echo "missing: $2 in $1"; cat "$1"; return 1
+    }
+    stop() { kill -TERM "$1"; wait "$1"; }
+
+    """
+
+  /// Where the build put the executables of this package.
+  static var tool: String {
+    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    for directory in [URL(filePath: program), URL(filePath: CommandLine.arguments[0])] {
+      let candidate = directory.deletingLastPathComponent().appending(path: "dnssd-tool").path
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+    }
+    for bundle in Bundle.allBundles {
+      let candidate = bundle.bundleURL.deletingLastPathComponent().appending(path: "dnssd-tool").path
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+    }
+    return "dnssd-tool"
+  }
+
+  /// True if this machine lets us make namespaces.
+  static let isAvailable: Bool = {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    process.arguments = options + ["bash", "-c", "ip link set lo up && mount -t tmpfs tmpfs /run"]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  /// True if avahi-daemon, its tools and a D-Bus daemon are installed.
+  static var hasAvahi: Bool {
+    ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-browse", "/usr/bin/avahi-publish-service", "/usr/bin/dbus-daemon"]
+      .allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  private static var options: [String] {
+    (geteuid() == 0 ? [] : ["--map-root-user"]) + [
+      "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+    ]
+  }
+
+  /// Runs a script to its end, at most a minute.
+  static func run(_ script: String) async throws -> Outcome {
+    let output = FileManager.default.temporaryDirectory.appending(path: "dnssd-\(UUID().uuidString)")
+    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+    defer { try? FileManager.default.removeItem(at: output) }
+    let handle = try FileHandle(forWritingTo: output)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/timeout")
+    process.arguments = ["-s", "KILL", "60", "/usr/bin/unshare"] + options + ["bash", "-c", prelude + script]
+    process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": tool]) { _, new in new }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = handle
+    process.standardError = handle
+    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    try handle.close()
+    return Outcome(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self))
+  }
+}

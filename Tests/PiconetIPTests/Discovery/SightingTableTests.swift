@@ -1,0 +1,110 @@
+import PiconetDNSSD
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import PiconetIP
+
+@Suite struct SightingTableTests {
+  static let peer = [UInt8](repeating: 0xAB, count: 32)
+
+  static func instance(
+    _ label: String, incarnation: UInt64 = 1, scope: String = "photos", endpoints: [(UInt32, IPAddress)],
+    name: String = "Anna"
+  ) throws -> ResolvedInstance {
+    let text = PeerText(peer: peer, incarnation: incarnation, name: name, session: scope, info: ["k": "v"])
+    let type = ServiceType.piconet.name
+    return try ResolvedInstance(
+      name: #require(type.prepending(Array(label.utf8))), text: text.strings(),
+      endpoints: endpoints.map {
+        .init(interface: InterfaceID(index: $0.0, isIPv6: false), address: $0.1, port: 4000)
+      })
+  }
+
+  static func apply(_ report: BrowserReport, to table: inout SightingTable) -> [DiscoveryReport] {
+    table.apply(report) {
+      [1: "lo", 2: "eth0"][$0]
+    } isLoopback: {
+      $0 == 1
+    }
+  }
+
+  @Test func addressesAreBestFirstOnceAndOnlyWhereTheyBelong() throws {
+    var table = SightingTable(scope: "photos")
+    let linkLocal = IPAddress.v6(high: 0xFE80_0000_0000_0000, low: 1)
+    let instance = try Self.instance(
+      "Anna",
+      endpoints: [
+        (2, linkLocal), (2, .v4(0xC0A8_0107)), (2, .v6(high: 0xFD00_0000_0000_0000, low: 7)), (2, .v4(0x7F00_0001)),
+        (2, .v4(0xE000_0001)), (1, .v4(0x7F00_0001)), (1, .v4(0x0808_0808)), (2, .v4(0xC0A8_0107)),
+      ])
+    guard case .seen(let sighting)? = Self.apply(.resolved(instance), to: &table).first else {
+      Issue.record("nothing was seen")
+      return
+    }
+    #expect(
+      sighting.addresses.map(\.text) == [
+        "127.0.0.1:4000", "[fd00::7]:4000", "192.168.1.7:4000", "[fe80::1%eth0]:4000",
+      ])
+    #expect(sighting.name == "Anna" && sighting.info == ["k": "v"])
+  }
+
+  @Test func anotherScopeAndOurselvesAreNotSeenButAnotherIncarnationIs() throws {
+    var table = SightingTable(scope: "photos")
+    let own = try #require(PeerID(bytes: Self.peer))
+    _ = table.setOwn(peer: own, incarnation: Incarnation(rawValue: 1))
+    let address: [(UInt32, IPAddress)] = [(1, .v4(0x7F00_0001))]
+    #expect(try Self.apply(.resolved(Self.instance("a", endpoints: address)), to: &table).isEmpty)
+    #expect(
+      try Self.apply(.resolved(Self.instance("b", incarnation: 2, scope: "x", endpoints: address)), to: &table).isEmpty)
+    #expect(try Self.apply(.resolved(Self.instance("c", incarnation: 2, endpoints: address)), to: &table).count == 1)
+  }
+
+  @Test func twoInstancesOfOnePeerAreOneSighting() throws {
+    var table = SightingTable(scope: "photos")
+    let first = try Self.instance("Anna", endpoints: [(2, .v4(0x0A00_0001))])
+    let second = try Self.instance("Anna (2)", endpoints: [(2, .v4(0x0A00_0002))])
+    #expect(Self.apply(.resolved(first), to: &table).count == 1)
+    guard case .seen(let both)? = Self.apply(.resolved(second), to: &table).first else {
+      Issue.record("no change was seen")
+      return
+    }
+    #expect(both.addresses.map(\.text) == ["10.0.0.1:4000", "10.0.0.2:4000"])
+    guard case .seen(let one)? = Self.apply(.removed(first.name), to: &table).first else {
+      Issue.record("the peer went with the first of its instances")
+      return
+    }
+    #expect(one.addresses.map(\.text) == ["10.0.0.2:4000"])
+    let last = Self.apply(.removed(second.name), to: &table)
+    #expect(last == [.gone(one.peer, one.incarnation)])
+    #expect(Self.apply(.removed(second.name), to: &table).isEmpty)
+  }
+
+  @Test func anInstanceThatChangesItsIncarnationIsGoneAndSeen() throws {
+    var table = SightingTable(scope: "photos")
+    let address: [(UInt32, IPAddress)] = [(2, .v4(0x0A00_0001))]
+    _ = try Self.apply(.resolved(Self.instance("Anna", incarnation: 1, endpoints: address)), to: &table)
+    let reports = try Self.apply(.updated(Self.instance("Anna", incarnation: 2, endpoints: address)), to: &table)
+    #expect(reports.count == 2)
+    guard case .gone(_, let old)? = reports.first, case .seen(let new)? = reports.last else {
+      Issue.record("\(reports)")
+      return
+    }
+    #expect(old.rawValue == 1 && new.incarnation.rawValue == 2)
+  }
+
+  @Test func whatCannotBeAdvertisedIsToldBeforehand() throws {
+    var advertisement = Advertisement(
+      peer: try #require(PeerID(bytes: Self.peer)), incarnation: Incarnation(rawValue: 1), name: "Anna",
+      info: ["k": "v"], scope: "photos", port: 4000)
+    #expect(DNSServiceDiscovery.failure(of: advertisement) == nil)
+    advertisement.info = ["k": String(repeating: "x", count: 300)]
+    #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("pairTooLong") == true)
+    advertisement.info = [:]
+    advertisement.scope = String(repeating: "x", count: 129)
+    #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("sessionTooLong") == true)
+    advertisement.scope = "photos"
+    advertisement.port = 0
+    #expect(DNSServiceDiscovery.failure(of: advertisement) != nil)
+  }
+}
