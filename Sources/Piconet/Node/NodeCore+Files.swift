@@ -1,6 +1,8 @@
 import PiconetEngine
 import PiconetFiles
+import PiconetRuntime
 import PiconetWire
+import Synchronization
 
 /// Files: opened on the disk thread, then sent or stored by the engine.
 extension NodeCore {

@@ -48,10 +48,11 @@ final class NodeShell: @unchecked Sendable {
 
   private static func listenPlace(_ text: String?) throws(PiconetError) -> HostPort? {
     guard let text else { return nil }
-    guard let place = HostPort(text) else {
-      throw PiconetError(.invalidArgument, blame: .us, detail: "'\(text)' is no HOST:PORT to listen on")
+    do throws(LinkFailure) {
+      return try HostPort(text)
+    } catch {
+      throw PiconetError(.invalidArgument, blame: .us, detail: "'\(text)' is no HOST:PORT to listen on: \(error)")
     }
-    return place
   }
 
   private static func loadIdentity(

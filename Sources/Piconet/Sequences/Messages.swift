@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetRuntime
 import PiconetWire
 
 /// A message from a member of the session.

@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetFiles
+import PiconetRuntime
 import PiconetWire
 
 /// A member of the session: where messages and files go. Any task may use it; when the member has left, everything throws

@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 import PiconetEngine
 
