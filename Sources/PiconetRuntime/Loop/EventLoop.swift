@@ -103,7 +103,7 @@ public final class EventLoop: @unchecked Sendable {
       return
     }
     wakeUp.wake()
-    shared.withLock(when: { $0.phase == .ended }) { _ in }
+    shared.withLock(when: { $0.phase == .ended }, do: { _ in })
     thread?.join()
   }
 

@@ -39,7 +39,7 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
   }
 
   /// Waits, without holding the lock, until `condition` holds of the value; then runs `body` alone.
-  borrowing func withLock<Result>(when holds: (Value) -> Bool, _ body: (inout Value) -> Result) -> Result {
+  borrowing func withLock<Result>(when holds: (Value) -> Bool, do body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while !holds(value.pointee) { pthread_cond_wait(condition, mutex) }

@@ -59,10 +59,12 @@ public final class WorkerThread: Sendable {
 
   private func run() {
     while true {
-      let (batch, isStopping) = state.withLock(when: { $0.isStopping || !$0.queue.isEmpty }) { state in
-        defer { state.queue = [] }
-        return (state.queue, state.isStopping)
-      }
+      let (batch, isStopping) = state.withLock(
+        when: { $0.isStopping || !$0.queue.isEmpty },
+        do: { state in
+          defer { state.queue = [] }
+          return (state.queue, state.isStopping)
+        })
       for work in batch { work() }
       if batch.isEmpty && isStopping { return }
     }
