@@ -36,10 +36,16 @@ void piconet_terminal_restore(void) {
   errno = saved_errno;
 }
 
-/* The former action is in place again when the signal is raised anew; it is delivered as soon as this handler returns. */
+/* The signal is delivered as soon as this handler returns, to its former action. That is put back here as well, for the
+   case that another thread restored the terminal but has not come to this signal yet. */
 static void restore_and_raise(int signal_number) {
+  int saved_errno = errno;
   piconet_terminal_restore();
+  for (int i = 0; i < ending_signal_count; i++) {
+    if (ending_signals[i] == signal_number) sigaction(signal_number, &former_actions[i], NULL);
+  }
   raise(signal_number);
+  errno = saved_errno;
 }
 
 int piconet_terminal_raw(int fd, int output_fd) {
@@ -53,14 +59,15 @@ int piconet_terminal_raw(int fd, int output_fd) {
 
   input = fd;
   output = output_fd;
+  for (int i = 0; i < ending_signal_count; i++) sigaction(ending_signals[i], NULL, &former_actions[i]);
+  /* From here on a restore is complete, whenever it comes. */
+  __atomic_store_n(&raw, 1, __ATOMIC_RELEASE);
   struct sigaction action = {.sa_handler = restore_and_raise};
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < ending_signal_count; i++) {
-    sigaction(ending_signals[i], NULL, &former_actions[i]);
     /* nohup(1) and the like: an ignored signal stays ignored. */
     if (former_actions[i].sa_handler != SIG_IGN) sigaction(ending_signals[i], &action, NULL);
   }
-  __atomic_store_n(&raw, 1, __ATOMIC_RELEASE);
 
   state = former_state;
   state.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON);

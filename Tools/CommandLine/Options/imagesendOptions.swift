@@ -38,7 +38,8 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       .value(name: TransportChoice.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.transport = try TransportChoice(value)
       }),
-    Option("any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
+    Option(
+      "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
     Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),

@@ -22,7 +22,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     switch self {
     case .stored: "every file was stored"
     case .internalError: "internal error"
-    case .usage: "the command line was wrong"
+    case .usage: "the command line was wrong, or left a choice open"
     case .noSuchPeer: "no such peer was found"
     case .refused: "the other side refused"
     case .linkLost: "the link was lost, or timed out"

@@ -28,7 +28,8 @@ extension PeerPicker {
     let start =
       (isSelected ? "> " : "  ") + String(repeating: " ", count: numberColumns - number.count) + number + "  "
     let state = row.isPresent ? row.peer.detail : "gone"
-    let end = "  \(displaySafe(String(row.peer.id.prefix(12)), unicode: unicode))  \(displaySafe(state, unicode: unicode))"
+    let end =
+      "  \(displaySafe(String(row.peer.id.prefix(12)), unicode: unicode))  \(displaySafe(state, unicode: unicode))"
     let nameColumns = min(widestName(unicode: unicode), max(4, columns - start.count - displayWidth(end)))
     let name = shortened(displaySafe(row.peer.name, unicode: unicode), toColumns: nameColumns, unicode: unicode)
     let padding = String(repeating: " ", count: max(0, nameColumns - displayWidth(name)))

@@ -6,10 +6,12 @@ struct StatusLine {
   private var throttle = ProgressThrottle()
   private var isShown = false
 
-  /// - Parameter output: standard error, but for tests.
-  init(output: StandardStream = .error) {
+  /// - Parameters:
+  ///   - output: standard error, but for tests.
+  ///   - traits: nil: those of the terminal behind `output`.
+  init(output: StandardStream = .error, traits: TerminalTraits? = nil) {
     self.output = output
-    traits = TerminalTraits(descriptor: output.descriptor)
+    self.traits = traits ?? TerminalTraits(descriptor: output.descriptor)
   }
 
   /// Draws `bar`, at most 10 times a second unless `isFinal`.
