@@ -29,8 +29,10 @@ struct TerminalTests {
   }
 
   /// If the text does not come, the list is ended too, so that the test fails instead of waiting for ever.
-  private func shows(_ text: String) -> Bool {
-    if terminal.waits(for: text) { return true }
+  /// Waits on a thread of its own: one processor has one pool thread, and `choose` needs it to begin.
+  private func shows(_ text: String) async -> Bool {
+    let terminal = terminal
+    if await onItsOwnThread({ terminal.waits(for: text) }) == true { return true }
     updates.post(.cancelled)
     return false
   }
@@ -39,14 +41,14 @@ struct TerminalTests {
   func picking() async {
     let before = terminal.flags
     async let outcome = choose()
-    #expect(shows("Looking for peers..."))
+    #expect(await shows("Looking for peers..."))
     #expect(terminal.flags != before)
     updates.post(.appeared(.init(id: "id-a", name: "Kitchen", detail: "tcp")))
-    #expect(shows("1  Kitchen"))
+    #expect(await shows("1  Kitchen"))
     updates.post(.appeared(.init(id: "id-b", name: "Attic", detail: "tcp")))
     updates.post(.vanished(id: "id-a"))
-    #expect(shows("2  Attic"))
-    #expect(shows("gone"))
+    #expect(await shows("2  Attic"))
+    #expect(await shows("gone"))
     terminal.type("\u{1B}[B\r")
     #expect(await outcome == .picked(id: "id-b"))
     terminal.readAll()
@@ -61,7 +63,7 @@ struct TerminalTests {
       terminal.readAll()
       terminal.forget()
       async let outcome = choose()
-      #expect(shows("q to quit"))
+      #expect(await shows("q to quit"))
       terminal.type(keys)
       #expect(await outcome == expected)
       #expect(terminal.flags == before)
@@ -78,10 +80,10 @@ struct TerminalTests {
     let before = terminal.flags
 
     async let outcome = choose()
-    #expect(shows("q to quit"))
+    #expect(await shows("q to quit"))
     #expect(terminal.flags != before)
     kill(getpid(), SIGHUP)
-    #expect(shows("\u{1B}[?25h"))
+    #expect(await shows("\u{1B}[?25h"))
     #expect(terminal.flags == before)
     let deadline = ContinuousClock.now + .seconds(10)
     while signalsSeen.load(ordering: .relaxed) == 0, ContinuousClock.now < deadline { sched_yield() }
@@ -101,7 +103,7 @@ struct TerminalTests {
     close(ends[1])
 
     async let outcome = choose()
-    #expect(shows("q to quit"))
+    #expect(await shows("q to quit"))
     #expect(await choose() == .failed(EBUSY))
     terminal.type("q")
     #expect(await outcome == .quit)
