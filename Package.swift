@@ -59,7 +59,7 @@ let package = Package(
     // Tools.
     .target(
       name: "PiconetCommandLine", dependencies: ["Piconet", "CPiconetSystem"],
-      path: "Tools/CommandLine", swiftSettings: strict),
+      path: "Tools/CommandLine", exclude: ["EVENTS.md"], swiftSettings: strict),
     .executableTarget(
       name: "imagesend", dependencies: ["PiconetCommandLine"], path: "Tools/imagesend-program",
       swiftSettings: strict),

@@ -6,5 +6,6 @@
 #include "PiconetSockets.h"
 #include "files.h"
 #include "multicast.h"
+#include "terminal.h"
 
 #endif

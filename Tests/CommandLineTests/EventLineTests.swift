@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+private let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+/// The examples of EVENTS.md, as values.
+private let examples: [Event] = [
+  .found(.init(peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000")),
+  .connecting(.init(peer: fingerprint, name: "Living room", transport: "tcp", address: "[2001:db8::7]:4000")),
+  .connected(
+    .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
+  .offered(.init(peer: fingerprint, file: "sunset.jpg", bytes: 48_211, mediaType: ImageKind.jpeg.mediaType)),
+  .progress(
+    .init(peer: fingerprint, file: "sunset.jpg", done: 16_384, total: 48_211, rate: 1_200_000, remaining: 1)),
+  .stored(
+    .init(
+      peer: fingerprint, file: "sunset.jpg", path: "/home/ada/Pictures/sunset (2).jpg", bytes: 48_211,
+      sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")),
+  .skipped(.init(peer: fingerprint, file: "sunset.jpg", reason: "exists")),
+  .failed(
+    .init(
+      file: "notes \"old\".txt", reason: GatheringFailure(path: "x", reason: .notAnImage).word,
+      message: GatheringFailure(path: "x", reason: .notAnImage).message, exitCode: .localFile)),
+  .finished(.init(stored: 5, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
+]
+
+@Suite("Event lines")
+struct EventLineTests {
+  @Test("each example of EVENTS.md is what the code writes, and each event has one")
+  func documentation() throws {
+    let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let document = try String(contentsOf: repository.appending(path: "Tools/CommandLine/EVENTS.md"), encoding: .utf8)
+    let documented = document.split(separator: "\n").filter { $0.hasPrefix("{\"event\"") }.map(String.init)
+    #expect(documented == examples.map { String(EventLine.text($0).dropLast()) })
+  }
+
+  @Test("every line is JSON as Foundation reads it, and the texts survive")
+  func isJSON() throws {
+    let hostile = "\u{0}\u{1}\n\r\t\u{1B}[2J\"\\/\u{7F}\u{9B}\u{2028}\u{2029}é🌅\u{FFFD}\u{10FFFF}"
+    let line = EventLine.text(.skipped(.init(file: hostile, reason: "exists")))
+    #expect(line.last == "\n")
+    #expect(!line.dropLast().unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+    #expect(object == ["event": "skipped", "file": hostile, "reason": "exists"])
+    for event in examples { _ = try JSONSerialization.jsonObject(with: Data(EventLine.text(event).utf8)) }
+  }
+
+  @Test("escapes are the short ones where JSON has them, four digits otherwise")
+  func escapes() {
+    var object = JSONObject()
+    object.add("a", "\u{1B}\n\"\\\u{9F}")
+    object.add("b", Int64.max)
+    object.add("c", ifKnown: String?.none)
+    #expect(object.line == #"{"a":"\u001b\n\"\\\u009f","b":9223372036854775807}"#)
+    #expect(JSONObject().line == "{}")
+  }
+}
+
+@Suite("Progress is limited to 10 a second")
+struct ProgressThrottleTests {
+  @Test("the first passes, the next after a tenth of a second")
+  func interval() {
+    var throttle = ProgressThrottle()
+    let start = ContinuousClock.now
+    let answers = [0, 99, 100, 199].map { throttle.admits(at: start + .milliseconds($0)) }
+    #expect(answers == [true, false, true, false])
+  }
+
+  @Test("in no second are there more than 10, however often it is asked")
+  func perSecond() {
+    var throttle = ProgressThrottle()
+    let start = ContinuousClock.now
+    let admitted = (0..<5000).filter { throttle.admits(at: start + .milliseconds($0)) }
+    for first in admitted { #expect(admitted.count { $0 >= first && $0 < first + 1000 } <= 10) }
+    #expect(admitted.count == 50)
+  }
+}

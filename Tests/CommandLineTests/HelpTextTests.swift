@@ -1,0 +1,118 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("The help texts, word for word")
+struct HelpTextTests {
+  @Test("imagesend --help") func imagesend() { #expect(imagesendOptions.helpText() == imagesendHelp) }
+
+  @Test("imagerecv --help") func imagerecv() { #expect(imagerecvOptions.helpText() == imagerecvHelp) }
+
+  @Test("--version") func version() {
+    #expect(ProgramVersion.text(program: "imagesend").hasPrefix("imagesend (Piconet) 0.1.0\n"))
+  }
+}
+
+private let imagesendHelp = """
+  Usage: imagesend [OPTION]... FILE|DIRECTORY...
+  Send photos to a device nearby that runs imagerecv: found by name, encrypted,
+  verified. A DIRECTORY stands for all images in it and below.
+
+  Options:
+        --to=NAME|PEER|all...
+                              send to the peer that is called NAME or has the
+                              fingerprint PEER, or to all in sight; may be given
+                              several times; without it, to the only peer in
+                              sight, or to the one you pick
+        --address=HOST:PORT   connect to this address instead of searching, as in
+                              192.0.2.7:4000 or [::1]:4000
+        --session=ID          only peers of the session called ID
+        --timeout=SECONDS     give up when no peer is found, or it does not
+                              answer or take data, for this long (default 30);
+                              1.5, 2m
+        --transport=auto|tcp  what to send over (default auto)
+        --any                 send other files too, not only images; imagerecv
+                              needs --any as well
+        --json                write one event a line to standard output, as JSON
+    -q, --quiet               say nothing but errors
+    -v, --verbose...          say more
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Exit status (of several files the worst):
+    0                         every file was stored
+    1                         internal error
+    2                         the command line was wrong, or left a choice open
+    3                         no such peer was found
+    4                         the other side refused
+    5                         the link was lost, or timed out
+    6                         a local file: unreadable, no space, no permission
+    7                         a peer's key changed, or the codes did not match
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0
+                              or lo
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  Examples:
+    imagesend sunset.jpg
+    imagesend --to 'Living room' holiday/
+    imagesend --to all --timeout 2m *.jpg
+    imagesend --address [::1]:4000 --json sunset.jpg
+
+  """
+
+private let imagerecvHelp = """
+  Usage: imagerecv [OPTION]...
+  Receive photos from devices nearby that run imagesend, and store them once they
+  are verified.
+
+  Options:
+        --name=N              be found under this name (default: the host's name)
+        --session=ID          only peers of the session called ID
+        --directory=DIR       store files there (default: the current directory)
+        --accept=ask|known|all
+                              whose files to take: ask each time, of known peers
+                              only, or of all (default ask)
+        --count=N             exit after N files were stored (default: go on
+                              until interrupted)
+        --on-conflict=rename|skip|overwrite
+                              what to do when a file of that name exists (default
+                              rename)
+        --transport=auto|tcp  what to receive over (default auto)
+        --listen=HOST:PORT    listen there (default: on every address, any free
+                              port), as in [::1]:4000 or :4000
+        --max-size=BYTES      refuse files that are larger, as in 500000, 10M or
+                              1GiB
+        --any                 take other files too, not only images
+        --json                write one event a line to standard output, as JSON
+    -q, --quiet               say nothing but errors
+    -v, --verbose...          say more
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Exit status (of several files the worst):
+    0                         every file was stored
+    1                         internal error
+    2                         the command line was wrong, or left a choice open
+    3                         no such peer was found
+    4                         the other side refused
+    5                         the link was lost, or timed out
+    6                         a local file: unreadable, no space, no permission
+    7                         a peer's key changed, or the codes did not match
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0
+                              or lo
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  Examples:
+    imagerecv --directory ~/Pictures
+    imagerecv --name 'Living room' --accept known
+    imagerecv --accept all --count 1 --max-size 20M --json
+
+  """

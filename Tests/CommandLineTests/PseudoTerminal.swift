@@ -1,0 +1,65 @@
+import Glibc
+
+/// A pair of a terminal, as a program sees it, and what the person at it sees and types.
+final class PseudoTerminal: @unchecked Sendable {
+  // Unchecked: both descriptors are constants, and the test awaits each call before the next, so `shown` has one user at a time.
+  let person: Int32
+  let program: Int32
+  private(set) var shown = ""
+
+  // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which Swift does not import, as it does not posix_openpt(3).
+  private static let setLock: UInt = 0x4004_5431
+  private static let getNumber: UInt = 0x8004_5430
+
+  init?(columns: UInt16 = 80, rows: UInt16 = 24) {
+    person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var unlocked: Int32 = 0
+    var number: Int32 = 0
+    guard person >= 0, ioctl(person, Self.setLock, &unlocked) == 0, ioctl(person, Self.getNumber, &number) == 0
+    else { return nil }
+    program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    guard program >= 0, ioctl(person, UInt(TIOCSWINSZ), &size) == 0 else { return nil }
+  }
+
+  deinit {
+    close(program)
+    close(person)
+  }
+
+  func type(_ keys: String) { _ = keys.withCString { write(person, $0, strlen($0)) } }
+
+  /// Reads until `text` was shown; false if that takes more than 10 seconds.
+  func waits(for text: String) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !shown.contains(text) {
+      guard ContinuousClock.now < deadline else { return false }
+      readWhatIsThere(milliseconds: 100)
+    }
+    return true
+  }
+
+  /// Reads until nothing more comes.
+  func readAll() { while readWhatIsThere(milliseconds: 0) {} }
+
+  /// Forgets what was shown.
+  func forget() { shown = "" }
+
+  /// The terminal's flags that raw mode changes.
+  var flags: [tcflag_t] {
+    var state = termios()
+    guard tcgetattr(program, &state) == 0 else { return [] }
+    return [state.c_iflag, state.c_oflag, state.c_lflag]
+  }
+
+  @discardableResult
+  private func readWhatIsThere(milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
+    guard poll(&entry, 1, milliseconds) == 1 else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(person, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    shown += String(decoding: buffer.prefix(count), as: UTF8.self)
+    return true
+  }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import PiconetCommandLine
+
+private let traits = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C.UTF-8"][$0] }
+
+private let signalsSeen = Atomic<Int>(0)
+
+// One at a time: raw mode belongs to the process.
+@Suite("At a terminal", .serialized)
+struct TerminalTests {
+  private let terminal: PseudoTerminal
+  private let updates: PeerListUpdates
+
+  init() throws {
+    terminal = try #require(PseudoTerminal())
+    updates = try #require(PeerListUpdates())
+  }
+
+  private func choose() async -> PeerPickerTerminal.Outcome? {
+    let (updates, program) = (updates, terminal.program)
+    return await onItsOwnThread {
+      var picker = PeerPickerTerminal(
+        updates: updates, input: program, output: StandardStream(descriptor: program), traits: traits)
+      return picker.run()
+    }
+  }
+
+  /// If the text does not come, the list is ended too, so that the test fails instead of waiting for ever.
+  /// Waits on a thread of its own: one processor has one pool thread, and `choose` needs it to begin.
+  private func shows(_ text: String) async -> Bool {
+    let terminal = terminal
+    if await onItsOwnThread({ terminal.waits(for: text) }) == true { return true }
+    updates.post(.cancelled)
+    return false
+  }
+
+  @Test("a person picks a peer from a list that changes, and the terminal is as before")
+  func picking() async {
+    let before = terminal.flags
+    async let outcome = choose()
+    #expect(await shows("Looking for peers..."))
+    #expect(terminal.flags != before)
+    updates.post(.appeared(.init(id: "id-a", name: "Kitchen", detail: "tcp")))
+    #expect(await shows("1  Kitchen"))
+    updates.post(.appeared(.init(id: "id-b", name: "Attic", detail: "tcp")))
+    updates.post(.vanished(id: "id-a"))
+    #expect(await shows("2  Attic"))
+    #expect(await shows("gone"))
+    terminal.type("\u{1B}[B\r")
+    #expect(await outcome == .picked(id: "id-b"))
+    terminal.readAll()
+    #expect(terminal.shown.hasSuffix("\u{1B}[J\u{1B}[?25h"))
+    #expect(terminal.flags == before)
+  }
+
+  @Test("Escape quits, Ctrl-C interrupts, and the terminal is as before")
+  func leaving() async {
+    let before = terminal.flags
+    for (keys, expected) in [("\u{1B}", PeerPickerTerminal.Outcome.quit), ("\u{3}", .interrupted)] {
+      terminal.readAll()
+      terminal.forget()
+      async let outcome = choose()
+      #expect(await shows("q to quit"))
+      terminal.type(keys)
+      #expect(await outcome == expected)
+      #expect(terminal.flags == before)
+    }
+  }
+
+  @Test("a signal that would end the process gives the terminal back first, then has its former effect")
+  func signals() async {
+    var former = sigaction()
+    var counting = sigaction()
+    counting.__sigaction_handler.sa_handler = { _ in signalsSeen.add(1, ordering: .relaxed) }
+    sigaction(SIGHUP, &counting, &former)
+    defer { sigaction(SIGHUP, &former, nil) }
+    let before = terminal.flags
+
+    async let outcome = choose()
+    #expect(await shows("q to quit"))
+    #expect(terminal.flags != before)
+    kill(getpid(), SIGHUP)
+    #expect(await shows("\u{1B}[?25h"))
+    #expect(terminal.flags == before)
+    let deadline = ContinuousClock.now + .seconds(10)
+    while signalsSeen.load(ordering: .relaxed) == 0, ContinuousClock.now < deadline { sched_yield() }
+    #expect(signalsSeen.load(ordering: .relaxed) == 1)
+    updates.post(.cancelled)
+    #expect(await outcome == .cancelled)
+  }
+
+  @Test("raw mode is for one at a time, and needs a terminal")
+  func exclusive() async {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    var picker = PeerPickerTerminal(
+      updates: updates, input: ends[0], output: StandardStream(descriptor: ends[1]), traits: traits)
+    #expect(picker.run() == .failed(ENOTTY))
+    close(ends[0])
+    close(ends[1])
+
+    async let outcome = choose()
+    #expect(await shows("q to quit"))
+    #expect(await choose() == .failed(EBUSY))
+    terminal.type("q")
+    #expect(await outcome == .quit)
+  }
+
+  @Test("the status line is drawn over, at most 10 times a second, and cleared before other text")
+  func statusLine() {
+    var line = StatusLine(output: StandardStream(descriptor: terminal.program), traits: traits)
+    let start = ContinuousClock.now
+    for tick in 0..<100 {
+      line.draw(ProgressBar(name: "a", done: Int64(tick), total: 100), at: start + .milliseconds(tick * 10))
+    }
+    line.say("a: stored")
+    line.clear()
+    terminal.readAll()
+    let drawings = terminal.shown.split(separator: "\u{1B}[K")
+    #expect(drawings.count == 12)
+    #expect(drawings.dropLast(2).allSatisfy { $0.hasPrefix("\ra ") && displayWidth(String($0.dropFirst())) == 76 })
+    #expect(terminal.shown.hasSuffix("\r\u{1B}[Ka: stored\r\n"))
+  }
+
+  @Test("the size is the terminal's, or the usual one where there is none")
+  func size() throws {
+    let narrow = try #require(PseudoTerminal(columns: 44, rows: 7))
+    #expect(TerminalSize.of(descriptor: narrow.program) == TerminalSize(columns: 44, rows: 7))
+    let unknown = try #require(PseudoTerminal(columns: 0, rows: 0))
+    #expect(TerminalSize.of(descriptor: unknown.program) == .usual)
+    #expect(TerminalSize.of(descriptor: -1) == .usual)
+  }
+}
+
+@Suite("What is known of peers travels to the list")
+struct PeerListUpdatesTests {
+  @Test("in order, once, with cancellation last")
+  func order() throws {
+    let updates = try #require(PeerListUpdates())
+    updates.post(.cancelled)
+    updates.post(.vanished(id: "a"))
+    #expect(updates.drain() == [.vanished(id: "a"), .cancelled])
+    #expect(updates.drain() == [.cancelled])
+  }
+
+  @Test("a flood is bounded, and a peer's last word counts")
+  func flood() throws {
+    let updates = try #require(PeerListUpdates())
+    for number in 0..<5000 { updates.post(.vanished(id: "\(number)")) }
+    updates.post(.appeared(.init(id: "7", name: "x", detail: "")))
+    let drained = updates.drain()
+    #expect(drained.count == CommandLineLimits.pickerBacklog)
+    #expect(drained.last == .appeared(.init(id: "7", name: "x", detail: "")))
+    #expect(!drained.contains(.vanished(id: "7")))
+  }
+}

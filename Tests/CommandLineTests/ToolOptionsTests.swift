@@ -1,0 +1,114 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+private func send(_ words: String...) throws -> ImageSendArguments {
+  let invocation = try OptionParser.parse(
+    words.map { Array($0.utf8) }, table: imagesendOptions, initial: ImageSendArguments(), posixlyCorrect: false)
+  guard case .run(let arguments) = invocation else {
+    Issue.record("asked for output")
+    return ImageSendArguments()
+  }
+  return arguments
+}
+
+private func receive(_ words: String...) throws -> ImageReceiveArguments {
+  let invocation = try OptionParser.parse(
+    words.map { Array($0.utf8) }, table: imagerecvOptions, initial: ImageReceiveArguments(), posixlyCorrect: false)
+  guard case .run(let arguments) = invocation else {
+    Issue.record("asked for output")
+    return ImageReceiveArguments()
+  }
+  return arguments
+}
+
+@Suite("The options of imagesend and imagerecv")
+struct ToolOptionsTests {
+  @Test("every option of imagesend reaches its argument")
+  func imagesend() throws {
+    let arguments = try send(
+      "--to=Kitchen", "a.jpg", "--to", "all", "--to=Kitchen", "--address=[::1]:4000", "--session", "s1", "--timeout=2m",
+      "--transport=tcp", "--any", "--json", "-qvv", "b")
+    #expect(
+      arguments
+        == ImageSendArguments(
+          recipients: [.named("Kitchen"), .all], address: HostAndPort(host: "::1", port: 4000), session: "s1",
+          timeout: .seconds(120), transport: .tcp, any: true, json: true,
+          verbosity: Verbosity(isQuiet: true, detail: 2), operands: ["a.jpg", "b"]))
+  }
+
+  @Test("every option of imagerecv reaches its argument")
+  func imagerecv() throws {
+    let arguments = try receive(
+      "--name=Küche", "--session=s1", "--directory=/tmp/x", "--accept=known", "--count=3", "--on-conflict=skip",
+      "--transport=tcp", "--listen=:0", "--max-size=10M", "--any", "--json", "-q", "-v")
+    #expect(
+      arguments
+        == ImageReceiveArguments(
+          name: "Küche", session: "s1", directory: "/tmp/x", accept: .known, count: 3, onConflict: .skip,
+          transport: .tcp, listen: HostAndPort(host: "", port: 0), maxSize: 10_485_760, any: true, json: true,
+          verbosity: Verbosity(isQuiet: true, detail: 1)))
+  }
+
+  @Test("without options the defaults hold")
+  func defaults() throws {
+    #expect(try send("a") == ImageSendArguments(operands: ["a"]))
+    #expect(try receive() == ImageReceiveArguments())
+  }
+
+  @Test("imagesend needs a file, imagerecv takes none")
+  func operands() {
+    #expect(throws: UsageError("missing file operand")) { try send("-q") }
+    #expect(throws: UsageError("extra operand 'a.jpg'")) { try receive("a.jpg") }
+  }
+
+  @Test("a value that is refused says why")
+  func refusals() {
+    #expect(throws: UsageError("invalid argument 'x' for '--timeout': not a time")) { try send("--timeout=x", "a") }
+    #expect(
+      throws: UsageError("invalid argument 'udp' for '--transport'\nValid arguments are:\n  - 'auto'\n  - 'tcp'")
+    ) { try send("--transport=udp", "a") }
+    #expect(throws: UsageError("invalid argument '' for '--directory': must not be empty")) {
+      try receive("--directory=")
+    }
+  }
+
+  @Test("no line of the help is wider than 79 columns, and none ends in a blank")
+  func width() {
+    for text in [imagesendOptions.helpText(), imagerecvOptions.helpText()] {
+      for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        #expect(line.count < 80, "\(line)")
+        #expect(line.last != " ", "\(line)")
+      }
+    }
+  }
+
+  @Test("long names are unique and letters too")
+  func unique() {
+    let sendNames = imagesendOptions.options.map(\.long)
+    let receiveNames = imagerecvOptions.options.map(\.long)
+    #expect(Set(sendNames).count == sendNames.count)
+    #expect(Set(receiveNames).count == receiveNames.count)
+    let letters = imagesendOptions.options.compactMap(\.short)
+    #expect(Set(letters).count == letters.count)
+  }
+}
+
+@Suite("Exit codes")
+struct ExitCodeTests {
+  @Test("the numbers are the promised ones")
+  func numbers() {
+    let codes: [ExitCode] = [.stored, .internalError, .usage, .noSuchPeer, .refused, .linkLost, .localFile, .identity]
+    #expect(codes.map(\.rawValue) == Array(0...7))
+  }
+
+  @Test("the worst counts, in an order that every code has its place in")
+  func worst() {
+    #expect(Set(ExitCode.allCases.map(\.badness)) == Set(0..<ExitCode.allCases.count))
+    #expect(ExitCode.worst([]) == .stored)
+    #expect(ExitCode.worst([.stored, .refused, .localFile]) == .localFile)
+    #expect(ExitCode.worst([.linkLost, .localFile, .refused]) == .linkLost)
+    #expect(ExitCode.worst([.identity, .linkLost]) == .identity)
+    #expect(ExitCode.worst([.identity, .internalError, .stored]) == .internalError)
+  }
+}

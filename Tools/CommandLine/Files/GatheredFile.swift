@@ -1,0 +1,54 @@
+/// A file to be sent.
+struct GatheredFile: Hashable, Sendable {
+  let path: LocalPath
+  /// Bytes, when it was looked at; it may have changed since.
+  let size: Int64
+  /// nil for a file that is no image, which only `--any` lets through.
+  let kind: ImageKind?
+}
+
+/// An operand, or something below it, that can't be sent.
+struct GatheringFailure: Error, Hashable, Sendable {
+  enum Reason: Hashable, Sendable {
+    /// errno of the call that failed.
+    case system(Int32)
+    /// A FIFO, a socket, a device.
+    case notARegularFile
+    case notAnImage
+    case noImages
+    case tooDeep
+    case tooManyFiles
+    case tooManyEntries
+  }
+
+  let path: LocalPath
+  let reason: Reason
+
+  /// All of them concern a local file.
+  var exitCode: ExitCode { .localFile }
+
+  /// A word for programs.
+  var word: String {
+    switch reason {
+    case .system: "unreadable"
+    case .notARegularFile: "not-a-regular-file"
+    case .notAnImage: "not-an-image"
+    case .noImages: "no-images"
+    case .tooDeep: "too-deep"
+    case .tooManyFiles, .tooManyEntries: "too-many-files"
+    }
+  }
+
+  /// For people; the path is not in it.
+  var message: String {
+    switch reason {
+    case .system(let code): SystemError.text(code)
+    case .notARegularFile: "not a regular file"
+    case .notAnImage: "not an image; use --any to send it all the same"
+    case .noImages: "the directory has no images"
+    case .tooDeep: "directories are nested deeper than \(CommandLineLimits.directoryDepth)"
+    case .tooManyFiles: "more than \(CommandLineLimits.files) files"
+    case .tooManyEntries: "the directory has more than \(CommandLineLimits.directoryEntries) entries"
+    }
+  }
+}

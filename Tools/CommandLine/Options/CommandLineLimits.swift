@@ -1,0 +1,19 @@
+/// Every limit of the tools' own input, in one place.
+enum CommandLineLimits {
+  /// Bytes of a peer's name: one DNS label (RFC 1035, section 2.3.4), as DNS-SD instance names are.
+  static let nameBytes = 63
+  /// Bytes of a session's id.
+  static let sessionBytes = 63
+  /// Files of one call of imagesend.
+  static let files = 10_000
+  /// Directories below an operand.
+  static let directoryDepth = 32
+  /// Directory entries looked at for one operand, images or not.
+  static let directoryEntries = 200_000
+  /// Rows of the list a person picks a peer from. Peers beyond are counted, not listed.
+  static let pickerRows = 99
+  /// Changes of that list that wait to be drawn. Beyond it the newest is dropped: the list says so.
+  static let pickerBacklog = 1_024
+  /// Progress reports and redraws: 10 a second.
+  static let progressInterval = Duration.milliseconds(100)
+}

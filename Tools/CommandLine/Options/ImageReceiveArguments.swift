@@ -1,0 +1,22 @@
+/// What imagerecv was asked to do.
+struct ImageReceiveArguments: Hashable, Sendable {
+  /// nil: the host's name.
+  var name: String?
+  /// nil: the default session.
+  var session: String?
+  var directory: LocalPath = "."
+  var accept: AcceptPolicy = .ask
+  /// End after so many stored files; nil: go on until interrupted.
+  var count: Int?
+  var onConflict: ConflictPolicy = .rename
+  var transport: TransportChoice = .auto
+  /// nil: every address, any free port.
+  var listen: HostAndPort?
+  /// The largest file taken, in bytes; nil: whatever fits on the disk.
+  var maxSize: Int64?
+  /// Take files that are no images too.
+  var any = false
+  /// Write events to standard output (EVENTS.md).
+  var json = false
+  var verbosity = Verbosity()
+}

@@ -1,0 +1,48 @@
+/// A path of this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a `String`
+/// could not name each of them.
+struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// Without a terminating NUL.
+  let bytes: [UInt8]
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+  init(_ text: String) { self.bytes = Array(text.utf8) }
+  init(stringLiteral value: String) { self.init(value) }
+
+  /// The path as text, where it is UTF-8.
+  var text: String? { String(validating: bytes, as: UTF8.self) }
+
+  /// The path with U+FFFD for what is not UTF-8: for people to read, not for opening. May hold control characters; see
+  /// `displaySafe(_:unicode:)`.
+  var readable: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// What follows the last slash; slashes at the end do not count (`photos/` is `photos`). The root is `/`.
+  var lastComponent: LocalPath {
+    var end = bytes.count
+    while end > 1, bytes[end - 1] == Self.slash { end -= 1 }
+    if end == 1, bytes[0] == Self.slash { return LocalPath(bytes: [Self.slash]) }
+    let start = bytes[..<end].lastIndex(of: Self.slash).map { $0 + 1 } ?? 0
+    return LocalPath(bytes: Array(bytes[start..<end]))
+  }
+
+  func appending(_ component: [UInt8]) -> LocalPath {
+    bytes.isEmpty || bytes.last == Self.slash
+      ? LocalPath(bytes: bytes + component) : LocalPath(bytes: bytes + [Self.slash] + component)
+  }
+
+  /// Calls `body` with the path as C knows it.
+  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    var terminated = bytes.map { CChar(bitPattern: $0) }
+    terminated.append(0)
+    return terminated.withUnsafeBufferPointer { buffer in
+      // A buffer of at least the NUL has an address.
+      buffer.baseAddress.map(body) ?? "".withCString(body)
+    }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+}
+
+extension LocalPath: Comparable {
+  /// The order of the bytes, the same in every locale.
+  static func < (left: LocalPath, right: LocalPath) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+}

@@ -1,0 +1,28 @@
+/// An option's argument that is one of a few words: `--accept ask|known|all`.
+protocol OptionWord: RawRepresentable<String>, CaseIterable, Sendable {}
+
+extension OptionWord {
+  /// Reads the word exactly; no abbreviations, so that a later word can't change what a script means.
+  init(_ argument: OptionArgument) throws(UnacceptableValue) {
+    guard let word = Self(rawValue: argument.text) else { throw .notOneOf(Self.allCases.map(\.rawValue)) }
+    self = word
+  }
+
+  /// `ask|known|all`, for the help.
+  static var choices: String { allCases.map(\.rawValue).joined(separator: "|") }
+}
+
+/// Which transports may be used.
+enum TransportChoice: String, OptionWord {
+  case auto, tcp
+}
+
+/// Whose files imagerecv takes.
+enum AcceptPolicy: String, OptionWord {
+  case ask, known, all
+}
+
+/// What imagerecv does when the file's name is taken.
+enum ConflictPolicy: String, OptionWord {
+  case rename, skip, overwrite
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// The command line of this process.
+enum ProcessArguments {
+  /// Without the program's name. Bytes, where `CommandLine.arguments` would replace what is not UTF-8, and such a file could
+  /// not be opened any more.
+  static var words: [[UInt8]] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { word in
+        Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
+      }
+    }
+  }
+
+  static var posixlyCorrect: Bool { getenv("POSIXLY_CORRECT") != nil }
+}
+
+/// What to do once the command line was read.
+enum Start<Arguments> {
+  case run(Arguments)
+  /// All is said; end with this code.
+  case end(ExitCode)
+}
+
+extension OptionTable {
+  /// Reads a command line and says what there is to say: the help or the version on `output`, a usage error on `error`.
+  func start(
+    initial: Arguments, words: [[UInt8]] = ProcessArguments.words,
+    posixlyCorrect: Bool = ProcessArguments.posixlyCorrect, output: inout StandardStream, error: inout StandardStream
+  ) -> Start<Arguments> {
+    do throws(UsageError) {
+      switch try OptionParser.parse(words, table: self, initial: initial, posixlyCorrect: posixlyCorrect) {
+      case .run(let arguments): return .run(arguments)
+      case .print(let text):
+        output.write(text)
+        return .end(output.exitCode(after: .stored))
+      }
+    } catch let problem {
+      error.write(problem.text(program: program))
+      return .end(.usage)
+    }
+  }
+}

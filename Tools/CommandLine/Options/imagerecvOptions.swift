@@ -1,0 +1,70 @@
+/// The command line of imagerecv.
+let imagerecvOptions = OptionTable<ImageReceiveArguments>(
+  program: "imagerecv",
+  usage: "[OPTION]...",
+  summary: "Receive photos from devices nearby that run imagesend, and store them once they are verified.",
+  options: [
+    Option(
+      "name", help: "be found under this name (default: the host's name)",
+      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+        arguments.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
+      }),
+    Option(
+      "session", help: "only peers of the session called ID",
+      .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
+        arguments.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
+      }),
+    Option(
+      "directory", help: "store files there (default: the current directory)",
+      .value(name: "DIR") { (arguments, value) throws(UnacceptableValue) in
+        arguments.directory = try OptionText.path(value)
+      }),
+    Option(
+      "accept", help: "whose files to take: ask each time, of known peers only, or of all (default ask)",
+      .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.accept = try AcceptPolicy(value)
+      }),
+    Option(
+      "count", help: "exit after N files were stored (default: go on until interrupted)",
+      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+        arguments.count = try OptionNumbers.count(value)
+      }),
+    Option(
+      "on-conflict", help: "what to do when a file of that name exists (default rename)",
+      .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.onConflict = try ConflictPolicy(value)
+      }),
+    Option(
+      "transport", help: "what to receive over (default auto)",
+      .value(name: TransportChoice.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.transport = try TransportChoice(value)
+      }),
+    Option(
+      "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
+      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
+        arguments.listen = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
+      }),
+    Option(
+      "max-size", help: "refuse files that are larger, as in 500000, 10M or 1GiB",
+      .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
+        arguments.maxSize = try OptionNumbers.byteCount(value)
+      }),
+    Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
+    Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
+    Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
+    Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
+    Option("help", help: "show this help and exit", .help),
+    Option("version", help: "show the version and exit", .version),
+  ],
+  operands: .none,
+  sections: [
+    exitStatusSection(),
+    environmentSection(),
+    .init(
+      title: "Examples",
+      rows: [
+        ("imagerecv --directory ~/Pictures", ""),
+        ("imagerecv --name 'Living room' --accept known", ""),
+        ("imagerecv --accept all --count 1 --max-size 20M --json", ""),
+      ]),
+  ])

@@ -1,0 +1,79 @@
+/// The command line of imagesend.
+let imagesendOptions = OptionTable<ImageSendArguments>(
+  program: "imagesend",
+  usage: "[OPTION]... FILE|DIRECTORY...",
+  summary: """
+    Send photos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
+    images in it and below.
+    """,
+  options: [
+    Option(
+      "to", repeatable: true,
+      help: """
+        send to the peer that is called NAME or has the fingerprint PEER, or to all in sight; may be given several \
+        times; without it, to the only peer in sight, or to the one you pick
+        """,
+      .value(name: "NAME|PEER|all") { (arguments, value) throws(UnacceptableValue) in
+        let recipient = try Recipient(value)
+        if !arguments.recipients.contains(recipient) { arguments.recipients.append(recipient) }
+      }),
+    Option(
+      "address", help: "connect to this address instead of searching, as in 192.0.2.7:4000 or [::1]:4000",
+      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
+        arguments.address = try HostAndPort(value)
+      }),
+    Option(
+      "session", help: "only peers of the session called ID",
+      .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
+        arguments.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
+      }),
+    Option(
+      "timeout",
+      help: "give up when no peer is found, or it does not answer or take data, for this long (default 30); 1.5, 2m",
+      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+        arguments.timeout = try OptionNumbers.seconds(value)
+      }),
+    Option(
+      "transport", help: "what to send over (default auto)",
+      .value(name: TransportChoice.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.transport = try TransportChoice(value)
+      }),
+    Option(
+      "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
+    Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
+    Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
+    Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
+    Option("help", help: "show this help and exit", .help),
+    Option("version", help: "show the version and exit", .version),
+  ],
+  operands: .required(word: "file") { $0.operands.append($1) },
+  sections: [
+    exitStatusSection(),
+    environmentSection(),
+    .init(
+      title: "Examples",
+      rows: [
+        ("imagesend sunset.jpg", ""),
+        ("imagesend --to 'Living room' holiday/", ""),
+        ("imagesend --to all --timeout 2m *.jpg", ""),
+        ("imagesend --address [::1]:4000 --json sunset.jpg", ""),
+      ]),
+  ])
+
+/// The exit codes, for either tool's help.
+func exitStatusSection<Arguments>() -> OptionTable<Arguments>.Section {
+  .init(
+    title: "Exit status (of several files the worst)",
+    rows: ExitCode.allCases.map { ("\($0.rawValue)", $0.summary) })
+}
+
+/// The environment, for either tool's help.
+func environmentSection<Arguments>() -> OptionTable<Arguments>.Section {
+  .init(
+    title: "Environment",
+    rows: [
+      ("PICONET_INTERFACES", "use these network interfaces only, as in eth0,wlan0 or lo"),
+      ("XDG_STATE_HOME", "piconet/ in it keeps this device's key and the peers it knows (default ~/.local/state)"),
+      ("POSIXLY_CORRECT", "if set, options end at the first operand"),
+    ])
+}

@@ -1,0 +1,99 @@
+/// What `--json` reports, one object a line on standard output. The schema, with an example of each, is in EVENTS.md.
+///
+/// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what the peer says
+/// of itself; from `connected` on TLS has proven it.
+enum Event: Hashable, Sendable {
+  struct Found: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var session: String?
+    /// `host:port` where it was seen.
+    var address: String?
+  }
+
+  struct Connecting: Hashable, Sendable {
+    /// nil where only an address is known.
+    var peer: String?
+    var name: String?
+    var transport: String
+    var address: String?
+  }
+
+  struct Connected: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var transport: String
+    /// What TLS proved: SHA-256 of the peer's SubjectPublicKeyInfo, in 64 hexadecimal digits.
+    var fingerprint: String
+    /// The short code that both sides show, where there is one.
+    var code: String?
+  }
+
+  /// imagesend: the file was offered. imagerecv: the peer offers it.
+  struct Offered: Hashable, Sendable {
+    var peer: String
+    var file: String
+    var bytes: Int64
+    var mediaType: String?
+  }
+
+  struct Progress: Hashable, Sendable {
+    var peer: String
+    var file: String
+    var done: Int64
+    var total: Int64
+    /// Bytes a second, once it can be estimated.
+    var rate: Int64?
+    /// Whole seconds left, once they can be estimated.
+    var remaining: Int64?
+  }
+
+  /// Verified, synchronised to disk and under its final name.
+  struct Stored: Hashable, Sendable {
+    var peer: String
+    var file: String
+    /// imagesend: what was sent. imagerecv: what was written.
+    var path: String
+    var bytes: Int64
+    /// 64 hexadecimal digits.
+    var sha256: String
+  }
+
+  /// Not transferred, by a rule that a person chose.
+  struct Skipped: Hashable, Sendable {
+    var peer: String?
+    var file: String
+    var reason: String
+  }
+
+  struct Failed: Hashable, Sendable {
+    var peer: String?
+    /// nil where the failure concerns no single file.
+    var file: String?
+    /// A word for programs.
+    var reason: String
+    /// A sentence for people.
+    var message: String
+    var exitCode: ExitCode
+  }
+
+  /// The last event.
+  struct Finished: Hashable, Sendable {
+    var stored: Int64
+    var skipped: Int64
+    var failed: Int64
+    /// Of the stored files.
+    var bytes: Int64
+    var exitCode: ExitCode
+  }
+
+  case found(Found)
+  case connecting(Connecting)
+  case connected(Connected)
+  case offered(Offered)
+  case progress(Progress)
+  case stored(Stored)
+  case skipped(Skipped)
+  case failed(Failed)
+  case finished(Finished)
+}

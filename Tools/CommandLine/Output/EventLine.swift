@@ -1,0 +1,68 @@
+/// An event as one line of JSON, ending with a newline.
+enum EventLine {
+  static func text(_ event: Event) -> String {
+    var object = JSONObject()
+    switch event {
+    case .found(let found):
+      object.add("event", "found")
+      object.add("peer", found.peer)
+      object.add("name", found.name)
+      object.add("session", ifKnown: found.session)
+      object.add("address", ifKnown: found.address)
+    case .connecting(let connecting):
+      object.add("event", "connecting")
+      object.add("peer", ifKnown: connecting.peer)
+      object.add("name", ifKnown: connecting.name)
+      object.add("transport", connecting.transport)
+      object.add("address", ifKnown: connecting.address)
+    case .connected(let connected):
+      object.add("event", "connected")
+      object.add("peer", connected.peer)
+      object.add("name", connected.name)
+      object.add("transport", connected.transport)
+      object.add("fingerprint", connected.fingerprint)
+      object.add("code", ifKnown: connected.code)
+    case .offered(let offered):
+      object.add("event", "offered")
+      object.add("peer", offered.peer)
+      object.add("file", offered.file)
+      object.add("bytes", offered.bytes)
+      object.add("mediaType", ifKnown: offered.mediaType)
+    case .progress(let progress):
+      object.add("event", "progress")
+      object.add("peer", progress.peer)
+      object.add("file", progress.file)
+      object.add("done", progress.done)
+      object.add("total", progress.total)
+      object.add("rate", ifKnown: progress.rate)
+      object.add("remaining", ifKnown: progress.remaining)
+    case .stored(let stored):
+      object.add("event", "stored")
+      object.add("peer", stored.peer)
+      object.add("file", stored.file)
+      object.add("path", stored.path)
+      object.add("bytes", stored.bytes)
+      object.add("sha256", stored.sha256)
+    case .skipped(let skipped):
+      object.add("event", "skipped")
+      object.add("peer", ifKnown: skipped.peer)
+      object.add("file", skipped.file)
+      object.add("reason", skipped.reason)
+    case .failed(let failed):
+      object.add("event", "failed")
+      object.add("peer", ifKnown: failed.peer)
+      object.add("file", ifKnown: failed.file)
+      object.add("reason", failed.reason)
+      object.add("message", failed.message)
+      object.add("exitCode", Int64(failed.exitCode.rawValue))
+    case .finished(let finished):
+      object.add("event", "finished")
+      object.add("stored", finished.stored)
+      object.add("skipped", finished.skipped)
+      object.add("failed", finished.failed)
+      object.add("bytes", finished.bytes)
+      object.add("exitCode", Int64(finished.exitCode.rawValue))
+    }
+    return object.line + "\n"
+  }
+}

@@ -1,0 +1,51 @@
+/// How imagesend and imagerecv end. The numbers are a promise to scripts and never change.
+enum ExitCode: Int32, Sendable, CaseIterable {
+  /// Every file was stored (or skipped, where the person asked for that).
+  case stored = 0
+  /// A defect in Piconet.
+  case internalError = 1
+  /// The command line was not understood, or left open what to do.
+  case usage = 2
+  /// No peer of that name, or none at all, was found in time.
+  case noSuchPeer = 3
+  /// The other side declined.
+  case refused = 4
+  /// The link broke, or nothing moved for too long.
+  case linkLost = 5
+  /// A local file or directory: missing, unreadable, no permission, no space, not an image.
+  case localFile = 6
+  /// The peer is not who it was: its key changed, or the codes did not match.
+  case identity = 7
+
+  /// What `--help` says of the code.
+  var summary: String {
+    switch self {
+    case .stored: "every file was stored"
+    case .internalError: "internal error"
+    case .usage: "the command line was wrong, or left a choice open"
+    case .noSuchPeer: "no such peer was found"
+    case .refused: "the other side refused"
+    case .linkLost: "the link was lost, or timed out"
+    case .localFile: "a local file: unreadable, no space, no permission"
+    case .identity: "a peer's key changed, or the codes did not match"
+    }
+  }
+
+  /// From harmless to worst. The number is not the order: it says what happened, this says how far the damage goes.
+  ///
+  /// A refusal is somebody's decision, and everything worked. A local file concerns that file alone. A missing peer gets
+  /// nothing at all, but nothing is in doubt. A lost link leaves open what the other side has. A usage error means that
+  /// nothing was tried. A wrong identity may be an attack, which no other trouble may hide. After a defect of our own
+  /// not even the other outcomes can be relied upon.
+  private static let fromHarmlessToWorst: [ExitCode] = [
+    .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .identity, .internalError,
+  ]
+
+  /// 0 is harmless; more is worse.
+  var badness: Int { Self.fromHarmlessToWorst.firstIndex(of: self) ?? Int.max }
+
+  /// The code of a whole run, from the codes of its files: the worst; `stored` where there are none.
+  static func worst(_ codes: some Sequence<ExitCode>) -> ExitCode {
+    codes.reduce(.stored) { $1.badness > $0.badness ? $1 : $0 }
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// Standard output or standard error, written without a buffer: each call is on its way when it returns, so that a reader
+/// of `--json` sees every event at once and nothing is lost when the process is killed.
+///
+/// SIGPIPE must be ignored in the process (`StandardStream.ignoreBrokenPipes()`). The first failure is kept and all later
+/// writes do nothing: when the reader has gone away (`imagesend --json | head -1`), the files are still sent and the exit
+/// code is still that of the files, without a complaint.
+struct StandardStream: Sendable {
+  /// Why no more can be written.
+  enum Failure: Error, Hashable, Sendable {
+    /// EPIPE: nobody reads any more.
+    case readerGone
+    /// Another errno, as ENOSPC where the output goes to a file.
+    case system(Int32)
+  }
+
+  let descriptor: Int32
+  private(set) var failure: Failure?
+
+  static let output = StandardStream(descriptor: STDOUT_FILENO)
+  static let error = StandardStream(descriptor: STDERR_FILENO)
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  mutating func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      if failure == nil { failure = Self.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor) }
+    }
+  }
+
+  /// What the run ends with, given how the files went: a full disk under standard output is a failure of its own, a
+  /// reader that had enough is none.
+  func exitCode(after files: ExitCode) -> ExitCode {
+    if case .system = failure { .worst([files, .localFile]) } else { files }
+  }
+
+  static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Failure? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if written >= 0 {
+        rest = rest.dropFirst(written)
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EPIPE: return .readerGone
+      case EAGAIN:
+        // A terminal or pipe shared with a program that made it non-blocking: wait, as a blocking one would.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&entry, 1, -1) < 0, errno != EINTR { return .system(errno) }
+      default: return .system(errno)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,40 @@
+import CPiconetSystem
+import Glibc
+
+/// What the terminal behind a descriptor can do.
+struct TerminalTraits: Hashable, Sendable {
+  /// Whether lines may be redrawn: it is a terminal, and not a dumb one.
+  var canRedraw: Bool
+  /// Whether it shows more than ASCII.
+  var unicode: Bool
+
+  /// - Parameter environment: a variable's value, or nil.
+  init(isTerminal: Bool, environment: (String) -> String?) {
+    let kind = environment("TERM") ?? ""
+    canRedraw = isTerminal && !kind.isEmpty && kind != "dumb"
+    // POSIX, section 8.2: the first of these that is set and not empty decides.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? "C"
+    let encoding = locale.uppercased()
+    unicode = encoding.contains("UTF-8") || encoding.contains("UTF8")
+  }
+
+  init(descriptor: Int32) {
+    self.init(isTerminal: isatty(descriptor) == 1) { name in getenv(name).map { String(cString: $0) } }
+  }
+}
+
+/// The size of a terminal, asked anew at each drawing: cheaper than to handle SIGWINCH, and never out of date.
+struct TerminalSize: Hashable, Sendable {
+  var columns: Int
+  var rows: Int
+
+  /// What is taken where the terminal does not say.
+  static let usual = TerminalSize(columns: 80, rows: 24)
+
+  static func of(descriptor: Int32) -> TerminalSize {
+    var columns: UInt16 = 0
+    var rows: UInt16 = 0
+    guard piconet_terminal_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else { return .usual }
+    return TerminalSize(columns: Int(columns), rows: Int(rows))
+  }
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// Runs `body`, which blocks, on a new thread: the threads of Swift's own pool are as few as the processors and must not
+/// wait for a person.
+///
+/// - Returns: nil where no thread could be made.
+func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
+  await withCheckedContinuation { continuation in
+    let job = Unmanaged.passRetained(BlockingJob { continuation.resume(returning: body()) })
+    var thread = pthread_t()
+    let failed = pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<BlockingJob>.fromOpaque(argument).takeRetainedValue().run() }
+        return nil
+      }, job.toOpaque())
+    guard failed == 0 else {
+      job.release()
+      return continuation.resume(returning: nil)
+    }
+    pthread_detach(thread)
+  }
+}
+
+private final class BlockingJob: Sendable {
+  let run: @Sendable () -> Void
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
