@@ -1,4 +1,5 @@
-/// One network interface and one family on it. Multicast DNS over IPv4 and over IPv6 are two networks, even on one wire.
+/// One network interface and one family on it. Multicast DNS over IPv4 and over IPv6 are two networks, even on one
+/// wire.
 public struct InterfaceID: Sendable, Hashable, Comparable {
   /// The system's index of the interface.
   public var index: UInt32

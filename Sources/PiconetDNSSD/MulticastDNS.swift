@@ -22,7 +22,8 @@ public enum MulticastDNS {
   // MARK: times
 
   /// Of our own records. RFC 6762 (section 10) recommends 120 s for records that name a host and 75 minutes for
-  /// others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in two minutes.
+  /// others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in two
+  /// minutes.
   public static let timeToLive: UInt32 = 120
   /// The meta-query's pointer says only that the type exists: it may live for RFC 6762's 75 minutes.
   public static let typeTimeToLive: UInt32 = 4500
@@ -51,8 +52,8 @@ public enum MulticastDNS {
   public static let multicastInterval = Duration.seconds(1)
   /// The same when the answer defends a name against a probe (section 6).
   public static let probeAnswerInterval = Duration.milliseconds(250)
-  /// The same on the loopback interface. The rule protects a shared medium; loopback is none, and processes that start in
-  /// quick succession on one host must not wait for one another.
+  /// The same on the loopback interface. The rule protects a shared medium; loopback is none, and processes that start
+  /// in quick succession on one host must not wait for one another.
   public static let loopbackMulticastInterval = Duration.milliseconds(20)
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)

@@ -2,8 +2,8 @@
 
 /// Hosts with a responder, a browser or both on one wire, in virtual time.
 ///
-/// Simulated: delay, loss and duplication per receiver, own packets looping back, interfaces that come and go. Not simulated:
-/// fragmentation, and unicast that reaches the wrong process of a host.
+/// Simulated: delay, loss and duplication per receiver, own packets looping back, interfaces that come and go. Not
+/// simulated: fragmentation, and unicast that reaches the wrong process of a host.
 struct VirtualNetwork {
   struct Weather {
     var delay: ClosedRange<Int64> = 1...5

@@ -28,8 +28,8 @@ extension Responder {
     }
   }
 
-  /// Only the first probe lets the defender answer by unicast: another process that shares the port by now might get that answer
-  /// in our place.
+  /// Only the first probe lets the defender answer by unicast: another process that shares the port by now might get
+  /// that answer in our place.
   private func probe(on id: InterfaceID, isFirst: Bool) -> [Transmission] {
     guard let interface = interfaces[id] else { return [] }
     let records = records(on: id)
@@ -49,8 +49,8 @@ extension Responder {
     interfaces[id]?.phase = .announcing(sent: 0, due: max(now, earliest))
   }
 
-  /// The time of the first probe: at random, so that devices switched on together don't speak together; late if there were
-  /// many conflicts.
+  /// The time of the first probe: at random, so that devices switched on together don't speak together; late if there
+  /// were many conflicts.
   mutating func firstProbe(at now: Duration) -> Duration {
     recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
     let pause = recentConflicts.count >= MulticastDNS.conflictsInWindow ? MulticastDNS.conflictPause : .zero

@@ -1,7 +1,8 @@
 /// Publishes one service by Multicast DNS (RFC 6762 and 6763): probes its names, announces, answers, says goodbye.
 ///
-/// A value without clock, dice or socket. Facts go in as calls, messages to send come out; `now` is the time since an origin
-/// that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which may change with every call.
+/// A value without clock, dice or socket. Facts go in as calls, messages to send come out; `now` is the time since an
+/// origin that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which may
+/// change with every call.
 public struct Responder: Sendable {
   public private(set) var registration: ServiceRegistration
   var interfaces: [InterfaceID: ResponderInterface] = [:]

@@ -3,8 +3,8 @@ public struct ServiceRegistration: Sendable, Hashable {
   public var type: ServiceType
   /// The wanted first label of the instance's name, 1 to 63 bytes.
   public var label: [UInt8]
-  /// The wanted label of the host's name, 1 to 63 bytes. A host name of our own, rather than the system's, keeps us out of the
-  /// way of a DNS-SD daemon that defends the system's.
+  /// The wanted label of the host's name, 1 to 63 bytes. A host name of our own, rather than the system's, keeps us
+  /// out of the way of a DNS-SD daemon that defends the system's.
   public var host: [UInt8]
   public var port: UInt16
   /// The strings of the TXT record.

@@ -12,8 +12,8 @@ public enum InstanceLabel {
     attempt < 2 ? label : joined(name: String(decoding: label, as: UTF8.self), suffix: " (\(attempt))")
   }
 
-  /// Text as it may be shown on a terminal: control and format characters, which move the cursor or turn the direction of
-  /// writing, become U+FFFD.
+  /// Text as it may be shown on a terminal: control and format characters, which move the cursor or turn the direction
+  /// of writing, become U+FFFD.
   public static func displayable(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 /// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
 ///
-/// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for every pair
-/// of discovery info, so that no info can pass for one of ours.
+/// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for
+/// every pair of discovery info, so that no info can pass for one of ours.
 public struct PeerText: Sendable, Hashable {
   /// 32 bytes.
   public var peer: [UInt8]
@@ -73,9 +73,9 @@ public struct PeerText: Sendable, Hashable {
 
   /// Reads a TXT record of anybody. Nil if it is not one of ours: version, id or incarnation is missing or wrong.
   ///
-  /// The first of doubled keys counts, keys are compared without regard to case (RFC 6763, section 6.4), strings without a key are
-  /// skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info beyond the limits, or not
-  /// UTF-8, is left out.
+  /// The first of doubled keys counts, keys are compared without regard to case (RFC 6763, section 6.4), strings
+  /// without a key are skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info
+  /// beyond the limits, or not UTF-8, is left out.
   public init?(strings: [[UInt8]]) {
     var values: [[UInt8]: [UInt8]] = [:]
     var info: [String: String] = [:]

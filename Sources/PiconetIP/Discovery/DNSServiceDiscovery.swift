@@ -4,8 +4,8 @@ import PiconetWire
 
 /// Finds peers on the links of this host by DNS-SD over Multicast DNS (RFC 6762 and 6763), service `_piconet._tcp`.
 ///
-/// Needs no daemon, and shares the port with one. Loopback is always included, so peers on one host find each other with no network
-/// at all. Confined to the loop that it was made on.
+/// Needs no daemon, and shares the port with one. Loopback is always included, so peers on one host find each other
+/// with no network at all. Confined to the loop that it was made on.
 public final class DNSServiceDiscovery: Discovery {
   public struct Options: Sendable {
     /// Names of the interfaces to use, such as `lo`; nil uses all that carry multicast.
@@ -74,7 +74,8 @@ public final class DNSServiceDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be published as it is: the caller asks first, `advertise` has nobody to tell. Nil if it can.
+  /// Why an advertisement can't be published as it is; nil if it can. The caller asks first: `advertise` has nobody to
+  /// tell.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
     if advertisement.port == 0 { return LinkFailure(.notAvailable, "the port is 0") }
     do throws(PeerText.Failure) {

@@ -1,6 +1,7 @@
 import CPiconetSystem
 import Glibc
 import PiconetEngine
+import PiconetRuntime
 
 /// Watches the system's interfaces through rtnetlink; confined to the loop.
 final class InterfaceMonitor {
@@ -12,9 +13,8 @@ final class InterfaceMonitor {
   /// - Throws: the system gives no route socket.
   init(loop: any DatagramLoop, changed: @escaping () -> Void) throws(LinkFailure) {
     self.changed = changed
-    descriptor = piconet_route_open(
-      UInt32(RTMGRP_LINK) | UInt32(RTMGRP_IPV4_IFADDR) | UInt32(RTMGRP_IPV6_IFADDR), 0)
-    guard descriptor >= 0 else { throw LinkFailure(.other, "rtnetlink: \(systemError(errno))") }
+    descriptor = piconet_route_open(0)
+    guard descriptor >= 0 else { throw LinkFailure(.other, "rtnetlink: \(SystemError.text(errno))") }
     // Watching starts before the first reading, so that no change falls between them.
     table = Self.readAll()
     registration = try loop.watch(descriptor) { [weak self] in self?.receive() }
@@ -45,11 +45,11 @@ final class InterfaceMonitor {
   /// Links and addresses as they are now. The kernel answers within the call.
   private static func readAll() -> InterfaceTable {
     var table = InterfaceTable()
-    for type in [UInt16(RTM_GETLINK), UInt16(RTM_GETADDR)] {
-      let descriptor = piconet_route_open(0, 1)
+    for areAddresses: Int32 in [0, 1] {
+      let descriptor = piconet_route_open(1)
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      guard piconet_route_dump(descriptor, type) == 0 else { continue }
+      guard piconet_route_dump(descriptor, areAddresses) == 0 else { continue }
       var buffer = [UInt8](repeating: 0, count: 65536)
       dump: for _ in 0..<1024 {
         let count = piconet_route_receive(descriptor, &buffer, buffer.count)
@@ -62,9 +62,4 @@ final class InterfaceMonitor {
     }
     return table
   }
-}
-
-/// The system's words for an error number.
-func systemError(_ number: Int32) -> String {
-  strerror(number).map { String(cString: $0) } ?? "error \(number)"
 }

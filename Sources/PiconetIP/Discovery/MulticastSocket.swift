@@ -2,6 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetDNSSD
 import PiconetEngine
+import PiconetRuntime
 
 /// The socket of one family on port 5353, joined to the group on the interfaces in use; confined to the loop.
 final class MulticastSocket {
@@ -30,7 +31,7 @@ final class MulticastSocket {
     descriptor = piconet_multicast_open(family, MulticastDNS.port, 1)
     guard descriptor >= 0 else {
       throw LinkFailure(
-        .notAvailable, "UDP port \(MulticastDNS.port), \(isIPv6 ? "IPv6" : "IPv4"): \(systemError(errno))")
+        .notAvailable, "UDP port \(MulticastDNS.port), \(isIPv6 ? "IPv6" : "IPv4"): \(SystemError.text(errno))")
     }
     registration = try loop.watch(descriptor, readable)
   }

@@ -95,7 +95,8 @@ struct SightingTable {
       addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
   }
 
-  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim where it was heard.
+  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim where it was
+  /// heard.
   private static func rank(_ endpoint: ResolvedInstance.Endpoint, isLoopback: Bool) -> Int? {
     let address = endpoint.address
     guard address.isUnicast, address.isLoopback == isLoopback else { return nil }

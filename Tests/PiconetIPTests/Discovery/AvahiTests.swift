@@ -16,7 +16,8 @@ struct AvahiTests {
       <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
       <allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>
       END
-      printf '[server]\\nhost-name=avahihost\\nuse-ipv4=yes\\nuse-ipv6=yes\\n[publish]\\npublish-workstation=no\\n' > /run/avahi.conf
+      printf '%s\\n' '[server]' host-name=avahihost use-ipv4=yes use-ipv6=yes '[publish]' publish-workstation=no \\
+        > /run/avahi.conf
       export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket
       dbus-daemon --config-file=/run/bus.conf --nofork 2> /run/bus.log &
       for _ in $(seq 100); do [ -S /run/dbus/system_bus_socket ] && break; sleep 0.05; done
@@ -25,12 +26,11 @@ struct AvahiTests {
 
       """
 
-  private func run(_ script: String) async throws -> NetworkNamespace.Outcome? {
+  private func run(_ script: String) async throws -> NetworkNamespace.Outcome {
     let outcome = try await NetworkNamespace.run(Self.daemon + script)
     print(outcome.output)
     if outcome.lines.contains("no avahi") {
-      print("skipped: avahi-daemon does not start in a namespace here")
-      return nil
+      try Test.cancel("avahi-daemon does not start in a namespace here: \(outcome.output)")
     }
     return outcome
   }
@@ -49,7 +49,6 @@ struct AvahiTests {
       kill -KILL $BROWSE
       cat /run/browse /run/adv
       """)
-    guard let outcome else { return }
     let onWire = try #require(outcome.lines.first { $0.hasPrefix("=;pa0;IPv4") })
     #expect(onWire.contains(";10.77.0.1;49152;"))
     for pair in ["\"v=1\"", "\"n=Anna's laptop\"", "\"s=photos\"", "\"i.role=receiver\""] {
@@ -73,7 +72,6 @@ struct AvahiTests {
       stop $B
       cat /run/b
       """)
-    guard let outcome else { return }
     #expect(outcome.lines.contains { $0.hasPrefix("=;pa0;IPv4") && $0.contains(";10.77.0.2;4000;") })
     #expect(outcome.lines.contains { $0.hasPrefix("seen ") && $0.contains("10.77.0.2:4000") })
     #expect(outcome.lines.contains { $0.hasPrefix("gone ") })
@@ -97,7 +95,6 @@ struct AvahiTests {
       stop $NEAR; stop $FAR
       sed 's/^/near: /' /run/near; sed 's/^/far: /' /run/far
       """)
-    guard let outcome else { return }
     for line in outcome.lines where line.contains(": seen ") {
       #expect(line.contains(identity) && line.hasSuffix("Avahi peer k=v"))
     }

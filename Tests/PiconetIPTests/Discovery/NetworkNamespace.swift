@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// Runs shell scripts in a network, mount and process namespace of their own, where only loopback is there and nothing gets out.
+/// Runs shell scripts in a network, mount and process namespace of their own, where only loopback is there and nothing
+/// gets out.
 ///
 /// Everything that a script leaves running is ended by the kernel with its process namespace.
 enum NetworkNamespace {
