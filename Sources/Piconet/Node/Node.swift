@@ -26,7 +26,8 @@ public final class Node: Sendable {
 
   /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
   public static func run<Value>(
-    _ configuration: NodeConfiguration, _ body: (Node) async throws -> Value
+    _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Node) async throws -> Value
   ) async throws -> Value {
     let node = try await Node(configuration)
     do {

@@ -198,8 +198,11 @@ final class NodeShell: @unchecked Sendable {
         driver?.close()
         driver = nil
         guard let transport else { return continuation.resume() }
-        transport.shutDown { continuation.resume() }
-        self.transport = nil
+        // Kept until then: orderly closes may take a moment.
+        transport.shutDown { [self] in
+          self.transport = nil
+          continuation.resume()
+        }
       }
     }
     core.end()

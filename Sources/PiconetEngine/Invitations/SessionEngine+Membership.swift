@@ -55,8 +55,8 @@ extension SessionEngine {
       return
     }
     send(.accept, to: far)
-    reply(id, .done, &effects)
     becomeMember(far, now, &effects)
+    reply(id, .done, &effects)
   }
 
   mutating func acceptCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
