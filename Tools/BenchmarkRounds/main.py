@@ -1,0 +1,126 @@
+"""Measures Piconet against plain blocking sockets with OpenSSL, side by side. Started by Tools/benchmark."""
+import argparse
+import datetime
+import os
+import shutil
+import sys
+import tempfile
+
+import measurements
+import table
+from table import Subject
+
+MICROSECONDS = ("p50", "us", "{:.1f}")
+THROUGHPUT = ("gb_s", "GB/s", "{:.2f}")
+RATE = ("rate", "/s", "{:,.0f}")
+MILLISECONDS = ("ms", "ms", "{:.0f}")
+
+
+def at_most(limit):
+    return lambda value: value <= limit
+
+
+def at_least(limit):
+    return lambda value: value >= limit
+
+
+def round_trips(bench, ours, options):
+    groups = []
+    for size in (64, 1000):
+        for words, cpus in (("one core", bench.same), ("two cores", bench.two)):
+            def measure(program, size=size, cpus=cpus):
+                return lambda: measurements.round_trip(bench, program, size, options.trips, cpus)
+            baseline = Subject("baseline", MICROSECONDS, measure(bench.baseline))
+            piconet = Subject(
+                options.subject, MICROSECONDS, measure(ours), baseline, [("<= 1.5 x", "ratio", "p50", at_most(1.5))])
+            groups.append((f"(a) round trip of {size} B, {words}", [piconet, baseline]))
+    return groups
+
+
+def files(bench, ours, options):
+    def measure(program, *more):
+        return lambda: measurements.bulk(bench, program, list(more), bench.two)
+    targets = [
+        (">= 0.8 x its throughput", "ratio", "gb_s", at_least(0.8)), ("<= 1.25 x its CPU", "ratio", "cpu", at_most(1.25)),
+        ("< 32 MiB", "value", "rss", lambda value: value < 32),
+    ]
+    baseline = Subject("baseline", THROUGHPUT, measure(bench.baseline))
+    # The same job: Piconet hashes the file at both ends and compares.
+    hashing = Subject("baseline with SHA-256 at both ends", THROUGHPUT, measure(bench.baseline, "--sha256"), baseline)
+    subjects = [Subject(options.subject, THROUGHPUT, measure(ours), baseline, targets)]
+    if not options.control:
+        subjects.append(Subject(
+            "imagesend to imagerecv, start to end", THROUGHPUT, lambda: measurements.tools_bulk(bench, bench.two), baseline,
+            targets))
+    return [(f"(b) file of {options.mebibytes} MiB", subjects + [baseline, hashing])]
+
+
+def rates(bench, ours, options):
+    groups = []
+    for size, count in ((64, options.messages), (1000, options.messages // 8)):
+        def measure(program, size=size, count=count):
+            return lambda: measurements.rate(bench, program, size, count, bench.two)
+        baseline = Subject("baseline", RATE, measure(bench.baseline))
+        targets = [(">= 1,000,000/s", "value", "rate", at_least(1e6))] if size == 64 else []
+        groups.append((f"(c) messages of {size} B", [Subject(options.subject, RATE, measure(ours), baseline, targets), baseline]))
+    return groups
+
+
+def photos(bench, ours, options):
+    if options.control:
+        return []
+    subject = Subject(
+        "start of imagesend to stored", MILLISECONDS, lambda: measurements.tools_photo(bench, bench.two),
+        targets=[("< 500 ms", "value", "ms", lambda value: value < 500)])
+    return [("(d) one photo of 3 MB, found by name", [subject])]
+
+
+def machine():
+    model = next(
+        (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "processor unknown")
+    memory = int(open("/proc/meminfo").readline().split()[1]) / 2**20
+    return f"{len(os.sched_getaffinity(0))} cores ({model}), {memory:.0f} GiB, Linux {os.uname().release}"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
+        Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
+        0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
+    parser.add_argument("--only", default="abcd", help="some of a (round trip), b (file), c (rate), d (photo); default abcd")
+    parser.add_argument("--repeats", type=int, default=7, help="rounds of each; default 7")
+    parser.add_argument("--quick", action="store_true", help="3 rounds of a tenth of the work: to see that it runs")
+    parser.add_argument(
+        "--control", action="store_true", help="the baseline in Piconet's place: what a ratio is worth on this machine")
+    parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.trips, options.messages, options.mebibytes = 20_000, 8_000_000, 1024
+    options.subject = "the baseline again" if options.control else "Piconet"
+    if options.quick:
+        options.repeats, options.trips, options.messages, options.mebibytes = 3, 2_000, 800_000, 100
+
+    cpus = sorted(os.sched_getaffinity(0))
+    folder = tempfile.mkdtemp(prefix="piconet-benchmark.", dir="/dev/shm")
+    try:
+        bench = measurements.Bench(options.programs, folder, (cpus[0], cpus[0]), (cpus[0], cpus[-1]))
+        bench.warm_up(options.mebibytes << 20)
+        ours = bench.baseline if options.control else bench.ours
+        groups = []
+        for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos)):
+            if letter in options.only:
+                groups += make(bench, ours, options)
+        before = os.getloadavg()[0]
+        table.run(groups, options.repeats, lambda words: print(words, file=sys.stderr, flush=True))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{datetime.date.today().isoformat()}, {machine()}. {options.repeats} rounds, the programs in turn, pinned, "
+          "127.0.0.1, cubic, TLS_AES_128_GCM_SHA256.")
+    if before > 0.5:
+        print(f"The machine was not idle: load average {before:.1f} at the start.")
+    print()
+    for line in table.write(groups):
+        print(line)
+    return 0 if table.all_measured(groups) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""What is measured: each function makes one measurement of one program and gives its figures by name."""
+import os
+import shutil
+import time
+
+from processes import Failed, Process, both_ends
+
+# The start of a JPEG file; the tools look no further.
+JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000ffdb")
+
+
+class Bench:
+    """Where the programs and the files of a run are."""
+
+    def __init__(self, programs, folder, same, two):
+        self.baseline = os.path.join(programs, "tls-baseline")
+        self.ours = os.path.join(programs, "piconet-benchmark")
+        self.imagesend = os.path.join(programs, "imagesend")
+        self.imagerecv = os.path.join(programs, "imagerecv")
+        self.folder = folder
+        # (client's processor, server's processor)
+        self.same = same
+        self.two = two
+        self.big = os.path.join(folder, "big")
+        self.photo = os.path.join(folder, "photo.jpg")
+        self.received = os.path.join(folder, "received")
+
+    def warm_up(self, size):
+        """Makes the files. Twice the big one, so that the memory behind the tmpfs has been touched before anything is timed."""
+        block = os.urandom(1 << 20)
+        for name in ("big", "warm"):
+            with open(os.path.join(self.folder, name), "wb") as file:
+                for _ in range(size >> 20):
+                    file.write(block)
+        os.unlink(os.path.join(self.folder, "warm"))
+        with open(self.photo, "wb") as file:
+            file.write(JPEG + os.urandom(3_000_000 - len(JPEG)))
+
+
+def round_trip(bench, program, size, count, cpus):
+    options = ["--size", str(size), "--count", str(count)]
+    client, server = both_ends(program, "pingpong", options, options, cpus, bench.folder)
+    return {"p50": client["p50_us"], "p99": client["p99_us"], "rss": max(client["rss_kib"], server["rss_kib"]) / 1024}
+
+
+def rate(bench, program, size, count, cpus):
+    options = ["--size", str(size), "--count", str(count)]
+    client, server = both_ends(program, "rate", options, options, cpus, bench.folder)
+    cpu = client["user"] + client["sys"] + server["user"] + server["sys"]
+    return {
+        "rate": count / client["wall"], "cpu_us": cpu / count * 1e6,
+        "rss": max(client["rss_kib"], server["rss_kib"]) / 1024,
+    }
+
+
+def transfer(size, wall, ends):
+    """The figures of one file's way, from the two processes' own."""
+    cpu = sum(end["user"] + end["sys"] for end in ends)
+    return {
+        "gb_s": size / wall / 1e9, "cpu": cpu / (size / 2**30), "rss": max(end["rss_kib"] for end in ends) / 1024,
+    }
+
+
+def bulk(bench, program, options, cpus):
+    out = os.path.join(bench.folder, "out")
+    try:
+        client, server = both_ends(
+            program, "bulk", ["--out", out] + options, ["--file", bench.big] + options, cpus, bench.folder)
+        size = os.path.getsize(bench.big)
+        if os.path.getsize(out) != size:
+            raise Failed(f"{program} bulk: {os.path.getsize(out)} bytes arrived of {size}")
+        return transfer(size, client["wall"], (client, server))
+    finally:
+        if os.path.exists(out):
+            os.unlink(out)
+
+
+class Receiver:
+    """A real imagerecv, measured from outside, found by name."""
+
+    def __init__(self, bench, cpu, name, options):
+        shutil.rmtree(bench.received, ignore_errors=True)
+        os.mkdir(bench.received)
+        self.name = name
+        self.process = Process(
+            [bench.baseline, "run", "--cpu", str(cpu), "--", bench.imagerecv, "--name", name, "--accept", "all",
+             "--directory", bench.received, "--json"] + options,
+            environment(bench, "receiver"), bench.folder)
+        # It says nothing when it is ready; a second is ample, and is in no figure.
+        time.sleep(1)
+
+
+def environment(bench, who):
+    return {"XDG_STATE_HOME": os.path.join(bench.folder, "state-" + who), "PICONET_INTERFACES": "lo"}
+
+
+def send(bench, cpu, name, options, file):
+    """Runs imagesend to its end and gives its figures; wall is from its start to its end."""
+    process = Process(
+        [bench.baseline, "run", "--cpu", str(cpu), "--", bench.imagesend, "--to", name, "--json"] + options + [file],
+        environment(bench, "sender"), bench.folder)
+    try:
+        process.wait()
+        if '"event":"stored"' not in process.text(process.output):
+            raise process.complaint("not stored")
+        return process.result(process.errors)
+    finally:
+        process.close()
+
+
+def tools_bulk(bench, cpus):
+    """The whole file with the real tools: start, discovery and handshake included."""
+    receiver = Receiver(bench, cpus[1], "Bulk", ["--any", "--count", "1"])
+    try:
+        sender = send(bench, cpus[0], receiver.name, ["--any"], bench.big)
+        receiver.process.wait()
+        end = receiver.process.result(receiver.process.errors)
+        return transfer(os.path.getsize(bench.big), sender["wall"], (sender, end))
+    finally:
+        receiver.process.close()
+        shutil.rmtree(bench.received, ignore_errors=True)
+
+
+def tools_photo(bench, cpus):
+    """One photo of 3 MB: from the start of imagesend until it has heard that the photo is stored, and has ended."""
+    receiver = Receiver(bench, cpus[1], "Photo", ["--count", "1"])
+    try:
+        return {"ms": send(bench, cpus[0], receiver.name, [], bench.photo)["wall"] * 1000}
+    finally:
+        receiver.process.close()
+        shutil.rmtree(bench.received, ignore_errors=True)

@@ -1,0 +1,96 @@
+"""Starts what is measured, always as two processes, and reads the JSON line that each prints at its end."""
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+TIMEOUT = 600.0
+
+
+class Failed(Exception):
+    """One measurement could not be made; the text says why."""
+
+
+class Process:
+    """One program whose standard output and error go to files, ended at the latest by close()."""
+
+    def __init__(self, arguments, environment, folder):
+        self.arguments = arguments
+        self.output = tempfile.TemporaryFile("w+", dir=folder)
+        self.errors = tempfile.TemporaryFile("w+", dir=folder)
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.errors,
+            env={**os.environ, **environment})
+
+    def text(self, file):
+        # pread: the child writes at the offset that both share.
+        return os.pread(file.fileno(), 16 << 20, 0).decode("utf-8", "replace")
+
+    def complaint(self, what):
+        tail = "\n".join((self.text(self.output) + self.text(self.errors)).splitlines()[-8:])
+        return Failed(f"{os.path.basename(self.arguments[0])} {' '.join(self.arguments[1:3])}: {what}\n{tail}")
+
+    def wait_for(self, prefix, timeout=10.0):
+        """The rest of the first line of output that begins with `prefix`."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            for line in self.text(self.output).splitlines():
+                if line.startswith(prefix):
+                    return line[len(prefix):].strip()
+            if self.process.poll() is not None:
+                break
+            select.select([], [], [], 0.005)
+        raise self.complaint(f"no line {prefix!r}")
+
+    def wait(self):
+        try:
+            status = self.process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise self.complaint(f"not done after {TIMEOUT:.0f} s") from None
+        if status != 0:
+            raise self.complaint(f"exit status {status}")
+
+    def result(self, file):
+        """The last line that is a JSON object."""
+        for line in reversed(self.text(file).splitlines()):
+            if line.startswith("{"):
+                try:
+                    return json.loads(line)
+                except ValueError:
+                    break
+        raise self.complaint("no JSON line")
+
+    def close(self):
+        if self.process.poll() is None:
+            # `tls-baseline run` passes SIGTERM on; what it started dies with it in any case.
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(3)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.output.close()
+        self.errors.close()
+
+
+def both_ends(program, mode, server, client, cpus, folder):
+    """Runs one server and one client of `program` and gives the results of (client, server)."""
+    started = []
+    try:
+        ends = []
+        for end, options, cpu in (("--server", server, cpus[1]), ("--client", client, cpus[0])):
+            port = ends[0].wait_for("READY") if ends else "0"
+            state = os.path.join(folder, "state" + end)
+            process = Process(
+                [program, mode, end, "--port", port, "--cpu", str(cpu)] + options, {"XDG_STATE_HOME": state}, folder)
+            started.append(process)
+            ends.append(process)
+        for process in reversed(ends):
+            process.wait()
+        return ends[1].result(ends[1].output), ends[0].result(ends[0].output)
+    finally:
+        for process in started:
+            process.close()
