@@ -3,6 +3,7 @@
 
 #include "PiconetErrors.h"
 #include "PiconetEventLoop.h"
+#include "PiconetProcess.h"
 #include "PiconetSockets.h"
 #include "files.h"
 #include "multicast.h"

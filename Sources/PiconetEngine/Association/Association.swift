@@ -63,6 +63,11 @@ struct Association: Sendable {
     inbox = Inbox(window: UInt64(window))
   }
 
+  /// Whether the message may be queued: sent to a member that we are not leaving, within the limit of both sides.
+  func takes(_ message: Bytes) -> Bool {
+    isMember && leaving == nil && message.count <= peer.messageLimit
+  }
+
   /// Counts a message frame and completes its message.
   mutating func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
     guard isMember else { throw InboxBreach.notMember }

@@ -34,11 +34,11 @@ extension SessionEngine {
 
   /// Received frames are acknowledged with what is sent anyway, or once so many have come.
   private mutating func acknowledge(_ far: NodeID, into bytes: inout [UInt8]) {
-    guard let association = associations[far] else { return }
-    let unacknowledged = association.received - association.receivedTold
-    guard unacknowledged >= 64 else { return }
-    FrameEncoder.append(.acknowledge(received: association.received), to: &bytes)
-    associations[far]?.receivedTold = association.received
+    guard let index = associations.index(forKey: far) else { return }
+    let received = associations.values[index].received
+    guard received - associations.values[index].receivedTold >= 64 else { return }
+    FrameEncoder.append(.acknowledge(received: received), to: &bytes)
+    associations.values[index].receivedTold = received
   }
 
   /// Chunks of the first transfer that has some; the next one's turn comes when it has none.
@@ -98,24 +98,24 @@ extension SessionEngine {
   mutating func queue(
     _ message: Bytes, to far: NodeID, _ mode: DeliveryMode, _ now: Instant, _ effects: inout [Effect]
   ) {
-    let cost = Outbox.cost(of: message)
-    guard let association = associations[far], association.isMember, association.leaving == nil,
-      message.count <= association.peer.messageLimit
-    else {
+    // By index and in place: a copy of the association, were it alive now, would make each append copy the whole queue.
+    guard let index = associations.index(forKey: far), associations.values[index].takes(message) else {
       // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
-      effects.append(.messagesTaken(far, byteCount: cost))
+      effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       return
     }
+    let link = associations.values[index].link
     switch mode {
-    case .reliable: associations[far]?.outbox.append(message)
+    case .reliable: associations.values[index].outbox.append(message)
     case .unreliable:
-      effects.append(.messagesTaken(far, byteCount: cost))
-      guard let link = links[association.link], message.count <= association.frameLimit,
-        link.outstanding + link.control.count + message.count < configuration.transmitWindow
+      effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
+      let frameLimit = associations.values[index].frameLimit
+      guard let state = links[link], message.count <= frameLimit,
+        state.outstanding + state.control.count + message.count < configuration.transmitWindow
       else { return }
-      links[association.link]?.queue(.unreliableMessage(message))
+      links[link]?.queue(.unreliableMessage(message))
     }
-    dirty.insert(association.link)
+    dirty.insert(link)
   }
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
@@ -145,9 +145,9 @@ extension SessionEngine {
   private mutating func leaveWhenSent(
     _ far: NodeID, on link: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let association = associations[far], let leaving = association.leaving, !leaving.isTold,
-      association.outbox.isEmpty
-    else { return }
+    guard let leaving = associations[far]?.leaving, !leaving.isTold, associations[far]?.outbox.isEmpty == true else {
+      return
+    }
     associations[far]?.leaving?.isTold = true
     associations[far]?.sent += 1
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))

@@ -1,0 +1,55 @@
+import CPiconetSystem
+import Glibc
+
+/// What is wrong with the command line, or with what a measurement found.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// `piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`
+struct BenchmarkOptions {
+  enum Mode: String { case pingpong, bulk, rate }
+
+  var mode: Mode
+  var isServer = false
+  var port = 0
+  var cpu: Int?
+  var size = 64
+  var count = 20_000
+  var file = ""
+  var out = ""
+
+  init(_ arguments: [String]) throws {
+    guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
+      throw BenchmarkFailure("usage: piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N]")
+    }
+    self.mode = mode
+    var rest = arguments.dropFirst(2)
+    while let option = rest.popFirst() {
+      switch option {
+      case "--server": isServer = true
+      case "--client": isServer = false
+      case "--file": file = rest.popFirst() ?? ""
+      case "--out": out = rest.popFirst() ?? ""
+      case "--port", "--cpu", "--size", "--count":
+        guard let number = rest.popFirst().flatMap({ Int($0) }), number >= 0 else {
+          throw BenchmarkFailure("\(option) needs a number")
+        }
+        switch option {
+        case "--port": port = number
+        case "--cpu": cpu = number
+        case "--size": size = number
+        default: count = number
+        }
+      default: throw BenchmarkFailure("unknown option \(option)")
+      }
+    }
+  }
+
+  /// Keeps the whole process, threads to come included, on one processor.
+  func pin() throws {
+    guard let cpu else { return }
+    guard piconet_pin_to_processor(Int32(cpu)) == 0 else { throw BenchmarkFailure("can't pin to processor \(cpu)") }
+  }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import Piconet
+
+/// The two ends of a measurement: a node that listens, and one that connects to it.
+enum BothEnds {
+  static func run(_ options: BenchmarkOptions, _ body: (Node, Member) async throws -> Void) async throws {
+    var configuration = NodeConfiguration(session: "benchmark", name: options.isServer ? "server" : "client")
+    configuration.discovers = false
+    configuration.mode = options.isServer ? .server : .client
+    configuration.listen = "127.0.0.1:\(options.isServer ? options.port : 0)"
+    try await Node.run(configuration) { node in
+      if options.isServer {
+        try await node.setAvailable(true)
+        guard let address = await node.listeningAddresses.first, let port = address.text.split(separator: ":").last
+        else {
+          throw BenchmarkFailure("no address to listen on")
+        }
+        print("READY \(port)")
+        fflush(nil)
+        for await invitation in node.invitations {
+          try await body(node, try await invitation.accept())
+          return
+        }
+      } else {
+        try await body(node, try await node.connect(to: "127.0.0.1:\(options.port)"))
+      }
+    }
+  }
+}
