@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Async functions run where their caller runs, so that a message costs no change of executors.
+let strictOnCaller = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
   name: "Piconet",
   products: [
@@ -54,7 +57,7 @@ let package = Package(
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
         "CPiconetSystem",
       ],
-      swiftSettings: strict),
+      swiftSettings: strictOnCaller),
 
     // Tools.
     .target(
@@ -68,7 +71,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
-      path: "Tools/BenchmarkProgram", swiftSettings: strict),
+      path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
       name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire"],
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),

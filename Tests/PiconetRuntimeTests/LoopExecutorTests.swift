@@ -9,13 +9,13 @@ struct LoopExecutorTests {
   func tasksRunOnTheLoop() async throws {
     try await withLoop { loop, actor in
       #expect(!loop.isOnLoop)
-      let isOn = await withTaskExecutorPreference(loop) {
+      let isOn = await withTaskExecutorPreference(LoopTaskExecutor(loop: loop)) {
         await Task.yield()
         return loop.isOnLoop
       }
       #expect(isOn)
       #expect(await actor.run { _ in loop.isOnLoop })
-      let ofTask = await Task(executorPreference: loop) {
+      let ofTask = await Task(executorPreference: LoopTaskExecutor(loop: loop)) {
         await withTaskGroup(of: Bool.self) { group in
           for _ in 0..<10 { group.addTask { loop.isOnLoop } }
           return await group.reduce(true) { $0 && $1 }

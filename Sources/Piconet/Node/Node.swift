@@ -70,7 +70,7 @@ public final class Node: Sendable {
 
   /// Tasks that prefer this executor run on the node's own thread: a message is then answered without a change of threads.
   /// They must not block.
-  public var executor: any TaskExecutor { core.loop }
+  public var executor: any TaskExecutor { core.executor }
 
   /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted. Cancelling
   /// the calling task withdraws the invitation.

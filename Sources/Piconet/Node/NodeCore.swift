@@ -11,6 +11,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let id: NodeID
   let configuration: NodeConfiguration
   let loop: EventLoop
+  let executor: LoopTaskExecutor
   let worker: WorkerThread
   private let mailbox: BatchMailbox<NodeInput>
 
@@ -62,6 +63,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.configuration = configuration
     self.messageWindow = messageWindow
     self.loop = loop
+    executor = LoopTaskExecutor(loop: loop)
     self.worker = worker
     mailbox = BatchMailbox(loop: loop, limit: .max, handler: take)
   }

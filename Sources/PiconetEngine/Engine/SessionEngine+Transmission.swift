@@ -3,29 +3,31 @@ import PiconetWire
 /// Frames on their way out: control before messages before bulk, never more than the window with the driver.
 extension SessionEngine {
   mutating func transmit(on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
-    guard var link = links[id] else { return }
-    let far = link.phase == .active ? link.node : nil
+    guard let linkSlot = links.slot(of: id), let outstanding = links[slot: linkSlot]?.outstanding else { return }
     var bytes: [UInt8] = []
-    swap(&bytes, &link.control)
-    var room = configuration.transmitWindow - link.outstanding - bytes.count
-
-    if let far, associations[far] != nil {
-      if room > 0, let isEmpty = associations[far]?.outbox.isEmpty, !isEmpty {
-        let frameLimit = associations[far]?.frameLimit ?? 0
+    if links[slot: linkSlot]?.control.isEmpty == false {
+      bytes = links[slot: linkSlot]?.control ?? []
+      links[slot: linkSlot]?.control = []
+    }
+    var room = configuration.transmitWindow - outstanding - bytes.count
+    let far = links[slot: linkSlot]?.phase == .active ? links[slot: linkSlot]?.node : nil
+    if let far, let slot = associations.slot(of: far) {
+      if room > 0, associations[slot: slot]?.outbox.isEmpty == false {
+        let frameLimit = associations[slot: slot]?.frameLimit ?? 0
         let before = bytes.count
-        bytes.reserveCapacity(min(room, associations[far]?.outbox.queuedCost ?? 0) + before)
-        let framed = associations[far]?.outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
-        associations[far]?.sent += framed?.frames ?? 0
+        bytes.reserveCapacity(min(room, associations[slot: slot]?.outbox.queuedCost ?? 0) + before)
+        let framed = associations[slot: slot]?.outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
+        associations[slot: slot]?.sent += framed?.frames ?? 0
         room -= bytes.count - before
         if let cost = framed?.cost, cost > 0 { effects.append(.messagesTaken(far, byteCount: cost)) }
       }
       acknowledge(far, into: &bytes)
     }
-    // What was taken from the link goes back before anything else looks at it.
-    link.outstanding += bytes.count
-    if !bytes.isEmpty { link.lastSent = now }
-    links[id] = link
-    if !bytes.isEmpty { effects.append(.transmit(id, bytes[...])) }
+    if !bytes.isEmpty {
+      links[slot: linkSlot]?.outstanding = outstanding + bytes.count
+      links[slot: linkSlot]?.lastSent = now
+      effects.append(.transmit(id, bytes[...]))
+    }
     if let far {
       if room > 0 { transmitChunks(to: far, on: id, room: room, now, &effects) }
       leaveWhenSent(far, on: id, now, &effects)
@@ -34,18 +36,18 @@ extension SessionEngine {
 
   /// Received frames are acknowledged with what is sent anyway, or once so many have come.
   private mutating func acknowledge(_ far: NodeID, into bytes: inout [UInt8]) {
-    guard let index = associations.index(forKey: far) else { return }
-    let received = associations.values[index].received
-    guard received - associations.values[index].receivedTold >= 64 else { return }
+    guard let slot = associations.slot(of: far), let received = associations[slot: slot]?.received,
+      let told = associations[slot: slot]?.receivedTold, received - told >= 64
+    else { return }
     FrameEncoder.append(.acknowledge(received: received), to: &bytes)
-    associations.values[index].receivedTold = received
+    associations[slot: slot]?.receivedTold = received
   }
 
   /// Chunks of the first transfer that has some; the next one's turn comes when it has none.
   private mutating func transmitChunks(
     to far: NodeID, on id: LinkID, room: Int, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let order = associations[far]?.outgoingOrder, !order.isEmpty,
+    guard associations[far]?.outgoingOrder.isEmpty == false, let order = associations[far]?.outgoingOrder,
       let frameLimit = associations[far]?.frameLimit
     else { return }
     let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
@@ -99,17 +101,17 @@ extension SessionEngine {
     _ message: Bytes, to far: NodeID, _ mode: DeliveryMode, _ now: Instant, _ effects: inout [Effect]
   ) {
     // By index and in place: a copy of the association, were it alive now, would make each append copy the whole queue.
-    guard let index = associations.index(forKey: far), associations.values[index].takes(message) else {
+    guard let slot = associations.slot(of: far), associations[slot: slot]?.takes(message) == true else {
       // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       return
     }
-    let link = associations.values[index].link
+    guard let link = associations[slot: slot]?.link else { return }
     switch mode {
-    case .reliable: associations.values[index].outbox.append(message)
+    case .reliable: associations[slot: slot]?.outbox.append(message)
     case .unreliable:
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
-      let frameLimit = associations.values[index].frameLimit
+      let frameLimit = associations[slot: slot]?.frameLimit ?? 0
       guard let state = links[link], message.count <= frameLimit,
         state.outstanding + state.control.count + message.count < configuration.transmitWindow
       else { return }

@@ -13,12 +13,12 @@ public struct SessionEngine: Sendable {
   var attempts: [InvitationAttempt] = []
   /// Dials under way, and the attempt that each serves.
   var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
-  var links: [LinkID: Link] = [:]
-  var associations: [NodeID: Association] = [:]
+  var links = Table<LinkID, Link>()
+  var associations = Table<NodeID, Association>()
   /// Associations begun per peer.
   var begun = BegunCounts()
-  var outgoing: [TransferID: OutgoingTransfer] = [:]
-  var incoming: [TransferID: IncomingTransfer] = [:]
+  var outgoing = Table<TransferID, OutgoingTransfer>()
+  var incoming = Table<TransferID, IncomingTransfer>()
 
   var nextDial: UInt64 = 1
   var nextIncoming = TransferID.firstIncoming

@@ -1,13 +1,11 @@
-/// A loop as an executor (SE-0392, SE-0417): jobs enqueued on the loop's own thread run in the same round, with no system
+/// A loop as an actor's executor (SE-0392): jobs enqueued on the loop's own thread run in the same round, with no system
 /// call; from elsewhere they wake it.
 ///
 /// An actor on a loop keeps the loop alive by itself: `UnownedSerialExecutor` does not.
-extension EventLoop: SerialExecutor, TaskExecutor {
+extension EventLoop: SerialExecutor {
   public func enqueue(_ job: consuming ExecutorJob) { submit(.task(UnownedJob(job))) }
 
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-
-  public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
   /// Makes `assumeIsolated` and `preconditionIsolated` hold in handlers that the loop calls, outside any task.
   public func checkIsolated() { precondition(isOnLoop, "not on the loop \(name)") }
@@ -15,6 +13,6 @@ extension EventLoop: SerialExecutor, TaskExecutor {
   public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
   func run(_ job: UnownedJob) {
-    job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    job.runSynchronously(on: asUnownedSerialExecutor())
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// that is worth doing once a batch belongs, such as flushing a link.
 ///
 /// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor:
-/// an actor whose `unownedExecutor` it is, and tasks with it as their preferred executor, run on its thread.
+/// an actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
 ///
 /// Whoever makes a loop calls `stop`; a loop that nobody stops lives as long as the program.
 public final class EventLoop: @unchecked Sendable {
@@ -321,6 +321,7 @@ public final class EventLoop: @unchecked Sendable {
   private func run(_ job: LoopJob) {
     switch job {
     case .task(let task): run(task)
+    case .preferring(let task, let executor): task.runSynchronously(on: executor.asUnownedTaskExecutor())
     case .call(let body): body()
     case .drain(let mailbox): mailbox.drain()
     }

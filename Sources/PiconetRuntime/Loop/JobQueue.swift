@@ -1,6 +1,7 @@
 /// One thing for a loop to do.
 enum LoopJob {
   case task(UnownedJob)
+  case preferring(UnownedJob, LoopTaskExecutor)
   case call(() -> Void)
   case drain(any MailboxDrain)
 }
