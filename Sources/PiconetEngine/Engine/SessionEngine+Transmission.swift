@@ -119,7 +119,7 @@ extension SessionEngine {
   }
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
-    guard let limit = associations[far]?.inbox.consume(cost) else { return }
+    guard let limit = associations[far]?.inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
     send(.messageCredit(limit: limit), to: far)
   }
 
