@@ -81,7 +81,8 @@ extension World {
   }
 
   private func consume(_ peer: NodeID, _ node: SimulatedNode) {
-    guard let cost = node.application.unconsumed.removeValue(forKey: peer), cost > 0 else { return }
+    guard let cost = node.application.unconsumed[peer], cost > 0 else { return }
+    node.application.unconsumed[peer] = 0
     post(.fact(.messagesConsumed(peer, byteCount: cost)), to: node)
   }
 
