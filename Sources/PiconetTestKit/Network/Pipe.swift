@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// One direction of a connection: what waits for the kernel, and what is under way.
-struct Pipe {
+final class Pipe {
   enum Cargo {
     case bytes(Bytes)
     /// The sender has closed in good order.
@@ -33,14 +33,21 @@ struct Pipe {
   var hasWaiting: Bool { waitingHead < waiting.count }
   var nextArrival: UInt64? { flightHead < flight.count ? flight[flightHead].arrival : nil }
 
-  mutating func wait(_ bytes: Bytes) { waiting.append(bytes) }
+  /// Small writes share a piece, as they share a segment.
+  func wait(_ bytes: Bytes) {
+    if waitingHead < waiting.count, waiting[waiting.count - 1].count + bytes.count <= 2_048 {
+      waiting[waiting.count - 1].append(contentsOf: bytes)
+    } else {
+      waiting.append(bytes)
+    }
+  }
 
-  mutating func dropWaiting() {
+  func dropWaiting() {
     waiting = []
     waitingHead = 0
   }
 
-  mutating func dropFlight() {
+  func dropFlight() {
     for index in flightHead..<flight.count {
       if case .bytes(let bytes) = flight[index].cargo { buffered -= bytes.count }
     }
@@ -49,7 +56,7 @@ struct Pipe {
   }
 
   /// Moves into the kernel what fits. Returns how many bytes went.
-  mutating func pump(at now: UInt64, dice: inout Dice) -> Int {
+  func pump(at now: UInt64, dice: inout Dice) -> Int {
     var moved = 0
     while waitingHead < waiting.count, buffered < conditions.bufferLimit {
       let first = waiting[waitingHead]
@@ -72,7 +79,7 @@ struct Pipe {
     return moved
   }
 
-  mutating func send(_ cargo: Cargo, at now: UInt64, dice: inout Dice) {
+  func send(_ cargo: Cargo, at now: UInt64, dice: inout Dice) {
     var count = 0
     if case .bytes(let bytes) = cargo { count = bytes.count }
     buffered += count
@@ -82,7 +89,7 @@ struct Pipe {
     flight.append((lastArrival, cargo))
   }
 
-  mutating func popArrived() -> Cargo? {
+  func popArrived() -> Cargo? {
     guard flightHead < flight.count else { return nil }
     let cargo = flight[flightHead].cargo
     flightHead += 1
