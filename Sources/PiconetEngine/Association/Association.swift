@@ -33,6 +33,8 @@ struct Association: Sendable {
   // Messages.
   var outbox = Outbox()
   var inbox: Inbox
+  /// A limit of message credit that the far side is to be told; the last one says all.
+  var creditDue: UInt64?
 
   // Transfers: wire numbers to transfers, each way.
   var outgoing: [UInt64: TransferID] = [:]
@@ -40,6 +42,8 @@ struct Association: Sendable {
   /// Outgoing transfers in the order of their offers; the first with something to send goes first.
   var outgoingOrder: [TransferID] = []
   var numbers = TransferNumbers()
+  /// Offers wait until the link has taken the control frames before them.
+  var areOffersHeldBack = false
 
   struct Leaving: Sendable {
     var command: CommandID?

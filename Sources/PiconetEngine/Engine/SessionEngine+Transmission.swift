@@ -6,10 +6,18 @@ extension SessionEngine {
     guard var link = links[id] else { return }
     let far = link.phase == .active ? link.node : nil
     var bytes: [UInt8] = []
-    swap(&bytes, &link.control)
-    var room = configuration.transmitWindow - link.outstanding - bytes.count
+    var room = configuration.transmitWindow - link.outstanding
+    // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
+    // ever more of them.
+    let mayControlGo = room > 0
+    if mayControlGo { swap(&bytes, &link.control) }
+    room -= bytes.count
 
-    if let far, associations[far] != nil {
+    if let far, associations[far] != nil, mayControlGo {
+      if let limit = associations[far]?.creditDue {
+        associations[far]?.creditDue = nil
+        FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
+      }
       if room > 0, let isEmpty = associations[far]?.outbox.isEmpty, !isEmpty {
         let frameLimit = associations[far]?.frameLimit ?? 0
         let before = bytes.count
@@ -26,7 +34,8 @@ extension SessionEngine {
     if !bytes.isEmpty { link.lastSent = now }
     links[id] = link
     if !bytes.isEmpty { effects.append(.transmit(id, bytes[...])) }
-    if let far {
+    if let far, mayControlGo {
+      if associations[far]?.areOffersHeldBack == true { sendOffers(to: far) }
       if room > 0 { transmitChunks(to: far, on: id, room: room, now, &effects) }
       leaveWhenSent(far, on: id, now, &effects)
     }
@@ -120,7 +129,9 @@ extension SessionEngine {
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
     guard let limit = associations[far]?.inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
-    send(.messageCredit(limit: limit), to: far)
+    guard let link = associations[far]?.link else { return }
+    associations[far]?.creditDue = limit
+    dirty.insert(link)
   }
 
   // MARK: Leaving

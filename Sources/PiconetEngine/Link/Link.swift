@@ -46,6 +46,9 @@ struct Link: Sendable {
 
   /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
   static let controlLimit = 256 << 10
+  /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of which we
+  /// may have many ourselves.
+  static let offerLimit = 64 << 10
   /// Bytes that may come in while decoding is paused.
   static let pausedLimit = 1 << 20
 
