@@ -49,7 +49,9 @@ extension World {
     case .messageAboveLimit: for _ in 0..<130 { say(.fragment(node.dice.bytes(900)[...])) }
     case .messagesBeyondCredit: for _ in 0..<60 { say(.message(payload)) }
     case .optionalFlood: for _ in 0..<200 { hostileSend([0xA0 | UInt8(node.dice.number(0...15)), 1, 0], node, number) }
-    case .pingFlood: for _ in 0..<2_000 { say(.ping(VariableInteger.max)) }
+    case .pingFlood:
+      hostileSend(
+        Array(repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 1_000).joined()), node, number)
     case .offerFlood: for next in 0..<100 { offer(UInt64(session.rounds * 100 + next), size: 10, node, number) }
     case .sameNumber: for _ in 0..<2 { offer(1, size: 10, node, number) }
     case .hugeOffer: offer(3, size: VariableInteger.max, node, number)

@@ -17,7 +17,7 @@ extension World {
     if isCalm { return }
     if !isBusy || node.dice.chance(20) {
       let target = node.dice.number(0...(scenario.engineCount - 1))
-      if nodes[target].isAlive, connections.count < 40 {
+      if nodes[target].isAlive, connections.count < 25 {
         let connection = connect(index, target)
         open(connection, 0, dial: nil)
         enterAccepted(connection)

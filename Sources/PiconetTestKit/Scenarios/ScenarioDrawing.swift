@@ -190,6 +190,7 @@ extension Scenario {
       return persona
     }
     hostileCount = 1
+    activeTime = 1_200_000_000
     for index in configurations.indices {
       configurations[index].messageWindow = min(
         configurations[index].messageWindow, 40_000 + configurations[index].messageLimit)
