@@ -19,11 +19,12 @@ public struct Member: Sendable, Identifiable {
   /// An unreliable message never waits: it is dropped when the connection can't take it now. One is at most as long as a
   /// frame of the peer (16,381 bytes by default).
   /// - Throws: `messageTooLarge` with both numbers, `cancelled`, or why the member has left.
-  public func send(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
-    try await send(slice: (bytes as? ArraySlice<UInt8>) ?? Array(bytes)[...], mode: mode)
+  public func send(_ bytes: [UInt8], mode: DeliveryMode = .reliable) async throws(PiconetError) {
+    try await send(bytes[...], mode: mode)
   }
 
-  func send(slice bytes: ArraySlice<UInt8>, mode: DeliveryMode) async throws(PiconetError) {
+  /// As above, sharing the slice's storage instead of copying it.
+  public func send(_ bytes: ArraySlice<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
     guard bytes.count <= proven.messageLimit else {
       throw PiconetError(
         .messageTooLarge, peer: id, blame: .us,

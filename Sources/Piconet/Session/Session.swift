@@ -20,13 +20,13 @@ public struct Session: Sendable {
   /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied.
   /// - Throws: the first member's error that is not its leaving; the others still get the message.
   public func send(
-    _ bytes: some Sequence<UInt8>, to members: [Member]? = nil, mode: DeliveryMode = .reliable
+    _ bytes: [UInt8], to members: [Member]? = nil, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
-    let slice = (bytes as? ArraySlice<UInt8>) ?? Array(bytes)[...]
+    let slice = bytes[...]
     var failure: PiconetError?
     for member in members ?? self.members {
       do throws(PiconetError) {
-        try await member.send(slice: slice, mode: mode)
+        try await member.send(slice, mode: mode)
       } catch {
         if failure == nil { failure = error }
       }

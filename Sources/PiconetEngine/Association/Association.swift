@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What two nodes share while they are connected: sequence numbers, credit, membership, what waits to be sent.
-struct Association: Sendable {
+/// What two nodes share while they are connected, in one engine, which alone has it (an object for the reason of `Link`): sequence numbers, credit, membership, what waits to be sent.
+final class Association {
   let id: AssociationID
   let node: NodeID
   /// The active link.
@@ -33,6 +33,8 @@ struct Association: Sendable {
   // Messages.
   var outbox = Outbox()
   var inbox: Inbox
+  /// A limit of message credit that the far side is to be told; the last one says all.
+  var creditDue: UInt64?
 
   // Transfers: wire numbers to transfers, each way.
   var outgoing: [UInt64: TransferID] = [:]
@@ -40,6 +42,8 @@ struct Association: Sendable {
   /// Outgoing transfers in the order of their offers; the first with something to send goes first.
   var outgoingOrder: [TransferID] = []
   var numbers = TransferNumbers()
+  /// Offers wait until the link has taken the control frames before them.
+  var areOffersHeldBack = false
 
   struct Leaving: Sendable {
     var command: CommandID?
@@ -68,8 +72,15 @@ struct Association: Sendable {
     isMember && leaving == nil && message.count <= peer.messageLimit
   }
 
+  /// Received frames are acknowledged with what is sent anyway, once there are some.
+  func acknowledge(into bytes: inout [UInt8]) {
+    guard received - receivedTold >= 64 else { return }
+    FrameEncoder.append(.acknowledge(received: received), to: &bytes)
+    receivedTold = received
+  }
+
   /// Counts a message frame and completes its message.
-  mutating func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
+  func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
     guard isMember else { throw InboxBreach.notMember }
     received += 1
     return try inbox.message(bytes, messageLimit: messageLimit)

@@ -40,11 +40,13 @@ struct Inbox: Sendable {
     guard used <= granted else { throw InboxBreach.credit }
   }
 
-  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame.
-  mutating func consume(_ cost: Int) -> UInt64? {
+  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame, or where the
+  /// credit that is left may not hold the next message: its fragments alone would give no credit back.
+  mutating func consume(_ cost: Int, messageLimit: Int) -> UInt64? {
     consumed = min(consumed + UInt64(max(0, cost)), used)
     let limit = consumed + window
-    guard limit - granted >= window / 4 else { return nil }
+    let isShort = granted - min(used, granted) < UInt64(messageLimit + WireLimits.messageCost)
+    guard limit > granted, isShort || limit - granted >= window / 4 else { return nil }
     granted = limit
     return limit
   }

@@ -78,8 +78,11 @@ extension SessionEngine {
     let peer = ProvenPeer(
       node: far, name: hello.name, traits: ready.opening.traits, code: ready.code,
       isKnown: ready.judgement == .known, messageLimit: limit)
+    // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into them.
+    var limits = hello.limits
+    limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     associations[far] = Association(
-      id: id, node: far, link: link, peer: peer, limits: hello.limits, window: configuration.messageWindow, at: now)
+      id: id, node: far, link: link, peer: peer, limits: limits, window: configuration.messageWindow, at: now)
     associationBegan(far, now, &effects)
   }
 

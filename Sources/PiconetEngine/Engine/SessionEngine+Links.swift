@@ -63,6 +63,8 @@ extension SessionEngine {
       links[id]?.decoder = decoder
       if decoder.bufferedCount > Link.pausedLimit {
         breach(id, .limitExceeded, "too many bytes during the handshake", now, &effects)
+      } else if let waiting = links[id]?.control.count, waiting > Link.controlLimit {
+        breach(id, .limitExceeded, "asks for more answers than it takes", now, &effects)
       }
     } catch {
       breach(id, .protocolBroken, "\(error)", now, &effects)
@@ -87,9 +89,6 @@ extension SessionEngine {
     case .ping(let token):
       links[id]?.queue(.pong(token))
       dirty.insert(id)
-      if let waiting = links[id]?.control.count, waiting > Link.controlLimit {
-        breach(id, .limitExceeded, "more pings than their answers can go", now, &effects)
-      }
     default: break
     }
   }

@@ -24,8 +24,8 @@ extension SessionEngine {
   mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
     timesChanged = true
     attemptDeadlines(now, &effects)
-    for id in links.sortedKeys { linkDeadline(id, now, &effects) }
-    for far in associations.sortedKeys { associationDeadline(far, now, &effects) }
+    for id in links.keys.sorted() { linkDeadline(id, now, &effects) }
+    for far in associations.keys.sorted() { associationDeadline(far, now, &effects) }
   }
 
   private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
@@ -72,10 +72,10 @@ extension SessionEngine {
     for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), now, &effects) }
     for dial in dials.keys.sorted() { effects.append(.cancelDial(dial)) }
     dials = [:]
-    for id in links.sortedKeys where links[id]?.phase != .active {
+    for id in links.keys.sorted() where links[id]?.phase != .active {
       end(id, Ending(.shuttingDown, .us), now, &effects)
     }
-    for far in associations.sortedKeys {
+    for far in associations.keys.sorted() {
       guard let association = associations[far] else { continue }
       if association.leaving != nil { continue }
       if !association.isMember {

@@ -3,56 +3,53 @@ import PiconetWire
 /// Frames on their way out: control before messages before bulk, never more than the window with the driver.
 extension SessionEngine {
   mutating func transmit(on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
-    guard let linkSlot = links.slot(of: id), let outstanding = links[slot: linkSlot]?.outstanding else { return }
+    guard let link = links[id] else { return }
+    // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
+    // ever more of them.
+    var room = configuration.transmitWindow - link.outstanding
+    guard room > 0 else { return }
     var bytes: [UInt8] = []
-    if links[slot: linkSlot]?.control.isEmpty == false {
-      bytes = links[slot: linkSlot]?.control ?? []
-      links[slot: linkSlot]?.control = []
-    }
-    var room = configuration.transmitWindow - outstanding - bytes.count
-    let far = links[slot: linkSlot]?.phase == .active ? links[slot: linkSlot]?.node : nil
-    if let far, let slot = associations.slot(of: far) {
-      if room > 0, associations[slot: slot]?.outbox.isEmpty == false {
-        let frameLimit = associations[slot: slot]?.frameLimit ?? 0
-        let before = bytes.count
-        bytes.reserveCapacity(min(room, associations[slot: slot]?.outbox.queuedCost ?? 0) + before)
-        let framed = associations[slot: slot]?.outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
-        associations[slot: slot]?.sent += framed?.frames ?? 0
-        room -= bytes.count - before
-        if let cost = framed?.cost, cost > 0 { effects.append(.messagesTaken(far, byteCount: cost)) }
+    swap(&bytes, &link.control)
+    room -= bytes.count
+    let association = link.phase == .active ? link.node.flatMap { associations[$0] } : nil
+
+    if let association {
+      if let limit = association.creditDue {
+        association.creditDue = nil
+        FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
       }
-      acknowledge(far, into: &bytes)
+      if room > 0, !association.outbox.isEmpty {
+        let before = bytes.count
+        bytes.reserveCapacity(min(room, association.outbox.queuedCost) + before)
+        let framed = association.outbox.frame(into: &bytes, room: room, frameLimit: association.frameLimit)
+        association.sent += framed.frames
+        room -= bytes.count - before
+        if framed.cost > 0 { effects.append(.messagesTaken(association.node, byteCount: framed.cost)) }
+      }
+      association.acknowledge(into: &bytes)
     }
     if !bytes.isEmpty {
-      links[slot: linkSlot]?.outstanding = outstanding + bytes.count
-      links[slot: linkSlot]?.lastSent = now
+      link.outstanding += bytes.count
+      link.lastSent = now
       effects.append(.transmit(id, bytes[...]))
     }
-    if let far {
-      if room > 0 { transmitChunks(to: far, on: id, room: room, now, &effects) }
-      leaveWhenSent(far, on: id, now, &effects)
+    if let association {
+      if association.areOffersHeldBack { sendOffers(to: association.node) }
+      if room > 0, !association.outgoingOrder.isEmpty {
+        transmitChunks(of: association, on: link, room: room, now, &effects)
+      }
+      leaveWhenSent(association, on: link, now, &effects)
     }
-  }
-
-  /// Received frames are acknowledged with what is sent anyway, or once so many have come.
-  private mutating func acknowledge(_ far: NodeID, into bytes: inout [UInt8]) {
-    guard let slot = associations.slot(of: far), let received = associations[slot: slot]?.received,
-      let told = associations[slot: slot]?.receivedTold, received - told >= 64
-    else { return }
-    FrameEncoder.append(.acknowledge(received: received), to: &bytes)
-    associations[slot: slot]?.receivedTold = received
   }
 
   /// Chunks of the first transfer that has some; the next one's turn comes when it has none.
   private mutating func transmitChunks(
-    to far: NodeID, on id: LinkID, room: Int, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, on link: Link, room: Int, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard associations[far]?.outgoingOrder.isEmpty == false, let order = associations[far]?.outgoingOrder,
-      let frameLimit = associations[far]?.frameLimit
-    else { return }
+    let frameLimit = association.frameLimit
     let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
     var room = room
-    for transfer in order {
+    for transfer in association.outgoingOrder {
       while room > 0, let block = outgoing[transfer]?.blocks.first {
         // Cut between frames, so that a message never waits for more than what is under way.
         let whole = max(1, room / frameCount) * frameCount
@@ -72,27 +69,27 @@ extension SessionEngine {
               frames: block.frames.dropFirst(whole), payloadCount: block.payloadCount - payload))
         }
         room -= frames.count
-        links[id]?.outstanding += frames.count
-        links[id]?.lastSent = now
-        effects.append(.transmit(id, frames))
+        link.outstanding += frames.count
+        link.lastSent = now
+        effects.append(.transmit(link.id, frames))
       }
-      finish(transfer, on: id, &effects)
+      finish(transfer, on: link, &effects)
       read(transfer, &effects)
       if room <= 0 { return }
     }
   }
 
   /// The end of a transfer goes right behind its last chunk.
-  private mutating func finish(_ id: TransferID, on link: LinkID, _ effects: inout [Effect]) {
+  private mutating func finish(_ id: TransferID, on link: Link, _ effects: inout [Effect]) {
     guard let transfer = outgoing[id], transfer.phase == .sending, let digest = transfer.digest,
       let number = transfer.number, transfer.blocks.isEmpty
     else { return }
     outgoing[id]?.phase = .ended
     var bytes: [UInt8] = []
     FrameEncoder.append(.end(transfer: number, size: transfer.offer.size, digest), to: &bytes)
-    links[link]?.outstanding += bytes.count
+    link.outstanding += bytes.count
     effects.append(.closeSource(id))
-    effects.append(.transmit(link, bytes[...]))
+    effects.append(.transmit(link.id, bytes[...]))
   }
 
   // MARK: Messages
@@ -100,29 +97,28 @@ extension SessionEngine {
   mutating func queue(
     _ message: Bytes, to far: NodeID, _ mode: DeliveryMode, _ now: Instant, _ effects: inout [Effect]
   ) {
-    // By index and in place: a copy of the association, were it alive now, would make each append copy the whole queue.
-    guard let slot = associations.slot(of: far), associations[slot: slot]?.takes(message) == true else {
+    guard let association = associations[far], association.takes(message) else {
       // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       return
     }
-    guard let link = associations[slot: slot]?.link else { return }
     switch mode {
-    case .reliable: associations[slot: slot]?.outbox.append(message)
+    case .reliable: association.outbox.append(message)
     case .unreliable:
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
-      let frameLimit = associations[slot: slot]?.frameLimit ?? 0
-      guard let state = links[link], message.count <= frameLimit,
-        state.outstanding + state.control.count + message.count < configuration.transmitWindow
+      guard let link = links[association.link], message.count <= association.frameLimit,
+        link.outstanding + link.control.count + message.count < configuration.transmitWindow
       else { return }
-      links[link]?.queue(.unreliableMessage(message))
+      link.queue(.unreliableMessage(message))
     }
-    dirty.insert(link)
+    dirty.insert(association.link)
   }
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
-    guard let limit = associations[far]?.inbox.consume(cost) else { return }
-    send(.messageCredit(limit: limit), to: far)
+    guard let limit = associations[far]?.inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
+    guard let link = associations[far]?.link else { return }
+    associations[far]?.creditDue = limit
+    dirty.insert(link)
   }
 
   // MARK: Leaving
@@ -145,16 +141,14 @@ extension SessionEngine {
 
   /// Once the messages before it are on their way, the leave goes; the far side closes the link when it has it.
   private mutating func leaveWhenSent(
-    _ far: NodeID, on link: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, on link: Link, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let leaving = associations[far]?.leaving, !leaving.isTold, associations[far]?.outbox.isEmpty == true else {
-      return
-    }
-    associations[far]?.leaving?.isTold = true
-    associations[far]?.sent += 1
+    guard let leaving = association.leaving, !leaving.isTold, association.outbox.isEmpty else { return }
+    association.leaving?.isTold = true
+    association.sent += 1
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
-    links[link]?.outstanding += bytes.count
-    links[link]?.lastSent = now
-    effects.append(.transmit(link, bytes[...]))
+    link.outstanding += bytes.count
+    link.lastSent = now
+    effects.append(.transmit(link.id, bytes[...]))
   }
 }

@@ -4,7 +4,8 @@ import PiconetWire
 ///
 /// The same seed and the same facts give the same effects. Whoever drives it hands over one fact after the other, calls `flush` after
 /// each batch, does what the effects say in their order, and calls back with `deadlineReached` when `nextDeadline` has come.
-public struct SessionEngine: Sendable {
+public struct SessionEngine: ~Copyable, @unchecked Sendable {
+  // Sendable is right: links and associations are objects that no copy and nobody else can reach.
   let node: NodeID
   let configuration: EngineConfiguration
   var random: SeededRandom
@@ -13,12 +14,12 @@ public struct SessionEngine: Sendable {
   var attempts: [InvitationAttempt] = []
   /// Dials under way, and the attempt that each serves.
   var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
-  var links = Table<LinkID, Link>()
-  var associations = Table<NodeID, Association>()
+  var links: [LinkID: Link] = [:]
+  var associations: [NodeID: Association] = [:]
   /// Associations begun per peer.
   var begun = BegunCounts()
-  var outgoing = Table<TransferID, OutgoingTransfer>()
-  var incoming = Table<TransferID, IncomingTransfer>()
+  var outgoing: [TransferID: OutgoingTransfer] = [:]
+  var incoming: [TransferID: IncomingTransfer] = [:]
 
   var nextDial: UInt64 = 1
   var nextIncoming = TransferID.firstIncoming
@@ -84,9 +85,13 @@ public struct SessionEngine: Sendable {
   /// Frames what is queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
     guard !dirty.isEmpty else { return }
-    let waiting = dirty.count == 1 ? Array(dirty) : dirty.sorted()
-    dirty.removeAll(keepingCapacity: true)
-    for link in waiting { transmit(on: link, now, &effects) }
+    if dirty.count == 1, let link = dirty.popFirst() {
+      transmit(on: link, now, &effects)
+    } else {
+      let waiting = dirty.sorted()
+      dirty.removeAll(keepingCapacity: true)
+      for link in waiting { transmit(on: link, now, &effects) }
+    }
     finishShutdown(&effects)
   }
 

@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// One secured link: its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
-struct Link: Sendable {
+/// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more than the
+/// message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
+final class Link {
   /// What has happened so far. The dialling side speaks first, so that the accepting side's nonce comes after the commitment.
   enum Phase: Equatable, Sendable {
     /// The far side's hello has not come.
@@ -46,6 +47,9 @@ struct Link: Sendable {
 
   /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
   static let controlLimit = 256 << 10
+  /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of which we
+  /// may have many ourselves.
+  static let offerLimit = 64 << 10
   /// Bytes that may come in while decoding is paused.
   static let pausedLimit = 1 << 20
 
@@ -73,13 +77,13 @@ struct Link: Sendable {
   }
 
   /// The decoder moves out while it is used, so that its buffers have one owner.
-  mutating func takeDecoder() -> FrameDecoder {
+  func takeDecoder() -> FrameDecoder {
     let taken = decoder
     decoder = FrameDecoder(frameLimit: decoder.frameLimit)
     return taken
   }
 
-  mutating func queue(_ frame: Frame) { FrameEncoder.append(frame, to: &control) }
+  func queue(_ frame: Frame) { FrameEncoder.append(frame, to: &control) }
 
   /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
   func nextDeadline(_ configuration: EngineConfiguration) -> Instant {

@@ -30,11 +30,16 @@ extension SessionEngine {
   }
 
   /// Offers what waits, as far as the far side takes more transfers.
-  private mutating func sendOffers(to far: NodeID) {
+  mutating func sendOffers(to far: NodeID) {
     guard let association = associations[far] else { return }
+    associations[far]?.areOffersHeldBack = false
     var open = UInt64(association.outgoing.count)
     guard open < association.limits.transfers else { return }
     for id in association.outgoingOrder where open < association.limits.transfers {
+      if let waiting = links[association.link]?.control.count, waiting > Link.offerLimit {
+        associations[far]?.areOffersHeldBack = true
+        return
+      }
       guard let transfer = outgoing[id], transfer.phase == .waiting,
         let number = associations[far]?.numbers.take()
       else { continue }

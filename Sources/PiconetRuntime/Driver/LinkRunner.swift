@@ -25,6 +25,8 @@ final class LinkRunner: LinkEndpointHandler {
   private var sealedStart = 0
   private var written: UInt64 = 0
   private var wantsWrite = false
+  /// It waits for its turn to write in this round.
+  var mustWrite = false
 
   /// Reads in a row before other links have their turn.
   private static let readsPerRound = 4

@@ -33,6 +33,9 @@ public final class NodeDriver: RoundHandler {
   /// Facts that came while effects were being done.
   private var facts: [Fact] = []
   private var effects: [Effect] = []
+  /// Takes turns with `facts`, and with `writers`, so that both keep their room.
+  private var takenFacts: [Fact] = []
+  private var takenWriters: [LinkRunner] = []
   private var isWorking = false
   private var isEnding = false
   private var isFinished = false
@@ -52,7 +55,7 @@ public final class NodeDriver: RoundHandler {
   /// - Parameters:
   ///   - observer: held weakly.
   public init(
-    loop: EventLoop, worker: WorkerThread, engine: SessionEngine, transports: [any Transport],
+    loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver
   ) {
     self.loop = loop
@@ -149,9 +152,9 @@ public final class NodeDriver: RoundHandler {
     while !facts.isEmpty || !effects.isEmpty {
       if !facts.isEmpty {
         let now = loop.now
-        let batch = facts
-        facts.removeAll(keepingCapacity: true)
-        for fact in batch { engine.handle(fact, at: now, into: &effects) }
+        swap(&facts, &takenFacts)
+        for fact in takenFacts { engine.handle(fact, at: now, into: &effects) }
+        takenFacts.removeAll(keepingCapacity: true)
       }
       performAll()
     }
@@ -176,12 +179,13 @@ public final class NodeDriver: RoundHandler {
       work()
       proceedStores()
       if writers.isEmpty { break }
-      let waiting = writers
-      writers.removeAll(keepingCapacity: true)
-      for runner in waiting {
+      swap(&writers, &takenWriters)
+      for runner in takenWriters {
+        runner.mustWrite = false
         let count = runner.writeOut()
         if count > 0, runner.phase == .open { process(.transmitted(runner.id, byteCount: count)) }
       }
+      takenWriters.removeAll(keepingCapacity: true)
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
@@ -401,14 +405,15 @@ public final class NodeDriver: RoundHandler {
   }
 
   func mustWrite(_ runner: LinkRunner) {
-    if !writers.contains(where: { $0 === runner }) { writers.append(runner) }
+    if runner.mustWrite { return }
+    runner.mustWrite = true
+    writers.append(runner)
   }
 
   func runnerClosed(_ runner: LinkRunner) {
     if runners[runner.id] === runner { runners[runner.id] = nil }
     securing.removeAll { $0 === runner }
     closing.removeAll { $0.runner === runner }
-    writers.removeAll { $0 === runner }
     tellIfFinished()
   }
 }

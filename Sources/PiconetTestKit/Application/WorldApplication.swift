@@ -1,0 +1,121 @@
+import PiconetEngine
+import PiconetWire
+
+/// What applications do of their own.
+extension World {
+  func persona(_ node: SimulatedNode) -> Persona { scenario.personas[node.index] }
+
+  @discardableResult
+  func command(_ command: Command, of node: SimulatedNode) -> CommandID {
+    let id = CommandID(rawValue: node.nextCommand)
+    node.nextCommand += 1
+    node.record.pending[id] = command
+    post(.fact(.commanded(id, command)), to: node)
+    return id
+  }
+
+  func plan(_ step: ApplicationStep, of node: SimulatedNode, in delay: UInt64) {
+    enter(.application(node: node.index, life: node.life, step), in: delay)
+  }
+
+  /// Sightings and invitations of a node that has just started.
+  func beginApplication(of node: SimulatedNode) {
+    for invitation in persona(node).invitations {
+      let at = node.life == 0 ? invitation.at : applicationDice.milliseconds(1...400)
+      plan(
+        .invite(target: invitation.target, byAddress: invitation.byAddress, timeout: invitation.timeout), of: node,
+        in: at)
+    }
+  }
+
+  func perform(_ step: ApplicationStep, of node: SimulatedNode) {
+    if node.application.isShuttingDown { return }
+    switch step {
+    case .invite(let target, let byAddress, let timeout): invite(target, byAddress, timeout, node)
+    case .cancelInvitation(let id): command(.cancelInvitation(id), of: node)
+    case .answer(let peer, let accept):
+      command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
+    case .confirm(let peer, let isConfirmed): command(.confirm(peer, isConfirmed, .codeMismatch), of: node)
+    case .send(let peer, let count): send(to: peer, count, node)
+    case .consume(let peer): consume(peer, node)
+    case .offer(let peer): offer(to: peer, node)
+    case .acceptOffer(let transfer): acceptOffer(transfer, node)
+    case .declineOffer(let transfer): command(.declineOffer(transfer, .notWanted, detail: ""), of: node)
+    case .cancelTransfer(let transfer): command(.cancelTransfer(transfer, .cancelled), of: node)
+    case .leave(let peer): command(.leave(peer, .left), of: node)
+    case .shutDown:
+      node.application.isShuttingDown = true
+      command(.shutDown, of: node)
+    }
+  }
+
+  private func invite(_ target: Int, _ byAddress: Bool, _ timeout: UInt64, _ node: SimulatedNode) {
+    if isCalm { return }
+    let seen = node.application.inSight.last { indices[$0.peer] == target }
+    let goal: InvitationTarget
+    if let seen, !byAddress {
+      goal = .node(seen)
+    } else {
+      let expected = applicationDice.chance(30) ? nodes[target].peer : nil
+      goal = .addresses([address(of: target)], expected: expected)
+    }
+    let id = command(
+      .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout))), of: node)
+    if applicationDice.chance(persona(node).cancelInvitationChance) {
+      plan(.cancelInvitation(id), of: node, in: applicationDice.milliseconds(0...300))
+    }
+  }
+
+  private func send(to peer: NodeID, _ count: Int, _ node: SimulatedNode) {
+    guard let limit = node.application.messageLimits[peer] else { return }
+    let budget = scenario.configurations[node.index].messageWindow
+    for _ in 0..<count {
+      var size = applicationDice.skewed(0...limit)
+      let mode: DeliveryMode = applicationDice.chance(persona(node).unreliableChance) ? .unreliable : .reliable
+      if mode == .unreliable { size = max(size, MessageContent.headerCount) }
+      let cost = size + WireLimits.messageCost
+      guard size <= limit, node.application.queuedCost[peer, default: 0] + cost <= budget else { continue }
+      node.application.queuedCost[peer, default: 0] += cost
+      post(.message(peer, size: size, mode), to: node)
+    }
+  }
+
+  private func consume(_ peer: NodeID, _ node: SimulatedNode) {
+    guard let cost = node.application.unconsumed[peer], cost > 0 else { return }
+    node.application.unconsumed[peer] = 0
+    post(.fact(.messagesConsumed(peer, byteCount: cost)), to: node)
+  }
+
+  private func offer(to peer: NodeID, _ node: SimulatedNode) {
+    if isCalm { return }
+    let size = applicationDice.chance(10) ? 0 : applicationDice.skewed(1...persona(node).largestFile)
+    let content = contents.count
+    contents.append(MessageContent.fileBytes(content, size: size))
+    let transfer = TransferID(rawValue: node.nextTransfer)
+    node.nextTransfer += 1
+    var metadata: [UInt8] = []
+    for shift in [24, 16, 8, 0] { metadata.append(UInt8(truncatingIfNeeded: content >> shift)) }
+    openSource(transfer, content: content, of: node)
+    node.record.offered[transfer] = content
+    let offer = ResourceOffer(name: Array("file \(content)".utf8), size: UInt64(size), metadata: metadata)
+    statistics.offers += 1
+    command(.offer(transfer, to: peer, offer), of: node)
+    if applicationDice.chance(persona(node).cancelTransferChance) {
+      plan(.cancelTransfer(transfer), of: node, in: applicationDice.milliseconds(0...200))
+    }
+  }
+
+  private func acceptOffer(_ transfer: TransferID, _ node: SimulatedNode) {
+    guard let incoming = node.application.incoming[transfer] else { return }
+    let offset = openStore(transfer, incoming, of: node)
+    command(.acceptOffer(transfer, offset: offset), of: node)
+    if applicationDice.chance(persona(node).cancelTransferChance) {
+      plan(.cancelTransfer(transfer), of: node, in: applicationDice.milliseconds(0...200))
+    }
+  }
+
+  /// Whoever was slow makes up for it, so that everything can come to an end.
+  func wakeApplication(of node: SimulatedNode) {
+    for peer in node.application.members { plan(.consume(peer), of: node, in: 0) }
+  }
+}

@@ -1,0 +1,108 @@
+import PiconetEngine
+import PiconetWire
+
+/// What applications do when they are told something.
+extension World {
+  func react(to event: Event, of node: SimulatedNode) {
+    switch event {
+    case .peerFound(let peer): node.application.inSight.append(peer.node)
+    case .peerChanged: break
+    case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
+    case .invitationReceived(let peer, _, _): answerInvitation(of: peer.node, node)
+    case .invitationEnded: break
+    case .confirmationNeeded(let peer):
+      if applicationDice.chance(90) {
+        let isConfirmed = applicationDice.chance(persona(node).confirmChance)
+        plan(.confirm(peer.node, isConfirmed), of: node, in: applicationDice.milliseconds(0...300))
+      }
+    case .connected(let peer): memberCame(peer, node)
+    case .disconnected(let peer, _): memberWent(peer, node)
+    case .messagesReceived(let peer, let messages, let mode): took(messages, mode, from: peer, node)
+    case .offerReceived(let transfer, let from, let offer): answerOffer(transfer, from, offer, node)
+    case .transferProgressed, .transferAccepted: break
+    case .transferEnded(let transfer, _): node.application.incoming[transfer] = nil
+    }
+  }
+
+  private func answerInvitation(of peer: NodeID, _ node: SimulatedNode) {
+    let persona = persona(node)
+    let delay = applicationDice.word() % max(1, persona.answerDelay)
+    if applicationDice.chance(persona.acceptChance) {
+      plan(.answer(peer, accept: true), of: node, in: delay)
+    } else if applicationDice.chance(persona.declineChance) {
+      plan(.answer(peer, accept: false), of: node, in: delay)
+    }
+  }
+
+  private func memberCame(_ peer: ProvenPeer, _ node: SimulatedNode) {
+    node.application.members.append(peer.node)
+    node.application.messageLimits[peer.node] = peer.messageLimit
+    node.application.queuedCost[peer.node] = 0
+    node.application.unconsumed[peer.node] = 0
+    if isCalm || isHostile(indices[peer.node.peer] ?? 0) { return sendToHostile(peer, node) }
+    let persona = persona(node)
+    for _ in 0..<applicationDice.number(persona.bursts) {
+      let count = applicationDice.number(persona.burstLength)
+      plan(.send(peer.node, count: count), of: node, in: applicationDice.milliseconds(0...500))
+    }
+    for _ in 0..<applicationDice.number(persona.offers) {
+      plan(.offer(peer.node), of: node, in: applicationDice.milliseconds(0...500))
+    }
+    if applicationDice.chance(persona.leaveChance) {
+      plan(.leave(peer.node), of: node, in: applicationDice.milliseconds(0...900))
+    }
+  }
+
+  /// A hostile member gets something to break, too.
+  private func sendToHostile(_ peer: ProvenPeer, _ node: SimulatedNode) {
+    if isCalm { return }
+    plan(.send(peer.node, count: 3), of: node, in: applicationDice.milliseconds(0...50))
+    plan(.offer(peer.node), of: node, in: applicationDice.milliseconds(0...50))
+  }
+
+  private func memberWent(_ peer: NodeID, _ node: SimulatedNode) {
+    node.application.members.removeAll { $0 == peer }
+    node.application.messageLimits[peer] = nil
+    node.application.queuedCost[peer] = nil
+    node.application.unconsumed[peer] = nil
+    guard !isCalm, let target = indices[peer.peer], applicationDice.chance(persona(node).inviteAgainChance) else {
+      return
+    }
+    plan(
+      .invite(target: target, byAddress: applicationDice.chance(50), timeout: 2_000_000_000), of: node,
+      in: applicationDice.milliseconds(1...500))
+  }
+
+  private func took(_ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, _ node: SimulatedNode) {
+    guard mode == .reliable, node.application.unconsumed[peer] != nil else { return }
+    node.application.unconsumed[peer, default: 0] += messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
+    switch persona(node).consumption {
+    case .atOnce: plan(.consume(peer), of: node, in: 0)
+    case .delayed(let most): plan(.consume(peer), of: node, in: isCalm ? 0 : applicationDice.word() % max(1, most))
+    case .late: if isCalm { plan(.consume(peer), of: node, in: 0) }
+    }
+  }
+
+  private func answerOffer(_ transfer: TransferID, _ from: NodeID, _ offer: ResourceOffer, _ node: SimulatedNode) {
+    var content: Int?
+    if let index = indices[from.peer], !isHostile(index), offer.metadata.count == 4 {
+      content = offer.metadata.reduce(0) { $0 << 8 | Int($1) }
+    }
+    node.application.incoming[transfer] = IncomingOffer(from: from, offer: offer, content: content)
+    let persona = persona(node)
+    let delay = applicationDice.milliseconds(0...20)
+    if offer.size > 50_000_000 {
+      plan(.declineOffer(transfer), of: node, in: delay)
+    } else if applicationDice.chance(persona.acceptOfferChance) {
+      plan(.acceptOffer(transfer), of: node, in: delay)
+    } else if applicationDice.chance(persona.declineOfferChance) {
+      plan(.declineOffer(transfer), of: node, in: delay)
+    } else {
+      node.application.ignoredOffers.insert(transfer)
+    }
+  }
+
+  func react(to reply: Reply, _ id: CommandID, of node: SimulatedNode) {
+    if case .stored = reply { statistics.stored += 1 }
+  }
+}

@@ -1,0 +1,49 @@
+import PiconetEngine
+import PiconetWire
+
+/// A file that is being sent.
+struct SimulatedSource {
+  enum Trouble {
+    case none
+    case unreadable(at: Int)
+    case shrinks(to: Int)
+    case grows
+  }
+
+  let content: Int
+  let bytes: [UInt8]
+  let trouble: Trouble
+  /// Reads are answered in the order in which they were asked for.
+  var busyUntil: UInt64 = 0
+  var isFinished = false
+
+  /// Chunk frames of the bytes from `offset` on, or why they can't be read.
+  func read(offset: UInt64, count: Int, transfer: UInt64, frameCount: Int) -> (frames: Bytes, failure: Reason?) {
+    let start = Int(offset)
+    guard start + count <= bytes.count else { return ([], .sourceChanged) }
+    switch trouble {
+    case .unreadable(let at) where start + count > at: return ([], .sourceUnreadable)
+    case .shrinks(let size) where start + count > size: return ([], .sourceChanged)
+    default: break
+    }
+    var frames: [UInt8] = []
+    frames.reserveCapacity(count + count / 64 + 16)
+    var position = start
+    while position < start + count {
+      let payload = min(Self.payloadCount(frameCount: frameCount, transfer: transfer), start + count - position)
+      FrameEncoder.appendChunkHeader(transfer: transfer, payloadCount: payload, to: &frames)
+      frames.append(contentsOf: bytes[position..<(position + payload)])
+      position += payload
+    }
+    return (frames[...], nil)
+  }
+
+  /// The largest payload with which a chunk frame has at most `frameCount` bytes.
+  static func payloadCount(frameCount: Int, transfer: UInt64) -> Int {
+    var payload = max(1, frameCount - FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount))
+    while FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: payload + 1) + payload + 1 <= frameCount {
+      payload += 1
+    }
+    return payload
+  }
+}

@@ -1,0 +1,34 @@
+import PiconetWire
+
+/// A file that is being received.
+struct SimulatedStore {
+  enum Phase {
+    case open
+    /// A `commitStore` is being worked on.
+    case committing
+    case committed
+    case failed
+    case discarded
+  }
+
+  /// Number of the true content in the world's table; nil for what a hostile node offers.
+  let content: Int?
+  let offeredSize: UInt64
+  var bytes: [UInt8]
+  var phase = Phase.open
+  var busyUntil: UInt64 = 0
+  /// Bytes that the engine handed over, on the disk or not.
+  var handedOver: UInt64
+  /// The last offset that the engine was told of.
+  var stored: Int
+  /// A failure was reported; nothing more is answered.
+  var isBroken = false
+
+  init(content: Int?, offeredSize: UInt64, prefix: [UInt8]) {
+    self.content = content
+    self.offeredSize = offeredSize
+    bytes = prefix
+    handedOver = UInt64(prefix.count)
+    stored = prefix.count
+  }
+}

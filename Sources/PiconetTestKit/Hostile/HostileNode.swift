@@ -1,0 +1,43 @@
+import PiconetEngine
+import PiconetWire
+
+/// A node that is no engine: it speaks frames over links as it pleases.
+final class HostileNode {
+  /// What it does once it is let in, or before.
+  enum Attack: CaseIterable {
+    case silence, garbage, wrongOrder, helloTwice, wrongReveal, halfFrame, hugeFrame
+    case monkey, foreignTransfers, beyondCredit, wrongSize, wrongDigest
+    case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
+    case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
+    case inviteTwice, leaveAndTalk, acknowledgeTooMuch, unknownRequired, reservedRange
+  }
+
+  /// One connection of its.
+  struct Session {
+    let connection: Int
+    let side: Int
+    let attack: Attack
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    let nonce: [UInt8]
+    /// The far side, once its hello came.
+    var far: NodeID?
+    var isAssociated = false
+    var isMember = false
+    var rounds = 0
+    var isOver = false
+    /// Offers of the far side, and how far it takes ours.
+    var offers: [(number: UInt64, size: UInt64)] = []
+    var accepted: [(number: UInt64, limit: UInt64)] = []
+  }
+
+  let index: Int
+  let node: NodeID
+  var dice: Dice
+  var sessions: [Session] = []
+
+  init(index: Int, node: NodeID, dice: Dice) {
+    self.index = index
+    self.node = node
+    self.dice = dice
+  }
+}

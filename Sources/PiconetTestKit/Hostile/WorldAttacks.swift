@@ -1,0 +1,126 @@
+import PiconetEngine
+import PiconetWire
+
+/// What a hostile node does once it is in.
+extension World {
+  /// One round of an attack.
+  /// - Returns: false if there is nothing more to do.
+  func attack(_ node: HostileNode, _ number: Int) -> Bool {
+    let session = node.sessions[number]
+    guard session.isAssociated, session.rounds < 12 else { return session.rounds < 12 && session.attack != .silence }
+    node.sessions[number].rounds += 1
+    func say(_ frames: Frame...) { for frame in frames { send(frame, node, number) } }
+    let payload = node.dice.bytes(node.dice.number(1...900))[...]
+    switch session.attack {
+    case .silence, .garbage, .wrongOrder, .helloTwice, .wrongReveal: say(monkeyFrame(node))
+    case .halfFrame: hostileSend([FrameType.message, 0x40 | 0x3F, 0xFF, 1, 2, 3], node, number)
+    case .hugeFrame: hostileSend([FrameType.message, 0xBF, 0xFF, 0xFF, 0xFF], node, number)
+    case .monkey: for _ in 0..<node.dice.number(1...6) { say(monkeyFrame(node)) }
+    case .foreignTransfers:
+      // Numbers that other peers' transfers have.
+      let foreign = UInt64(node.dice.number(0...3))
+      let frames: [Frame] = [
+        .chunk(transfer: foreign, payload), .stored(transfer: foreign, name: Array("x".utf8)),
+        .acceptOffer(transfer: foreign, offset: 0, limit: 1 << 40), .abandon(transfer: foreign, .cancelled, detail: ""),
+        .refuse(transfer: foreign, .diskFull, detail: ""),
+        .transferCredit(transfer: foreign, stored: 1, limit: 1 << 50),
+        .declineOffer(transfer: foreign, .notWanted, detail: ""),
+      ]
+      say(node.dice.pick(frames))
+    case .beyondCredit:
+      offer(7, size: 200_000, node, number)
+      for accepted in session.accepted {
+        for _ in 0..<20 { say(.chunk(transfer: accepted.number, node.dice.bytes(1_000)[...])) }
+      }
+    case .wrongSize:
+      offer(UInt64(session.rounds), size: 100, node, number)
+      for accepted in session.accepted {
+        let size = node.dice.pick([50, 99, 101, 200])
+        say(.chunk(transfer: accepted.number, node.dice.bytes(size)[...]))
+        say(end(accepted.number, size: UInt64(node.dice.pick([100, size])), node))
+      }
+    case .wrongDigest:
+      offer(UInt64(session.rounds), size: 100, node, number)
+      for accepted in session.accepted {
+        say(.chunk(transfer: accepted.number, node.dice.bytes(100)[...]))
+        say(end(accepted.number, size: 100, node))
+      }
+    case .fragmentFlood: for _ in 0..<40 { say(.fragment(payload)) }
+    case .messageAboveLimit: for _ in 0..<130 { say(.fragment(node.dice.bytes(900)[...])) }
+    case .messagesBeyondCredit: for _ in 0..<60 { say(.message(payload)) }
+    case .optionalFlood: for _ in 0..<200 { hostileSend([0xA0 | UInt8(node.dice.number(0...15)), 1, 0], node, number) }
+    case .pingFlood:
+      hostileSend(
+        Array(repeatElement(FrameEncoder.encode(.ping(VariableInteger.max)), count: 1_000).joined()), node, number)
+    case .offerFlood: for next in 0..<100 { offer(UInt64(session.rounds * 100 + next), size: 10, node, number) }
+    case .sameNumber: for _ in 0..<2 { offer(1, size: 10, node, number) }
+    case .hugeOffer: offer(3, size: VariableInteger.max, node, number)
+    case .creditOverflow:
+      say(.messageCredit(limit: VariableInteger.max), .messageCredit(limit: 0))
+      for (transfer, size) in session.offers {
+        say(.acceptOffer(transfer: transfer, offset: size + 1, limit: VariableInteger.max))
+      }
+    case .foreignAssociation:
+      say(.associated(received: VariableInteger.max, begun: VariableInteger.max))
+      for (transfer, size) in session.offers {
+        say(
+          .acceptOffer(transfer: transfer, offset: 0, limit: VariableInteger.max), .stored(transfer: transfer, name: [])
+        )
+        say(.transferCredit(transfer: transfer, stored: size, limit: size))
+      }
+    case .associateTwice: say(.associate(AssociationID(high: 1, low: 2), received: node.dice.word() >> 2))
+    case .inviteTwice: say(.invite(timeout: VariableInteger.max, context: []), .invite(timeout: 0, context: payload))
+    case .leaveAndTalk: say(.leave(.left, detail: "bye"), .message(payload), .invite(timeout: 1, context: []))
+    case .acknowledgeTooMuch: say(.acknowledge(received: VariableInteger.max))
+    case .unknownRequired: hostileSend([node.dice.pick([0x0F, 0x1F, 0x5F]), 1, 0], node, number)
+    case .reservedRange: hostileSend([UInt8(node.dice.number(0x20...0x37)), 2, 0, 0], node, number)
+    }
+    return true
+  }
+
+  /// An end with a digest of nothing.
+  private func end(_ transfer: UInt64, size: UInt64, _ node: HostileNode) -> Frame {
+    guard let digest = ResourceDigest(sha256: node.dice.bytes(ResourceDigest.byteCount)) else { return .ping(0) }
+    return .end(transfer: transfer, size: size, digest)
+  }
+
+  private func offer(_ transfer: UInt64, size: UInt64, _ node: HostileNode, _ number: Int) {
+    let offer = ResourceOffer(name: node.dice.bytes(node.dice.number(0...300)), size: size)
+    send(.offer(transfer: transfer, offer), node, number)
+  }
+
+  /// Any frame with any numbers.
+  func monkeyFrame(_ node: HostileNode) -> Frame {
+    let small = UInt64(node.dice.number(0...4))
+    let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
+    let bytes = node.dice.bytes(node.dice.number(1...200))[...]
+    let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
+    switch node.dice.number(0...25) {
+    case 0: return .codeReveal(nonce: node.dice.bytes(32))
+    case 1: return .associate(AssociationID(high: large, low: small), received: small)
+    case 2: return .associated(received: large, begun: small)
+    case 3: return .close(reason, detail: "bye")
+    case 4: return .ping(large)
+    case 5: return .pong(large)
+    case 6: return .acknowledge(received: small)
+    case 7: return .messageCredit(limit: large)
+    case 8: return .unreliableMessage(bytes)
+    case 9: return .chunk(transfer: small, bytes)
+    case 10: return .position(transfer: small, offset: large)
+    case 11: return .transferCredit(transfer: small, stored: min(small, large), limit: large)
+    case 12: return end(small, size: large, node)
+    case 13, 14: return .message(bytes)
+    case 15: return .fragment(bytes)
+    case 16: return .invite(timeout: large, context: bytes)
+    case 17: return .accept
+    case 18: return .decline(reason, detail: "")
+    case 19: return .withdraw(reason)
+    case 20: return .leave(reason, detail: "")
+    case 21: return .offer(transfer: small, ResourceOffer(name: Array(bytes), size: large))
+    case 22: return .acceptOffer(transfer: small, offset: 0, limit: large)
+    case 23: return .stored(transfer: small, name: [])
+    case 24: return .abandon(transfer: small, reason, detail: "")
+    default: return .refuse(transfer: small, reason, detail: "")
+    }
+  }
+}

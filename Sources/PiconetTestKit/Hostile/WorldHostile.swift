@@ -1,0 +1,131 @@
+import PiconetEngine
+import PiconetWire
+
+/// The links of hostile nodes: how they get in.
+extension World {
+  func hostile(_ index: Int) -> HostileNode { hostiles[index - scenario.engineCount] }
+
+  func beginHostile(_ index: Int) {
+    for _ in 0..<hostileDice.number(1...4) { enter(.hostile(node: index), in: hostileDice.milliseconds(0...1_200)) }
+  }
+
+  /// It dials somebody, or goes on with what it does on its links.
+  func hostileActs(_ index: Int) {
+    let node = hostile(index)
+    var isBusy = false
+    for number in node.sessions.indices where !node.sessions[number].isOver { isBusy = attack(node, number) || isBusy }
+    if isCalm { return }
+    if !isBusy || node.dice.chance(20) {
+      let target = node.dice.number(0...(scenario.engineCount - 1))
+      if nodes[target].isAlive, connections.count < 25 {
+        let connection = connect(index, target)
+        open(connection, 0, dial: nil)
+        enterAccepted(connection)
+      }
+    }
+    enter(.hostile(node: index), in: node.dice.milliseconds(1...100))
+  }
+
+  func hostileOpened(_ connection: Connection, _ side: Int) {
+    let node = hostile(connection.ends[side].node)
+    let session = HostileNode.Session(
+      connection: connection.number, side: side, attack: node.dice.pick(HostileNode.Attack.allCases),
+      nonce: node.dice.bytes(CodePart.byteCount))
+    node.sessions.append(session)
+    note(.world("hostile: \(session.attack) on connection \(connection.number)"))
+    statistics.attacks += 1
+    let number = node.sessions.count - 1
+    switch session.attack {
+    case .silence: return
+    case .garbage: hostileSend(node.dice.bytes(node.dice.number(1...3_000)), node, number)
+    case .wrongOrder: for _ in 0..<3 { send(monkeyFrame(node), node, number) }
+    default: break
+    }
+    if side == 0 { sendHello(.commitment(CheapDigest.of(session.nonce)), node, number) }
+  }
+
+  func hostileLost(_ connection: Connection, _ side: Int) {
+    let node = hostile(connection.ends[side].node)
+    for number in node.sessions.indices where node.sessions[number].connection == connection.number {
+      node.sessions[number].isOver = true
+    }
+  }
+
+  func hostileReceived(_ bytes: Bytes, _ connection: Connection, _ side: Int) {
+    let node = hostile(connection.ends[side].node)
+    guard let number = node.sessions.firstIndex(where: { $0.connection == connection.number }) else { return }
+    node.sessions[number].decoder.push(bytes)
+    while let frame = try? node.sessions[number].decoder.next() { hostileTook(frame, node, number) }
+  }
+
+  private func hostileTook(_ frame: Frame, _ node: HostileNode, _ number: Int) {
+    let session = node.sessions[number]
+    guard session.attack != .silence else { return }
+    switch frame {
+    case .hello(let hello): hostileTook(hello, node, number)
+    case .codeReveal: beginAssociation(node, number)
+    case .associate:
+      send(.associated(received: 0, begun: 1), node, number)
+      associated(node, number)
+    case .associated: associated(node, number)
+    case .invite:
+      send(.accept, node, number)
+      node.sessions[number].isMember = true
+    case .accept: node.sessions[number].isMember = true
+    case .ping(let token): send(.pong(token), node, number)
+    case .offer(let transfer, let offer): node.sessions[number].offers.append((transfer, offer.size))
+    case .acceptOffer(let transfer, _, let limit): node.sessions[number].accepted.append((transfer, limit))
+    default: break
+    }
+  }
+
+  private func hostileTook(_ hello: Hello, _ node: HostileNode, _ number: Int) {
+    let session = node.sessions[number]
+    let peer = nodes[connections[session.connection].ends[1 - session.side].node].peer
+    node.sessions[number].far = NodeID(peer: peer, incarnation: hello.incarnation)
+    if session.side == 0 {
+      send(.codeReveal(nonce: session.attack == .wrongReveal ? node.dice.bytes(32) : session.nonce), node, number)
+      beginAssociation(node, number)
+    } else {
+      sendHello(.nonce(session.nonce), node, number)
+    }
+  }
+
+  private func sendHello(_ code: CodePart, _ node: HostileNode, _ number: Int) {
+    let hello = Hello(
+      incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
+      limits: PeerLimits(
+        message: node.dice.pick([0, 1, 1_000_000, VariableInteger.max]),
+        frame: node.dice.pick([1_024, 16_381, VariableInteger.max]),
+        messageWindow: node.dice.pick([0, 10_000, VariableInteger.max]),
+        transfers: node.dice.pick([0, 1, VariableInteger.max]),
+        silence: node.dice.pick([0, 20_000, VariableInteger.max])),
+      associationsBegun: node.dice.pick([0, 0, 1, VariableInteger.max]),
+      held: node.dice.chance(15)
+        ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil,
+      code: node.dice.chance(95) ? code : nil)
+    send(.hello(hello), node, number)
+    if node.sessions[number].attack == .helloTwice { send(.hello(hello), node, number) }
+  }
+
+  private func beginAssociation(_ node: HostileNode, _ number: Int) {
+    guard let far = node.sessions[number].far, node.node < far else { return }
+    send(.associate(AssociationID(high: node.dice.word(), low: node.dice.word()), received: 0), node, number)
+    associated(node, number)
+  }
+
+  private func associated(_ node: HostileNode, _ number: Int) {
+    guard !node.sessions[number].isAssociated else { return }
+    node.sessions[number].isAssociated = true
+    if node.dice.chance(80) { send(.invite(timeout: 2_000, context: [1, 2, 3]), node, number) }
+  }
+
+  func send(_ frame: Frame, _ node: HostileNode, _ number: Int) {
+    hostileSend(FrameEncoder.encode(frame), node, number)
+  }
+
+  func hostileSend(_ bytes: [UInt8], _ node: HostileNode, _ number: Int) {
+    let session = node.sessions[number]
+    transmit(bytes[...], over: connections[session.connection], session.side)
+  }
+}

@@ -1,0 +1,117 @@
+import PiconetEngine
+import PiconetWire
+
+/// Messages from one node to another, over all times in which they were connected: what was sent, what came.
+struct Flows {
+  struct Key: Hashable {
+    let from: NodeID
+    let to: NodeID
+  }
+
+  struct Sending {
+    var reliable: [Int] = []
+    var unreliable = 0
+    var isOpen = true
+  }
+
+  struct Receiving {
+    /// Which of the sender's times this one is, once a message has told.
+    var sending: Int?
+    var reliable: [Int] = []
+    var unreliable: Set<Int> = []
+    var isOpen = true
+  }
+
+  private(set) var sendings: [Key: [Sending]] = [:]
+  private(set) var receivings: [Key: [Receiving]] = [:]
+  /// In the order in which they began, so that no dictionary's order reaches a finding.
+  private(set) var keys: [Key] = []
+
+  mutating func connected(_ node: NodeID, with peer: NodeID) {
+    let out = Key(from: node, to: peer)
+    keys.append(out)
+    sendings[out, default: []].append(Sending())
+    receivings[Key(from: peer, to: node), default: []].append(Receiving())
+  }
+
+  mutating func disconnected(_ node: NodeID, from peer: NodeID) {
+    close(Key(from: node, to: peer), Key(from: peer, to: node))
+  }
+
+  mutating func crashed(_ node: NodeID) {
+    for key in keys where key.from == node { close(key, Key(from: key.to, to: node)) }
+  }
+
+  private mutating func close(_ out: Key, _ back: Key) {
+    if let last = sendings[out]?.indices.last { sendings[out]?[last].isOpen = false }
+    if let last = receivings[back]?.indices.last { receivings[back]?[last].isOpen = false }
+  }
+
+  /// The time and the number of the next message; nil while the two are not connected.
+  mutating func take(_ key: Key, size: Int, isReliable: Bool) -> (epoch: Int, number: Int)? {
+    guard let last = sendings[key]?.indices.last, sendings[key]?[last].isOpen == true else { return nil }
+    if isReliable {
+      sendings[key]?[last].reliable.append(size)
+      return (last, (sendings[key]?[last].reliable.count ?? 1) - 1)
+    }
+    sendings[key]?[last].unreliable += 1
+    return (last, (sendings[key]?[last].unreliable ?? 1) - 1)
+  }
+
+  /// What is wrong with a message that was delivered, or nil.
+  mutating func came(_ bytes: Bytes, _ key: Key, from: Int, to: Int, isReliable: Bool) -> String? {
+    guard let current = receivings[key]?.indices.last, receivings[key]?[current].isOpen == true else {
+      return "a message from a node that is not connected"
+    }
+    let place = receivings[key]?[current].reliable.count ?? 0
+    if isReliable { receivings[key]?[current].reliable.append(bytes.count) }
+    guard let header = MessageContent.header(of: bytes) else {
+      return isReliable ? nil : "an unreliable message of \(bytes.count) bytes was not sent"
+    }
+    guard header.size == bytes.count, header.from == from, header.to == to, header.isReliable == isReliable,
+      ByteComparison.areEqual(bytes, MessageContent.bytes(header)[...])
+    else { return "a message that was not sent so: \(header), \(bytes.count) bytes" }
+    let bound = receivings[key]?[current].sending
+    if let bound, bound != header.epoch { return "a message of time \(header.epoch) in time \(bound)" }
+    if bound == nil {
+      if receivings[key]?.contains(where: { $0.sending == header.epoch }) == true {
+        return "messages of one time of the sender in two of the receiver"
+      }
+      receivings[key]?[current].sending = header.epoch
+    }
+    if isReliable {
+      return header.number == place ? nil : "message \(header.number) in place \(place)"
+    }
+    return receivings[key]?[current].unreliable.insert(header.number).inserted == true
+      ? nil : "unreliable message \(header.number) comes twice"
+  }
+
+  /// Compares all that came with all that was sent.
+  /// - Parameter isQuiet: everybody is connected and nothing is under way: what is open must be complete.
+  func compare(isQuiet: Bool) -> String? {
+    for key in keys {
+      for receiving in receivings[key] ?? [] {
+        guard let epoch = receiving.sending, let sending = sendings[key]?[epoch] else { continue }
+        guard receiving.reliable.count <= sending.reliable.count else { return "more messages came than were sent" }
+        for (index, size) in receiving.reliable.enumerated() where sending.reliable[index] != size {
+          return "message \(index) has \(size) bytes, sent were \(sending.reliable[index])"
+        }
+        if isQuiet, receiving.isOpen, sending.isOpen, receiving.reliable.count != sending.reliable.count {
+          return "\(receiving.reliable.count) of \(sending.reliable.count) reliable messages came, and the rest is lost"
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Messages sent between connected nodes of which none came at all.
+  func lostAltogether() -> String? {
+    for key in keys {
+      guard let sending = sendings[key]?.last, sending.isOpen, !sending.reliable.isEmpty,
+        let receiving = receivings[key]?.last, receiving.isOpen, receiving.reliable.isEmpty
+      else { continue }
+      return "\(sending.reliable.count) reliable messages were sent, and none came"
+    }
+    return nil
+  }
+}

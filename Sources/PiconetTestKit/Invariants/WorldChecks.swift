@@ -1,0 +1,122 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked after each fact, at quiet, and when all is over.
+extension World {
+  /// Control frames that wait for room go together once there is any: answers, credits, offers. The engine ends a link on
+  /// which more of them wait than this.
+  var controlSlack: Int { 256 << 10 }
+
+  /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.
+  func checkStorm(_ count: Int, after fact: Fact, _ node: SimulatedNode) {
+    var allowed = 64 + 8 * (node.record.pending.count + node.record.links.count + node.record.incoming.count)
+    if case .received(_, let bytes) = fact { allowed += 2 * bytes.count }
+    if count > allowed { finding("\(count) effects after one fact: \(allowed) are bearable") }
+  }
+
+  func checkCensus(_ node: SimulatedNode) {
+    let census = node.engine.census
+    let configuration = scenario.configurations[node.index]
+    if census.links != node.record.links.count {
+      finding("n\(node.index) counts \(census.links) links, the world \(node.record.links.count)")
+    }
+    if census.dials != node.record.dials.count {
+      finding("n\(node.index) counts \(census.dials) dials, the world \(node.record.dials.count)")
+    }
+    if census.members != node.record.members.count { finding("n\(node.index) counts other members than it told") }
+    if census.links > configuration.handshakeLimit + configuration.associationLimit {
+      finding("n\(node.index) has \(census.links) links")
+    }
+    let perPeer = configuration.messageWindow + controlSlack + 2 * configuration.messageLimit
+    if census.queuedBytes > perPeer * max(1, census.links) {
+      finding("n\(node.index) queues \(census.queuedBytes) bytes")
+    }
+  }
+
+  /// A deadline that has been handled must not be due again at once.
+  func checkSpin(_ node: SimulatedNode) {
+    guard let deadline = node.engine.nextDeadline, deadline <= instant else {
+      node.record.spins = 0
+      return
+    }
+    node.record.spins = node.record.lastDeadline == deadline.nanoseconds ? node.record.spins + 1 : 0
+    node.record.lastDeadline = deadline.nanoseconds
+    if node.record.spins > 20 { finding("n\(node.index) has a deadline that stays due") }
+  }
+
+  /// Trouble is over for long: all that was begun has ended, and both sides agree.
+  func checkQuiet() {
+    let honest = nodes.prefix(scenario.engineCount)
+    for node in honest {
+      for peer in node.record.members.keys.sorted() {
+        guard let index = indices[peer.peer], !isHostile(index) else { continue }
+        let far = nodes[index]
+        if far.node != peer { return finding("n\(node.index) is connected with a former life of n\(index)") }
+        guard let theirs = far.record.members[node.node] else {
+          return finding("n\(node.index) is connected with n\(index), but not the other way round")
+        }
+        if theirs != node.record.members[peer] { finding("n\(node.index) and n\(index) show different codes") }
+      }
+      checkNothingPending(node)
+    }
+    if let wrong = flows.compare(isQuiet: true) ?? lostAltogether() { finding(wrong) }
+    if seed.family == .glare { checkGlare() }
+  }
+
+  private func lostAltogether() -> String? { scenario.hostileCount == 0 ? flows.lostAltogether() : nil }
+
+  private func checkNothingPending(_ node: SimulatedNode) {
+    for id in node.record.pending.keys.sorted() {
+      switch node.record.pending[id] {
+      case .offer(let transfer, let peer, _):
+        // An offer that nobody answers stays open, and whatever waits behind it.
+        let isHostilePeer = indices[peer.peer].map { isHostile($0) } ?? true
+        let isIgnored = nodes.contains { !$0.application.ignoredOffers.isEmpty }
+        if !isIgnored && !isHostilePeer { finding("offer \(transfer.rawValue) of n\(node.index) does not end") }
+      case .some(let command): finding("n\(node.index): command \(id.rawValue) has no reply: \(command)")
+      case nil: break
+      }
+    }
+    if let peer = node.record.invitations.sorted().first {
+      finding("the invitation of \(name(peer)) to n\(node.index) does not end")
+    }
+    if !node.record.dials.isEmpty { finding("a dial of n\(node.index) does not end") }
+  }
+
+  /// Both have invited: they are connected once, over one link.
+  private func checkGlare() {
+    for node in nodes {
+      if node.record.connectedCount != 1 { finding("n\(node.index) was connected \(node.record.connectedCount) times") }
+      if node.record.members.count != 1 { finding("n\(node.index) has \(node.record.members.count) members") }
+      if node.record.links.count != 1 { finding("n\(node.index) has \(node.record.links.count) links") }
+    }
+    let open = connections.count { $0.isOpen }
+    if open != 1 { finding("\(open) connections are open") }
+  }
+
+  /// Everybody has shut down: nothing may be left.
+  func checkEnd() {
+    for node in nodes.prefix(scenario.engineCount) {
+      let census = node.engine.census
+      if node.record.finishedCount != 1 { finding("n\(node.index) does not finish: \(census)") }
+      if census.links + census.dials + census.associations + census.transfersIncoming + census.transfersOutgoing
+        + census.attempts + census.queuedBytes != 0
+      {
+        finding("n\(node.index) has something left: \(census)")
+      }
+      if let id = node.record.pending.keys.min() { finding("n\(node.index): command \(id.rawValue) has no reply") }
+      if let peer = node.record.members.keys.min() { finding("n\(node.index) never loses \(name(peer))") }
+      if let peer = node.record.invitations.min() { finding("the invitation of \(name(peer)) never ends") }
+      if let transfer = node.record.incoming.keys.min() { finding("transfer \(transfer.rawValue) never ends") }
+      if let transfer = node.sources.keys.min() { finding("source \(transfer.rawValue) of n\(node.index) stays open") }
+      for transfer in node.stores.keys.sorted() {
+        switch node.stores[transfer]?.phase {
+        case .committed, .discarded, nil: break
+        case .some(let phase): finding("store \(transfer.rawValue) of n\(node.index) stays \(phase)")
+        }
+      }
+      if let deadline = node.engine.nextDeadline { finding("n\(node.index) waits for \(deadline.nanoseconds)") }
+    }
+    if let wrong = flows.compare(isQuiet: false) { finding(wrong) }
+  }
+}

@@ -1,0 +1,105 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked with every event for the application.
+extension World {
+  func observe(_ event: Event, _ node: SimulatedNode) {
+    switch event {
+    case .connected(let peer):
+      let isNew = node.record.members.updateValue(peer.code, forKey: peer.node) == nil
+      if !isNew { finding("n\(node.index) is connected twice with \(name(peer.node))") }
+      node.record.connectedCount += 1
+      node.record.invitations.remove(peer.node)
+      node.record.unconsumed[peer.node] = 0
+      flows.connected(node.node, with: peer.node)
+      statistics.connected += 1
+      if node.record.members.count >= scenario.configurations[node.index].capacity {
+        finding("n\(node.index) has more members than the session takes")
+      }
+    case .disconnected(let peer, let ending):
+      if node.record.members.removeValue(forKey: peer) == nil {
+        finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
+      }
+      flows.disconnected(node.node, from: peer)
+      checkHonest(ending, peer, node)
+    case .invitationReceived(let peer, _, _):
+      if node.record.members[peer.node] != nil { finding("an invitation of a member") }
+      if !node.record.invitations.insert(peer.node).inserted {
+        finding("an invitation beside another of the same peer")
+      }
+    case .invitationEnded(let peer, let ending):
+      if node.record.invitations.remove(peer) == nil {
+        finding("the invitation of \(name(peer)) ends, but there was none")
+      }
+      checkHonest(ending, peer, node)
+    case .messagesReceived(let peer, let messages, let mode): observe(messages, mode, from: peer, node)
+    case .offerReceived(let transfer, let peer, _): observeOffer(transfer, peer, node)
+    case .transferEnded(let transfer, let ending): observeEnd(of: transfer, ending, node)
+    case .transferProgressed(let transfer, _), .transferAccepted(let transfer, _):
+      if node.record.offered[transfer] == nil { finding("progress of an unknown transfer") }
+    case .confirmationNeeded, .peerFound, .peerChanged, .peerLost: break
+    }
+  }
+
+  func name(_ node: NodeID) -> String { names[node] ?? "\(node)" }
+
+  private func observe(_ messages: [Bytes], _ mode: DeliveryMode, from peer: NodeID, _ node: SimulatedNode) {
+    let configuration = scenario.configurations[node.index]
+    guard node.record.members[peer] != nil else {
+      return finding("n\(node.index) gets a message of \(name(peer)), which is not connected")
+    }
+    let isReliable = mode == .reliable
+    if isReliable {
+      let cost = messages.reduce(0) { $0 + $1.count + WireLimits.messageCost }
+      node.record.unconsumed[peer, default: 0] += cost
+      if node.record.unconsumed[peer, default: 0] > configuration.messageWindow {
+        finding("n\(node.index) holds more messages of \(name(peer)) than the window")
+      }
+    }
+    for message in messages where message.count > configuration.messageLimit {
+      finding("a message of \(message.count) bytes, above the limit")
+    }
+    guard let from = indices[peer.peer], !isHostile(from) else { return }
+    let key = Flows.Key(from: peer, to: node.node)
+    for _ in 0..<(scenario.faults.contains(.deliveryRepeated) && faultDice.chance(20) ? 2 : 1) {
+      for message in messages {
+        statistics.messages += 1
+        if let wrong = flows.came(message, key, from: from, to: node.index, isReliable: isReliable) {
+          finding("from \(name(peer)) to \(name(node.node)): \(wrong)")
+        }
+      }
+    }
+  }
+
+  func makeMessage(from node: SimulatedNode, to peer: NodeID, size: Int, _ mode: DeliveryMode) -> Bytes {
+    let key = Flows.Key(from: node.node, to: peer)
+    // What is queued for a peer that is gone must reach nobody: no receiver knows this time.
+    let (epoch, number) = flows.take(key, size: size, isReliable: mode == .reliable) ?? (9_999, 0)
+    return MessageContent.bytes(
+      MessageContent.Header(
+        from: node.index, to: indices[peer.peer] ?? 0, epoch: epoch, isReliable: mode == .reliable, number: number,
+        size: size))[...]
+  }
+
+  private func observeOffer(_ transfer: TransferID, _ peer: NodeID, _ node: SimulatedNode) {
+    if node.record.members[peer] == nil { finding("an offer of a peer that is not connected") }
+    if node.record.incoming.updateValue(peer, forKey: transfer) != nil { finding("an offer comes twice") }
+    let fromPeer = node.record.incoming.values.count { $0 == peer }
+    if fromPeer > scenario.configurations[node.index].transferLimit { finding("more open transfers than the limit") }
+  }
+
+  private func observeEnd(of transfer: TransferID, _ ending: Ending?, _ node: SimulatedNode) {
+    guard let peer = node.record.incoming.removeValue(forKey: transfer) else {
+      return finding("a transfer ends twice, or was never offered")
+    }
+    if let ending { return checkHonest(ending, peer, node) }
+    guard let store = node.stores[transfer], store.phase == .committed else {
+      return finding("a transfer ends as stored, and is not")
+    }
+    guard let content = store.content else { return }
+    guard ByteComparison.areEqual(store.bytes[...], contents[content][...]) else {
+      return finding("a stored file differs from what was offered")
+    }
+    storedContents.insert(content)
+  }
+}

@@ -1,0 +1,114 @@
+import PiconetEngine
+import PiconetWire
+
+/// What is checked with every fact and every effect, in the order in which the engine sees and says them.
+extension World {
+  func willHandle(_ fact: Fact, _ node: SimulatedNode) {
+    switch fact {
+    case .linkOpened(let link, _): node.record.links.insert(link)
+    case .linkClosed(let link, _):
+      node.record.links.remove(link)
+      node.record.outstanding[link] = nil
+    case .transmitted(let link, let count): node.record.outstanding[link]? -= count
+    case .dialFailed(let dial, _): node.record.dials.remove(dial)
+    case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
+    case .committed(let transfer, _):
+      if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }
+    case .messagesConsumed(let peer, let cost): node.record.unconsumed[peer]? -= cost
+    default: break
+    }
+    if case .linkOpened(_, let opening) = fact, let dial = opening.dial { node.record.dials.remove(dial) }
+  }
+
+  func observe(_ effects: ArraySlice<Effect>, _ node: SimulatedNode) {
+    for effect in effects {
+      note(.effect(node.index, effect))
+      observe(effect, node)
+      if findings.first != nil { return }
+    }
+  }
+
+  private func observe(_ effect: Effect, _ node: SimulatedNode) {
+    switch effect {
+    case .transmit(let link, let bytes): observeTransmit(link, bytes, node)
+    case .closeLink(let link, _):
+      if node.record.links.remove(link) == nil { finding("n\(node.index) closes link \(link.rawValue), which is gone") }
+      node.record.outstanding[link] = nil
+    case .judgeTrust(let link, _, _), .deriveCode(let link, _, _, _):
+      if !node.record.links.contains(link) { finding("n\(node.index) asks about link \(link.rawValue), which is gone") }
+    case .dial(let dial, _, _): node.record.dials.insert(dial)
+    case .cancelDial(let dial):
+      if node.record.dials.remove(dial) == nil { finding("n\(node.index) cancels a dial that is over") }
+    case .deliver(let event): observe(event, node)
+    case .reply(let id, let reply): observe(reply, id, node)
+    case .finished:
+      node.record.finishedCount += 1
+      if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
+    case .rememberPeer, .readChunks, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
+      .messagesTaken:
+      break
+    }
+  }
+
+  private func observeTransmit(_ link: LinkID, _ bytes: Bytes, _ node: SimulatedNode) {
+    guard node.record.links.contains(link) else {
+      return finding("n\(node.index) transmits on link \(link.rawValue), which is gone")
+    }
+    if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
+    let outstanding = node.record.outstanding[link, default: 0] + bytes.count
+    node.record.outstanding[link] = outstanding
+    let configuration = scenario.configurations[node.index]
+    let limit = configuration.transmitWindow + WireLimits.largestFrameOverhead + controlSlack
+    statistics.largestOutstanding = max(statistics.largestOutstanding, outstanding - configuration.transmitWindow)
+    if outstanding > limit {
+      finding("n\(node.index) has \(outstanding) bytes waiting for a link, the limit is \(limit)")
+    }
+  }
+
+  private func observe(_ reply: Reply, _ id: CommandID, _ node: SimulatedNode) {
+    if scenario.faults.contains(.replyLost), faultDice.chance(30) { return }
+    if scenario.faults.contains(.replyRepeated), faultDice.chance(30) { settle(reply, id, node) }
+    settle(reply, id, node)
+  }
+
+  private func settle(_ reply: Reply, _ id: CommandID, _ node: SimulatedNode) {
+    guard let command = node.record.pending.removeValue(forKey: id) else {
+      return finding("n\(node.index) answers command \(id.rawValue) twice, or nobody gave it")
+    }
+    switch (command, reply) {
+    case (.invite, .connected(let peer)):
+      if node.record.members[peer] == nil { finding("an invitation ends with a peer that is not connected") }
+    case (.offer(let transfer, let peer, _), .stored): checkStored(transfer, at: peer, node)
+    case (.answerInvitation(let peer, _, _), .done):
+      if node.record.invitations.remove(peer) == nil, node.record.members[peer] == nil {
+        finding("n\(node.index) answers an invitation that had ended")
+      }
+    case (.answerInvitation(let peer, _, _), .failed(let ending)):
+      if ending.reason == .full { node.record.invitations.remove(peer) }
+    case (.invite, .failed(let ending)), (.offer, .failed(let ending)): checkHonest(ending, nil, node)
+    case (_, .failed), (_, .done): break
+    default: finding("n\(node.index) answers \(command) with \(reply)")
+    }
+  }
+
+  private func checkStored(_ transfer: TransferID, at peer: NodeID, _ node: SimulatedNode) {
+    guard let index = indices[peer.peer], !isHostile(index), let content = node.record.offered[transfer] else { return }
+    if !storedContents.contains(content) { finding("n\(node.index) takes a file for stored that is not") }
+  }
+
+  /// Nobody honest breaks the protocol's rules or crosses a limit.
+  func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
+    if let peer, let index = indices[peer.peer], isHostile(index) { return }
+    if peer == nil && scenario.hostileCount > 0 { return }
+    if [.protocolBroken, .internalError].contains(ending.reason)
+      || (ending.reason == .limitExceeded && ending.blame == .peer)
+    {
+      finding("n\(node.index) takes an honest peer for a broken one: \(ending)")
+    }
+  }
+}
+
+extension WireLimits {
+  /// What the window may be crossed by: one frame is begun where there is any room at all.
+  static let largestFrameOverhead = 16_384 + 8
+}

@@ -1,1 +1,0 @@
-// Grows with the first file of this module.

@@ -1,0 +1,110 @@
+import PiconetEngine
+import PiconetWire
+
+/// Dials, from the effect to two open links.
+extension World {
+  /// Addresses are `n` and the number of a node; any other leads nowhere.
+  func address(of index: Int) -> TransportAddress { TransportAddress(kind: .tcp, text: "n\(index)") }
+
+  private func target(_ address: TransportAddress) -> Int? {
+    guard address.text.hasPrefix("n"), let index = Int(address.text.dropFirst()), index < scenario.nodeCount
+    else { return nil }
+    return index
+  }
+
+  func startDial(_ dial: DialID, _ addresses: [TransportAddress], by node: SimulatedNode) {
+    let index = pendingDials.count
+    pendingDials.append(PendingDial(node: node.index, life: node.life, dial: dial))
+    node.dials[dial] = index
+    statistics.dials += 1
+    let delay = conditions().latency * 2 + networkDice.microseconds(10...500)
+    let mayFail = !isCalm && !scenario.fairLinks
+    if mayFail && networkDice.chance(scenario.dialHangChance) {
+      return enter(.dialDone(index: index, .failed(LinkFailure(.timedOut))), in: 3_000_000_000)
+    }
+    if mayFail && (networkDice.chance(scenario.dialFailChance) || dialsRefusedUntil > now) {
+      return enter(.dialDone(index: index, .failed(LinkFailure(.refused))), in: delay)
+    }
+    guard let answering = addresses.lazy.compactMap({ self.target($0) }).first else {
+      return enter(.dialDone(index: index, .failed(LinkFailure(.unreachable, "no such address"))), in: delay)
+    }
+    enter(.dialDone(index: index, .answered(by: answering)), in: delay)
+  }
+
+  private func conditions() -> LinkConditions {
+    scenario.fairLinks ? .quiet : LinkConditions.drawn(&networkDice)
+  }
+
+  func cancelDial(_ dial: DialID, by node: SimulatedNode) {
+    guard let index = node.dials[dial], !pendingDials[index].isOver else { return }
+    pendingDials[index].isOver = true
+    answer(node, .dialFailed(dial, LinkFailure(.cancelled)), within: 1_000)
+  }
+
+  func dialDone(_ index: Int, _ outcome: DialOutcome) {
+    let pending = pendingDials[index]
+    guard !pending.isOver else { return }
+    pendingDials[index].isOver = true
+    let dialler = nodes[pending.node]
+    guard dialler.life == pending.life, dialler.isAlive || isHostile(pending.node) else { return }
+    switch outcome {
+    case .failed(let failure): post(.fact(.dialFailed(pending.dial, failure)), to: dialler)
+    case .answered(let far):
+      let isParted = partition.map { $0[far] != $0[pending.node] } ?? false
+      guard isHostile(far) || (nodes[far].isAlive && !nodes[far].isFinished), !isParted else {
+        return post(.fact(.dialFailed(pending.dial, LinkFailure(isParted ? .unreachable : .refused))), to: dialler)
+      }
+      let connection = connect(pending.node, far)
+      open(connection, 0, dial: pending.dial)
+      enterAccepted(connection)
+    }
+  }
+
+  /// The dialling side finishes the handshake first; its bytes can't overtake its last flight.
+  func enterAccepted(_ connection: Connection) {
+    let delay = connection.pipes[0].conditions.latency
+    connection.pipes[0].lastArrival = now + delay
+    connection.pipes[1].lastArrival = now
+    enter(.accepted(connection: connection.number), in: delay)
+  }
+
+  func connect(_ dialler: Int, _ acceptor: Int) -> Connection {
+    let connection = Connection(
+      number: connections.count,
+      ends: [dialler, acceptor].map { Connection.End(node: $0, life: nodes[$0].life) },
+      pipes: [Pipe(conditions: conditions()), Pipe(conditions: conditions())])
+    connections.append(connection)
+    statistics.connections += 1
+    note(.network("connection", connection.number, dialler, acceptor))
+    return connection
+  }
+
+  func accepted(_ connection: Connection) {
+    let end = connection.ends[1]
+    let node = nodes[end.node]
+    guard end.state == .opening, isHostile(end.node) || (node.isAlive && node.life == end.life && !node.isFinished)
+    else {
+      connection.ends[1].state = .closed
+      connection.pipes[1].closing = .reset
+      return pump(connection, 1)
+    }
+    open(connection, 1, dial: nil)
+  }
+
+  func open(_ connection: Connection, _ side: Int, dial: DialID?) {
+    let end = connection.ends[side]
+    connection.ends[side].state = .open
+    if isHostile(end.node) { return hostileOpened(connection, side) }
+    let node = nodes[end.node]
+    let link = LinkID(rawValue: node.nextLink)
+    node.nextLink += 1
+    connection.ends[side].link = link
+    node.links[link] = (connection.number, side)
+    let nonce = networkDice.bytes(CodePart.byteCount)
+    let far = connection.ends[1 - side].node
+    let opening = LinkOpening(
+      dial: dial, peer: nodes[far].peer, traits: LinkTraits(kind: .tcp, remoteAddress: "n\(far)"), nonce: nonce,
+      commitment: CheapDigest.of(nonce))
+    post(.fact(.linkOpened(link, opening)), to: node)
+  }
+}

@@ -1,0 +1,72 @@
+/// How the application of one node behaves. Chances are out of a hundred; times are virtual nanoseconds.
+struct Persona: Sendable {
+  struct PlannedInvitation: Sendable {
+    var at: UInt64
+    var target: Int
+    var byAddress: Bool
+    var timeout: UInt64
+  }
+
+  enum Consumption: Sendable {
+    case atOnce
+    case delayed(UInt64)
+    /// Nothing is taken before the end of the active time.
+    case late
+  }
+
+  var invitations: [PlannedInvitation] = []
+  var acceptChance = 100
+  /// Of what is not accepted; the rest is ignored.
+  var declineChance = 50
+  var answerDelay: UInt64 = 1_000_000
+  var confirmChance = 100
+  /// Peers that a person has to confirm, and peers that the trust policy refuses.
+  var askChance = 0
+  var refuseChance = 0
+  var cancelInvitationChance = 0
+  var leaveChance = 0
+  var inviteAgainChance = 0
+
+  var bursts = 0...2
+  var burstLength = 1...8
+  var unreliableChance = 20
+  var consumption = Consumption.atOnce
+
+  var offers = 0...0
+  var largestFile = 64 << 10
+  var acceptOfferChance = 100
+  /// Of what is not accepted; the rest is ignored.
+  var declineOfferChance = 70
+  /// An accepted offer goes on from a prefix that is there already.
+  var resumeChance = 20
+  var cancelTransferChance = 0
+}
+
+/// What the disk of one node is like.
+struct DiskConditions: Sendable {
+  /// A read takes up to this long.
+  var readDelay: UInt64 = 0
+  /// Storing and committing take up to this long each.
+  var writeDelay: UInt64 = 0
+  /// Bytes that all stores of the node hold together.
+  var capacity = Int.max
+  /// A commit fails, for a reason of the file system.
+  var commitFailChance = 0
+  /// A source grows, shrinks or can't be read.
+  var sourceTroubleChance = 0
+}
+
+/// What discovery is like.
+struct DiscoveryConditions: Sendable {
+  var sources = 1
+  /// Sightings come within this time after a start.
+  var delay: UInt64 = 5_000_000
+  /// A sighting is reported again.
+  var repeatChance = 20
+  /// A source loses a peer and finds it again.
+  var flapChance = 0
+  /// A sighting carries somebody else's address or a stale incarnation.
+  var wrongHintChance = 0
+  /// A goodbye or expiry follows a crash within this time.
+  var lossDelay: UInt64 = 500_000_000
+}

@@ -1,0 +1,21 @@
+/// A fault put into the world on purpose, to show that the invariants find it.
+public enum PlantedFault: String, Sendable, CaseIterable {
+  /// A link loses one byte of a piece now and then.
+  case linkDropsByte
+  /// A link delivers a piece twice now and then.
+  case linkDuplicatesBytes
+  /// A link delivers two pieces in the wrong order now and then.
+  case linkSwapsBytes
+  /// A store says that it verified a resource, and did not look; its bytes are damaged.
+  case storeLies
+  /// A reply gets lost between the engine and the application.
+  case replyLost
+  /// A reply comes twice.
+  case replyRepeated
+  /// The driver hands an event about messages over twice.
+  case deliveryRepeated
+  /// The driver says that nothing of a link was ever transmitted to the kernel.
+  case transmittedForgotten
+  /// The driver closes no source.
+  case sourceLeaks
+}

@@ -1,0 +1,200 @@
+import PiconetEngine
+import PiconetWire
+
+extension Scenario {
+  static func drawn(_ family: ScenarioFamily, _ dice: inout Dice) -> Scenario {
+    var scenario = Scenario()
+    scenario.wakeDelay = dice.pick([1_000, 100_000, 2_000_000])
+    scenario.performsLate = dice.chance(30)
+    scenario.discovery.sources = dice.number(1...2)
+    switch family {
+    case .pair: scenario.drawPair(&dice)
+    case .glare: scenario.drawGlare(&dice)
+    case .transfers: scenario.drawTransfers(&dice)
+    case .weather: scenario.drawWeather(&dice)
+    case .restart: scenario.drawRestart(&dice)
+    case .mixed: scenario.drawMixed(&dice)
+    case .hostile: scenario.drawHostile(&dice)
+    }
+    return scenario
+  }
+
+  private mutating func populate(_ count: Int, _ dice: inout Dice, _ persona: (Int, inout Dice) -> Persona) {
+    nodeCount = count
+    for index in 0..<count {
+      configurations.append(Self.configuration(index, &dice))
+      personas.append(persona(index, &dice))
+      disks.append(DiskConditions())
+    }
+  }
+
+  /// Small limits are met more often than large ones.
+  private static func configuration(_ index: Int, _ dice: inout Dice) -> EngineConfiguration {
+    var configuration = EngineConfiguration(scope: "simulation", name: "n\(index)")
+    configuration.frameLimit = dice.pick([1_024, 1_500, 4_096, 16_381])
+    configuration.messageLimit = dice.pick([300, 5_000, 20_000, 95 * 1024])
+    configuration.messageWindow = max(configuration.messageLimit + 1_024, dice.pick([0, 30_000, 200_000]))
+    configuration.transferLimit = dice.pick([1, 3, 64])
+    configuration.transferWindow = max(2 * configuration.frameLimit, dice.pick([0, 40_000, 200_000]))
+    configuration.readSize = max(configuration.frameLimit, dice.pick([0, 10_000, 60_000]))
+    configuration.transmitWindow = max(2 * configuration.frameLimit, dice.pick([0, 30_000, 256 << 10]))
+    configuration.disconnectTimeout = .milliseconds(dice.pick([1_500, 4_000]))
+    configuration.handshakeTimeout = .milliseconds(dice.pick([1_000, 3_000]))
+    configuration.idleTimeout = .milliseconds(dice.pick([800, 2_000]))
+    configuration.leaveTimeout = .milliseconds(dice.pick([500, 2_000]))
+    configuration.transportHeadStart = .milliseconds(50)
+    return configuration
+  }
+
+  private static func invitation(_ target: Int, within: ClosedRange<Int>, _ dice: inout Dice)
+    -> Persona.PlannedInvitation
+  {
+    Persona.PlannedInvitation(
+      at: dice.milliseconds(within), target: target, byAddress: dice.chance(30),
+      timeout: dice.milliseconds(200...4_000))
+  }
+
+  private mutating func drawPair(_ dice: inout Dice) {
+    populate(2, &dice) { index, dice in
+      var persona = Persona()
+      if index == 0 {
+        persona.invitations = [Self.invitation(1, within: 0...50, &dice)]
+        persona.invitations[0].timeout = 10_000_000_000
+      }
+      persona.bursts = 1...dice.number(1...3)
+      persona.burstLength = 1...dice.pick([3, 12])
+      persona.consumption = dice.chance(70) ? .atOnce : .delayed(dice.milliseconds(1...200))
+      persona.offers = 0...dice.number(0...2)
+      persona.leaveChance = dice.pick([0, 40])
+      return persona
+    }
+    fairLinks = dice.chance(40)
+  }
+
+  private mutating func drawGlare(_ dice: inout Dice) {
+    let window = dice.pick([0, 1, 5, 50])
+    populate(2, &dice) { index, dice in
+      var persona = Persona()
+      persona.invitations = [Self.invitation(1 - index, within: 10...(10 + window), &dice)]
+      persona.invitations[0].timeout = 10_000_000_000
+      persona.answerDelay = dice.milliseconds(0...100)
+      persona.bursts = 0...1
+      return persona
+    }
+    activeTime = 1_000_000_000
+  }
+
+  private mutating func drawTransfers(_ dice: inout Dice) {
+    populate(dice.number(2...3), &dice) { index, dice in
+      var persona = Persona()
+      if index > 0 { persona.invitations = [Self.invitation(0, within: 0...50, &dice)] }
+      persona.bursts = 0...1
+      persona.offers = 1...dice.number(1...4)
+      persona.largestFile = dice.pick([3_000, 100_000, 400_000])
+      persona.acceptOfferChance = dice.pick([100, 80])
+      persona.cancelTransferChance = dice.pick([0, 25])
+      return persona
+    }
+    for index in disks.indices { disks[index] = Self.disk(&dice) }
+    fairLinks = dice.chance(30)
+  }
+
+  private static func disk(_ dice: inout Dice) -> DiskConditions {
+    DiskConditions(
+      readDelay: dice.chance(50) ? 0 : dice.milliseconds(0...40),
+      writeDelay: dice.chance(50) ? 0 : dice.milliseconds(0...40),
+      capacity: dice.chance(70) ? .max : dice.number(0...200_000),
+      commitFailChance: dice.pick([0, 0, 20]), sourceTroubleChance: dice.pick([0, 0, 25]))
+  }
+
+  private static func sociable(_ index: Int, of count: Int, _ dice: inout Dice) -> Persona {
+    var persona = Persona()
+    for target in 0..<count where target != index && dice.chance(count == 2 ? 70 : 45) {
+      persona.invitations.append(invitation(target, within: 0...800, &dice))
+    }
+    persona.acceptChance = dice.pick([100, 85, 60])
+    persona.answerDelay = dice.milliseconds(0...150)
+    persona.confirmChance = dice.pick([100, 50])
+    persona.askChance = dice.pick([0, 0, 30])
+    persona.refuseChance = dice.pick([0, 0, 0, 20])
+    persona.cancelInvitationChance = dice.pick([0, 20])
+    persona.leaveChance = dice.pick([0, 30])
+    persona.inviteAgainChance = dice.pick([0, 60])
+    persona.burstLength = 1...5
+    persona.consumption = dice.pick([.atOnce, .atOnce, .delayed(dice.milliseconds(1...300)), .late])
+    persona.offers = 0...dice.number(0...2)
+    persona.largestFile = dice.pick([5_000, 60_000])
+    persona.acceptOfferChance = dice.pick([100, 60])
+    persona.cancelTransferChance = dice.pick([0, 20])
+    return persona
+  }
+
+  private mutating func drawWeather(_ dice: inout Dice) {
+    let count = dice.number(2...3)
+    populate(count, &dice) { Self.sociable($0, of: count, &$1) }
+    dialFailChance = dice.pick([0, 20])
+    dialHangChance = dice.pick([0, 10])
+    lossyCloseChance = dice.pick([0, 50])
+    discovery.flapChance = dice.pick([0, 30])
+    discovery.wrongHintChance = dice.pick([0, 0, 20])
+    drawTrouble(dice.number(1...5), &dice)
+  }
+
+  private mutating func drawTrouble(_ count: Int, _ dice: inout Dice) {
+    let last = Int(activeTime / 1_000_000) - 50
+    for _ in 0..<count {
+      let length = dice.milliseconds(1...dice.pick([100, 1_000, 5_000]))
+      let trouble: Weather = dice.pick([
+        .cut, .cut, .stall(length), .stall(length), .partition(length), .pause(length), .refuseDials(length),
+      ])
+      weather.append((dice.milliseconds(1...last), trouble))
+    }
+  }
+
+  private mutating func drawRestart(_ dice: inout Dice) {
+    let count = dice.number(2...3)
+    populate(count, &dice) { Self.sociable($0, of: count, &$1) }
+    lossyCloseChance = dice.pick([0, 50])
+    discovery.lossDelay = dice.milliseconds(1...3_000)
+    for _ in 0..<dice.number(1...3) {
+      let pause = dice.milliseconds(0...dice.pick([1, 100, 1_500]))
+      weather.append(
+        (dice.milliseconds(5...1_500), .crash(node: dice.number(0...(count - 1)), restartAfter: pause)))
+    }
+  }
+
+  private mutating func drawMixed(_ dice: inout Dice) {
+    let count = dice.number(2...8)
+    populate(count, &dice) { Self.sociable($0, of: count, &$1) }
+    for index in disks.indices where dice.chance(30) { disks[index] = Self.disk(&dice) }
+    if dice.chance(40) {
+      let capacity = dice.number(2...count)
+      for index in configurations.indices { configurations[index].capacity = capacity }
+    }
+    lossyCloseChance = dice.pick([0, 50])
+    discovery.flapChance = dice.pick([0, 20])
+    discovery.wrongHintChance = dice.pick([0, 10])
+    drawTrouble(dice.number(0...3), &dice)
+    if dice.chance(50) {
+      weather.append(
+        (dice.milliseconds(5...1_500), .crash(node: dice.number(0...(count - 1)), restartAfter: 1_000_000)))
+    }
+  }
+
+  private mutating func drawHostile(_ dice: inout Dice) {
+    let honest = dice.number(2...3)
+    populate(honest + 1, &dice) { index, dice in
+      var persona = Self.sociable(index, of: honest, &dice)
+      persona.refuseChance = 0
+      if dice.chance(50) { persona.invitations.append(Self.invitation(honest, within: 0...300, &dice)) }
+      return persona
+    }
+    hostileCount = 1
+    activeTime = 1_200_000_000
+    for index in configurations.indices {
+      configurations[index].messageWindow = min(
+        configurations[index].messageWindow, 40_000 + configurations[index].messageLimit)
+      configurations[index].handshakeLimit = dice.pick([3, 128])
+    }
+  }
+}

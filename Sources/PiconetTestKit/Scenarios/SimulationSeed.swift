@@ -1,0 +1,45 @@
+/// One run: which scenarios, and the number from which everything follows. Written `family:number`.
+public struct SimulationSeed: Sendable, Hashable, CustomStringConvertible {
+  public let family: ScenarioFamily
+  public let number: UInt64
+
+  public init(_ family: ScenarioFamily, _ number: UInt64) {
+    self.family = family
+    self.number = number
+  }
+
+  /// Reads `family:number`; anything else gives nil.
+  public init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let family = ScenarioFamily(rawValue: String(parts[0])), let number = UInt64(parts[1])
+    else { return nil }
+    self.init(family, number)
+  }
+
+  public var description: String { "\(family.rawValue):\(number)" }
+
+  /// A word that differs between families for the same number.
+  var word: UInt64 {
+    var word = number &* 0x9E37_79B9_7F4A_7C15
+    for byte in family.rawValue.utf8 { word = (word ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+    return word
+  }
+}
+
+/// Kinds of scenario, each with its own mixture of application, network, disk and trouble.
+public enum ScenarioFamily: String, Sendable, CaseIterable {
+  /// Two nodes, one invites: messages, files, leaving. Fair weather.
+  case pair
+  /// Two nodes invite each other at about the same time. Fair weather.
+  case glare
+  /// Files to and from slow, full and failing disks.
+  case transfers
+  /// Cuts, stalls, half-open links, partitions, paused processes, refused dials.
+  case weather
+  /// Nodes crash, silently or not, and come back in a new incarnation.
+  case restart
+  /// Two to eight nodes and all of it.
+  case mixed
+  /// Two or three honest nodes and one that breaks every rule.
+  case hostile
+}

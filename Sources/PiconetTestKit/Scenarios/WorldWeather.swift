@@ -1,0 +1,112 @@
+import PiconetEngine
+import PiconetWire
+
+/// Trouble: what is cut, stalled, parted, paused, crashed.
+extension World {
+  func strike(_ weather: Weather) {
+    note(.world("\(weather)"))
+    switch weather {
+    case .cut: cutOne()
+    case .stall(let length): stallOne(length)
+    case .partition(let length):
+      partition = (0..<scenario.nodeCount).map { _ in weatherDice.number(0...1) }
+      enter(.weather(.healPartition), in: length)
+    case .healPartition: healPartition()
+    case .pause(let length):
+      let node = nodes[weatherDice.number(0...(scenario.engineCount - 1))]
+      node.pausedUntil = now + length
+    case .crash(let index, let pause): crash(nodes[index], restartAfter: pause)
+    case .restart(let index): restart(nodes[index])
+    case .refuseDials(let length): dialsRefusedUntil = now + length
+    }
+  }
+
+  private func drawConnection() -> Connection? {
+    let open = connections.filter { $0.isOpen }
+    return open.isEmpty ? nil : weatherDice.pick(open)
+  }
+
+  /// Both sides are told, or one, or nobody; at once or late.
+  private func cutOne() {
+    guard let connection = drawConnection() else { return }
+    for side in 0...1 { connection.pipes[side].isDead = true }
+    note(.network("cut", connection.number, 0, 0))
+    let told = weatherDice.pick([[0, 1], [0, 1], [0], [1], []])
+    let failure = LinkFailure(weatherDice.pick([.reset, .timedOut, .unreachable]))
+    for side in told {
+      let delay = weatherDice.chance(50) ? 0 : weatherDice.milliseconds(1...1_000)
+      enter(.linkLost(connection: connection.number, side: side, failure), in: delay)
+    }
+  }
+
+  private func stallOne(_ length: UInt64) {
+    guard let connection = drawConnection() else { return }
+    let sides = weatherDice.pick([[0, 1], [0], [1]])
+    for side in sides { connection.pipes[side].stalledUntil = now + length }
+    note(.network("stall", connection.number, sides.count, Int(length / 1_000_000)))
+  }
+
+  /// What was on its way goes on: the pipes of the partition looked at their arrivals in vain.
+  func healPartition() {
+    partition = nil
+    for connection in connections where !connection.isOver { resume(connection) }
+  }
+
+  private func resume(_ connection: Connection) {
+    for side in 0...1 { pump(connection, side) }
+  }
+
+  /// The engine and all its links are gone. The far sides are told at once, late, or never.
+  func crash(_ node: SimulatedNode, restartAfter pause: UInt64) {
+    guard node.isAlive, !isCalm else { return }
+    statistics.crashes += 1
+    node.isAlive = false
+    flows.crashed(node.node)
+    for connection in connections {
+      for side in 0...1 where connection.ends[side].node == node.index && connection.ends[side].state != .closed {
+        abandon(connection, side)
+      }
+    }
+    for observer in 0..<scenario.engineCount where observer != node.index {
+      for source in 0..<scenario.discovery.sources where weatherDice.chance(80) {
+        let gone = Fact.discoveryReported(
+          source: source == 0 ? "dns-sd" : "second", .gone(node.peer, node.node.incarnation))
+        enter(
+          .fact(node: observer, life: nodes[observer].life, gone), in: weatherDice.word() % scenario.discovery.lossDelay
+        )
+      }
+    }
+    enter(.weather(.restart(node: node.index)), in: pause)
+  }
+
+  private func abandon(_ connection: Connection, _ side: Int) {
+    connection.ends[side].state = .closed
+    connection.pipes[1 - side].isDead = true
+    connection.pipes[side].dropWaiting()
+    switch weatherDice.number(0...2) {
+    case 0:
+      // The kernel says goodbye for the process.
+      connection.pipes[side].closing = .reset
+      pump(connection, side)
+    case 1: connection.pipes[side].isDead = true
+    default:
+      connection.pipes[side].isDead = true
+      enter(
+        .linkLost(connection: connection.number, side: 1 - side, LinkFailure(.timedOut)),
+        in: weatherDice.milliseconds(1...3_000))
+    }
+  }
+
+  private func restart(_ node: SimulatedNode) {
+    guard !node.isAlive else { return }
+    let fresh = NodeID(peer: node.peer, incarnation: Incarnation(rawValue: weatherDice.word()))
+    let engine = SessionEngine(
+      identity: LocalIdentity(node: fresh), configuration: scenario.configurations[node.index], seed: weatherDice.word()
+    )
+    node.begin(node: fresh, engine: engine)
+    names[fresh] = "n\(node.index).\(node.life)"
+    note(.world("n\(node.index) starts again"))
+    announceStart(of: node.index)
+    beginApplication(of: node)
+  }
+}

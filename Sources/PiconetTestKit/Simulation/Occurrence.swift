@@ -1,0 +1,49 @@
+import PiconetEngine
+import PiconetWire
+
+/// What the agenda holds. Anything about a node names its life, so that nothing reaches a restarted node by mistake.
+enum Occurrence {
+  /// The node's loop takes what is in its mailbox.
+  case turn(node: Int, life: Int)
+  case timer(node: Int, life: Int)
+  case fact(node: Int, life: Int, Fact)
+  /// The head of a pipe's flight arrives.
+  case arrival(connection: Int, side: Int)
+  case dialDone(index: Int, DialOutcome)
+  case accepted(connection: Int)
+  /// A side is told that its connection is gone.
+  case linkLost(connection: Int, side: Int, LinkFailure)
+  case application(node: Int, life: Int, ApplicationStep)
+  case hostile(node: Int)
+  case sighting(observer: Int, observed: Int, source: Int, isSeen: Bool)
+  case weather(Weather)
+}
+
+/// What the application of a node does next.
+enum ApplicationStep {
+  case invite(target: Int, byAddress: Bool, timeout: UInt64)
+  case cancelInvitation(CommandID)
+  case answer(NodeID, accept: Bool)
+  case confirm(NodeID, Bool)
+  case send(NodeID, count: Int)
+  case consume(NodeID)
+  case offer(NodeID)
+  case acceptOffer(TransferID)
+  case declineOffer(TransferID)
+  case cancelTransfer(TransferID)
+  case leave(NodeID)
+  case shutDown
+}
+
+/// Trouble.
+enum Weather {
+  /// Cuts a connection, drawn when it happens.
+  case cut
+  case stall(UInt64)
+  case partition(UInt64)
+  case healPartition
+  case pause(UInt64)
+  case crash(node: Int, restartAfter: UInt64)
+  case restart(node: Int)
+  case refuseDials(UInt64)
+}

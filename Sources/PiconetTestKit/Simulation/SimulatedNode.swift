@@ -1,0 +1,95 @@
+import PiconetEngine
+import PiconetWire
+
+/// What waits for a node's loop.
+enum Mail {
+  case fact(Fact)
+  /// A message whose content is made when the engine takes it: only then it is known which association it belongs to.
+  case message(NodeID, size: Int, DeliveryMode)
+}
+
+/// One node with everything around its engine: the driver's tables, the disk, the application.
+final class SimulatedNode {
+  let index: Int
+  let peer: PeerID
+  var life = 0
+  var node: NodeID
+  var engine: SessionEngine
+  /// False while crashed.
+  var isAlive = true
+  /// The engine has said that nothing of it is left.
+  var isFinished = false
+
+  var mailbox: [Mail] = []
+  var isTurnEntered = false
+  var pausedUntil: UInt64 = 0
+  /// The time of the earliest timer entered.
+  var timerAt: UInt64?
+
+  /// Links that the engine may be told of.
+  var links: [LinkID: (connection: Int, side: Int)] = [:]
+  var dials: [DialID: Int] = [:]
+  var nextLink: UInt64 = 1
+  var nextCommand: UInt64 = 1
+  var nextTransfer: UInt64 = 1
+
+  var sources: [TransferID: SimulatedSource] = [:]
+  var stores: [TransferID: SimulatedStore] = [:]
+  var storedBytes = 0
+  var rememberedPeers: Set<PeerID> = []
+
+  var application = ApplicationState()
+  var record: NodeRecord
+
+  init(index: Int, node: NodeID, engine: consuming SessionEngine) {
+    self.index = index
+    self.node = node
+    peer = node.peer
+    self.engine = engine
+    record = NodeRecord()
+  }
+
+  /// A crash takes all but the disk and what is remembered.
+  func begin(node: NodeID, engine: consuming SessionEngine) {
+    life += 1
+    self.node = node
+    self.engine = engine
+    isAlive = true
+    isFinished = false
+    mailbox = []
+    isTurnEntered = false
+    pausedUntil = 0
+    timerAt = nil
+    links = [:]
+    dials = [:]
+    sources = [:]
+    stores = [:]
+    application = ApplicationState()
+    record = NodeRecord()
+  }
+}
+
+/// What the application of a node knows.
+struct ApplicationState {
+  var inSight: [NodeID] = []
+  var members: [NodeID] = []
+  /// The longest message that each member takes.
+  var messageLimits: [NodeID: Int] = [:]
+  /// Cost of queued messages that were not taken yet, by peer.
+  var queuedCost: [NodeID: Int] = [:]
+  /// What was delivered and not consumed, by peer.
+  var unconsumed: [NodeID: Int] = [:]
+  /// Offers that came in: who sent which of their offers.
+  var incoming: [TransferID: IncomingOffer] = [:]
+  /// Offers that the application leaves unanswered.
+  var ignoredOffers: Set<TransferID> = []
+  var isShuttingDown = false
+}
+
+/// An offer as the receiving application sees it.
+struct IncomingOffer {
+  let from: NodeID
+  let offer: ResourceOffer
+  /// Number of the true content in the world's table; nil for what a hostile node offers.
+  let content: Int?
+}

@@ -1,0 +1,86 @@
+import PiconetEngine
+
+/// Runs a scenario from its seed to its end and checks what must hold: see `World` for what is simulated and what is not.
+public enum Simulation {
+  /// - Parameters:
+  ///   - faults: put into the world on purpose; the run should find them.
+  ///   - transcriptLimit: how many of the last lines of the transcript are kept.
+  public static func run(
+    _ seed: SimulationSeed, faults: Set<PlantedFault> = [], transcriptLimit: Int = 400
+  ) -> SimulationReport {
+    let world = World(seed: seed, faults: faults, transcriptLimit: transcriptLimit)
+    world.run()
+    return SimulationReport(
+      seed: seed, finding: world.findings.first, statistics: world.statistics, virtualTime: world.now,
+      transcript: world.transcript, wording: TranscriptWording(names: world.names))
+  }
+}
+
+/// How a run ended.
+public struct SimulationReport: Sendable {
+  public let seed: SimulationSeed
+  /// The first thing that was not as it must be; nil if all was well.
+  public let finding: String?
+  public let statistics: SimulationStatistics
+  /// Nanoseconds that passed in the simulated world.
+  public let virtualTime: UInt64
+  let transcript: Transcript
+  let wording: TranscriptWording
+
+  /// The last lines of the transcript.
+  public var transcriptLines: [String] { transcript.lines(wording) }
+
+  /// A number that differs for transcripts that differ (FNV-1a), over the lines that were kept and the count of all.
+  public var transcriptHash: UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(transcript.count)
+    for line in transcriptLines {
+      for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+      hash = (hash ^ 0x0A) &* 0x0000_0100_0000_01B3
+    }
+    return hash
+  }
+
+  /// What to print of a failed run.
+  public func description(lastLines count: Int = 200) -> String {
+    let lines = transcriptLines.suffix(count).joined(separator: "\n")
+    return """
+      \(seed): \(finding ?? "all is well")
+      \(lines)
+      Alone: PICONET_SEED=\(seed) swift test --filter PiconetSimulationTests
+      """
+  }
+}
+
+extension World {
+  func run() {
+    for (at, weather) in scenario.weather { agenda.enter(.weather(weather), at: at) }
+    for index in nodes.indices {
+      if isHostile(index) {
+        beginHostile(index)
+      } else {
+        beginApplication(of: nodes[index])
+      }
+      for observer in 0..<scenario.engineCount { announce(index, to: observer) }
+    }
+    advance(to: scenario.activeTime)
+    calmDown()
+    advance(to: now + scenario.settleTime)
+    if findings.first == nil { checkQuiet() }
+    for node in nodes.prefix(scenario.engineCount) {
+      plan(.shutDown, of: node, in: applicationDice.chance(50) ? 0 : applicationDice.milliseconds(0...300))
+    }
+    advance(to: now + scenario.settleTime)
+    if findings.first == nil { checkEnd() }
+  }
+
+  /// Trouble ends; whatever was begun has time to end.
+  private func calmDown() {
+    isCalm = true
+    note(.world("calm"))
+    healPartition()
+    for connection in connections {
+      for side in 0...1 { connection.pipes[side].stalledUntil = min(connection.pipes[side].stalledUntil, now) }
+    }
+    for node in nodes.prefix(scenario.engineCount) { wakeApplication(of: node) }
+  }
+}

@@ -1,0 +1,33 @@
+/// What happened in a run: shows that scenarios do what they are for.
+public struct SimulationStatistics: Sendable, Hashable {
+  public var occurrences = 0
+  public var dials = 0
+  public var connections = 0
+  /// `connected` events.
+  public var connected = 0
+  /// Messages delivered.
+  public var messages = 0
+  public var offers = 0
+  /// Offers that ended as stored.
+  public var stored = 0
+  public var crashes = 0
+  /// Attacks of the hostile node.
+  public var attacks = 0
+  /// The most bytes beyond the transmit window that waited for one link.
+  public var largestOutstanding = 0
+
+  public init() {}
+
+  public static func += (left: inout SimulationStatistics, right: SimulationStatistics) {
+    left.occurrences += right.occurrences
+    left.dials += right.dials
+    left.connections += right.connections
+    left.connected += right.connected
+    left.messages += right.messages
+    left.offers += right.offers
+    left.stored += right.stored
+    left.crashes += right.crashes
+    left.attacks += right.attacks
+    left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
+  }
+}

@@ -1,0 +1,67 @@
+import PiconetEngine
+import PiconetWire
+
+/// What a driver does about each effect.
+extension World {
+  func perform(_ effects: [Effect], of node: SimulatedNode) {
+    for effect in effects { perform(effect, of: node) }
+  }
+
+  private func perform(_ effect: Effect, of node: SimulatedNode) {
+    switch effect {
+    case .dial(let dial, _, let addresses): startDial(dial, addresses, by: node)
+    case .cancelDial(let dial): cancelDial(dial, by: node)
+    case .transmit(let link, let bytes):
+      guard let (number, side) = node.links[link] else { return }
+      transmit(bytes, over: connections[number], side)
+    case .closeLink(let link, let flush):
+      guard let (number, side) = node.links.removeValue(forKey: link) else { return }
+      close(connections[number], side, flush: flush)
+    case .judgeTrust(let link, let peer, _):
+      answer(node, .trustJudged(link, judgement(of: peer.peer, by: node)), within: 3_000_000)
+    case .rememberPeer(let peer, _): node.rememberedPeers.insert(peer)
+    case .deriveCode(let link, let dialler, let acceptor, let commitment):
+      let code = CheapDigest.of(dialler) == commitment ? code(dialler, acceptor) : nil
+      answer(node, .codeDerived(link, code), within: 1_000)
+    case .readChunks(let transfer, let number, let offset, let count, let frameCount):
+      readChunks(transfer, number, offset, count, frameCount, of: node)
+    case .finishSource(let transfer): finishSource(transfer, of: node)
+    case .closeSource(let transfer): closeSource(transfer, of: node)
+    case .storeChunk(let transfer, let bytes): storeChunk(transfer, bytes, of: node)
+    case .commitStore(let transfer, let size, let digest): commitStore(transfer, size, digest, of: node)
+    case .discardStore(let transfer): discardStore(transfer, of: node)
+    case .messagesTaken(let peer, let count):
+      node.application.queuedCost[peer] = max(0, (node.application.queuedCost[peer] ?? 0) - count)
+    case .deliver(let event): react(to: event, of: node)
+    case .reply(let command, let reply): react(to: reply, command, of: node)
+    case .finished: node.isFinished = true
+    }
+  }
+
+  /// Tells the node after a while, or with the next turn.
+  func answer(_ node: SimulatedNode, _ fact: Fact, within: UInt64) {
+    let delay = networkDice.chance(50) ? 0 : networkDice.word() % max(1, within)
+    if delay == 0 {
+      post(.fact(fact), to: node)
+    } else {
+      enter(.fact(node: node.index, life: node.life, fact), in: delay)
+    }
+  }
+
+  /// Fixed for each pair of nodes, but for what was remembered since.
+  private func judgement(of peer: PeerID, by node: SimulatedNode) -> TrustJudgement {
+    if node.rememberedPeers.contains(peer) { return .known }
+    let persona = scenario.personas[node.index]
+    var dice = Dice(seed: seed.word ^ UInt64(node.index * 64 + (indices[peer] ?? 63)))
+    if dice.chance(persona.refuseChance) { return .refused(.identity, detail: "the policy refuses the peer") }
+    return dice.chance(persona.askChance) ? .ask : .new
+  }
+
+  /// Six digits that follow from both nonces.
+  private func code(_ dialler: [UInt8], _ acceptor: [UInt8]) -> String {
+    var number = 0
+    for byte in CheapDigest.of(dialler + acceptor).prefix(4) { number = number << 8 | Int(byte) }
+    let digits = String(number % 1_000_000)
+    return String(repeating: "0", count: 6 - digits.count) + digits
+  }
+}

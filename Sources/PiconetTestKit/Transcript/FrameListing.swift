@@ -1,0 +1,34 @@
+import PiconetWire
+
+extension TranscriptWording {
+  /// The frames of bytes that begin at a frame; what can't be read so is told by its count.
+  func frames(_ bytes: Bytes) -> String {
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    decoder.push(bytes)
+    var words: [String] = []
+    do throws(WireError) {
+      while let frame = try decoder.next() { words.append(describe(frame)) }
+    } catch {
+      words.append("?")
+    }
+    if decoder.bufferedCount > 0 { words.append("+\(decoder.bufferedCount) bytes") }
+    return "\(bytes.count) bytes [" + words.joined(separator: ", ") + "]"
+  }
+
+  private func describe(_ frame: Frame) -> String {
+    switch frame {
+    case .hello(let hello):
+      "hello begun \(hello.associationsBegun)\(hello.held == nil ? "" : " held")"
+    case .codeReveal: "codeReveal"
+    case .message(let bytes): "message(\(bytes.count))"
+    case .fragment(let bytes): "fragment(\(bytes.count))"
+    case .unreliableMessage(let bytes): "unreliable(\(bytes.count))"
+    case .chunk(let transfer, let bytes): "chunk(\(transfer), \(bytes.count))"
+    case .invite(let timeout, let context): "invite(\(timeout) ms, \(context.count))"
+    case .offer(let transfer, let offer): "offer(\(transfer), \(offer.size))"
+    case .end(let transfer, let size, _): "end(\(transfer), \(size))"
+    case .stored(let transfer, _): "stored(\(transfer))"
+    default: "\(frame)"
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import PiconetEngine
+import PiconetWire
+
+/// Facts and effects as a line each: nodes by their short names, bytes by the frames in them or by their count.
+struct TranscriptWording {
+  /// `n2.1` for the second life of the third node.
+  let names: [NodeID: String]
+
+  func name(_ node: NodeID) -> String { names[node] ?? "\(node)" }
+
+  func describe(_ entry: Transcript.Entry) -> String {
+    switch entry {
+    case .fact(let node, let fact): "n\(node) <- \(describe(fact))"
+    case .effect(let node, let effect): "n\(node) -> \(describe(effect))"
+    case .network(let what, let first, let second, let third): "   net \(what) \(first) \(second) \(third)"
+    case .world(let text): "   world \(text)"
+    }
+  }
+
+  private func describe(_ fact: Fact) -> String {
+    switch fact {
+    case .commanded(let id, let command): "command \(id.rawValue): \(describe(command))"
+    case .messageQueued(let node, let bytes, let mode): "messageQueued \(name(node)) \(size(bytes)) \(mode)"
+    case .messagesConsumed(let node, let count): "messagesConsumed \(name(node)) \(count)"
+    case .discoveryReported(let source, .seen(let sighting)):
+      "seen by \(source): \(name(NodeID(peer: sighting.peer, incarnation: sighting.incarnation))) at "
+        + sighting.addresses.map(\.description).joined(separator: ", ")
+    case .discoveryReported(let source, .gone(let peer, let incarnation)):
+      "gone by \(source): \(name(NodeID(peer: peer, incarnation: incarnation)))"
+    case .linkOpened(let link, let opening):
+      "linkOpened \(link.rawValue) \(opening.dial.map { "dial \($0.rawValue)" } ?? "accepted") "
+        + opening.peer.shortDescription
+    case .received(let link, let bytes): "received \(link.rawValue) \(frames(bytes))"
+    case .transmitted(let link, let count): "transmitted \(link.rawValue) \(count)"
+    case .linkClosed(let link, let end): "linkClosed \(link.rawValue) \(end)"
+    case .trustJudged(let link, let judgement): "trustJudged \(link.rawValue) \(judgement)"
+    case .codeDerived(let link, let code): "codeDerived \(link.rawValue) \(code ?? "nil")"
+    case .chunksRead(let transfer, let bytes, let count):
+      "chunksRead \(describe(transfer)) \(bytes.count) bytes, payload \(count)"
+    case .sourceFinished(let transfer, _): "sourceFinished \(describe(transfer))"
+    case .sourceFailed(let transfer, let reason, _): "sourceFailed \(describe(transfer)) \(reason)"
+    case .chunkStored(let transfer, let upTo): "chunkStored \(describe(transfer)) \(upTo)"
+    case .committed(let transfer, _): "committed \(describe(transfer))"
+    case .storeFailed(let transfer, let reason, _): "storeFailed \(describe(transfer)) \(reason)"
+    case .dialFailed(let dial, let failure): "dialFailed \(dial.rawValue) \(failure)"
+    case .discoveryEnded, .deadlineReached: "\(fact)"
+    }
+  }
+
+  private func describe(_ effect: Effect) -> String {
+    switch effect {
+    case .dial(let dial, let kind, let addresses):
+      "dial \(dial.rawValue) \(kind) " + addresses.map(\.text).joined(separator: ", ")
+    case .cancelDial(let dial): "cancelDial \(dial.rawValue)"
+    case .transmit(let link, let bytes): "transmit \(link.rawValue) \(frames(bytes))"
+    case .closeLink(let link, let flush): "closeLink \(link.rawValue) flush \(flush)"
+    case .judgeTrust(let link, let node, _): "judgeTrust \(link.rawValue) \(name(node))"
+    case .rememberPeer(let peer, _): "rememberPeer \(peer.shortDescription)"
+    case .deriveCode(let link, _, _, _): "deriveCode \(link.rawValue)"
+    case .readChunks(let transfer, let number, let offset, let count, let frame):
+      "readChunks \(describe(transfer)) number \(number) at \(offset), \(count) bytes in frames of \(frame)"
+    case .finishSource(let transfer): "finishSource \(describe(transfer))"
+    case .closeSource(let transfer): "closeSource \(describe(transfer))"
+    case .storeChunk(let transfer, let bytes): "storeChunk \(describe(transfer)) \(size(bytes))"
+    case .commitStore(let transfer, let size, _): "commitStore \(describe(transfer)) \(size) bytes"
+    case .discardStore(let transfer): "discardStore \(describe(transfer))"
+    case .messagesTaken(let node, let count): "messagesTaken \(name(node)) \(count)"
+    case .deliver(let event): "deliver \(describe(event))"
+    case .reply(let id, .connected(let node)): "reply \(id.rawValue): connected \(name(node))"
+    case .reply(let id, .stored): "reply \(id.rawValue): stored"
+    case .reply(let id, let reply): "reply \(id.rawValue): \(reply)"
+    case .finished: "finished"
+    }
+  }
+
+  private func describe(_ command: Command) -> String {
+    switch command {
+    case .invite(.node(let node), _, let timeout): "invite \(name(node)) within \(timeout)"
+    case .invite(.addresses(let addresses, let expected), _, let timeout):
+      "invite \(addresses.map(\.text).joined(separator: ", ")), \(expected?.shortDescription ?? "anybody"), within \(timeout)"
+    case .cancelInvitation(let id): "cancelInvitation \(id.rawValue)"
+    case .answerInvitation(let node, let accept, let reason):
+      "answerInvitation \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
+    case .confirm(let node, let isConfirmed, _): "confirm \(name(node)) \(isConfirmed)"
+    case .leave(let node, let reason): "leave \(name(node)) \(reason)"
+    case .offer(let transfer, let node, let offer): "offer \(describe(transfer)) to \(name(node)), \(offer.size) bytes"
+    case .acceptOffer(let transfer, let offset): "acceptOffer \(describe(transfer)) from \(offset)"
+    case .declineOffer(let transfer, let reason, _): "declineOffer \(describe(transfer)) \(reason)"
+    case .cancelTransfer(let transfer, let reason): "cancelTransfer \(describe(transfer)) \(reason)"
+    case .shutDown: "shutDown"
+    }
+  }
+
+  private func describe(_ event: Event) -> String {
+    switch event {
+    case .peerFound(let peer): "peerFound \(name(peer.node))"
+    case .peerChanged(let peer): "peerChanged \(name(peer.node))"
+    case .peerLost(let node): "peerLost \(name(node))"
+    case .invitationReceived(let peer, _, let expires):
+      "invitationReceived \(name(peer.node)) expires \(expires.nanoseconds / 1_000_000) ms"
+    case .invitationEnded(let node, let ending): "invitationEnded \(name(node)): \(ending.blame) \(ending)"
+    case .confirmationNeeded(let peer): "confirmationNeeded \(name(peer.node)) code \(peer.code)"
+    case .connected(let peer): "connected \(name(peer.node)) code \(peer.code)"
+    case .disconnected(let node, let ending): "disconnected \(name(node)): \(ending.blame) \(ending)"
+    case .messagesReceived(let node, let messages, let mode):
+      "messagesReceived \(name(node)) \(messages.map(\.count)) \(mode)"
+    case .offerReceived(let transfer, let node, let offer):
+      "offerReceived \(describe(transfer)) from \(name(node)), \(offer.size) bytes"
+    case .transferProgressed(let transfer, let stored): "transferProgressed \(describe(transfer)) \(stored)"
+    case .transferAccepted(let transfer, let offset): "transferAccepted \(describe(transfer)) from \(offset)"
+    case .transferEnded(let transfer, let ending):
+      "transferEnded \(describe(transfer)) \(ending.map { "\($0.blame) \($0)" } ?? "stored")"
+    }
+  }
+
+  private func describe(_ transfer: TransferID) -> String {
+    transfer.isIncoming ? "in\(transfer.rawValue - TransferID.firstIncoming)" : "out\(transfer.rawValue)"
+  }
+
+  private func size(_ bytes: Bytes) -> String { "\(bytes.count) bytes" }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import PiconetTestKit
+import Testing
+
+/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts, `PICONET_SEED=family:number` runs one alone.
+enum SeedPlan {
+  static let counts: [(family: ScenarioFamily, count: Int)] = [
+    (.pair, 300), (.glare, 500), (.transfers, 300), (.weather, 300), (.restart, 200), (.mixed, 150), (.hostile, 300),
+  ]
+
+  static let factor = ProcessInfo.processInfo.environment["PICONET_SEEDS"].flatMap { Int($0) } ?? 1
+  static let alone = ProcessInfo.processInfo.environment["PICONET_SEED"]
+
+  /// A part of a family's seeds: small enough that all cores have something to do.
+  struct Part: Sendable, CustomTestStringConvertible {
+    let family: ScenarioFamily
+    let numbers: Range<UInt64>
+    var testDescription: String { "\(family.rawValue):\(numbers.lowerBound)..<\(numbers.upperBound)" }
+  }
+
+  static let parts: [Part] = counts.flatMap { family, count in
+    let total = UInt64(count * factor)
+    return stride(from: 0, to: total, by: 50).map { Part(family: family, numbers: $0..<min($0 + 50, total)) }
+  }
+}
