@@ -14,47 +14,38 @@ struct DependantTests {
 
   static let package = Repository.root + "/Tests/Dependant"
 
-  /// A program that runs with its output in a file, and is ended at the latest with this value.
-  final class Program {
-    private let process = Process()
-    private let output: URL
-
-    init(_ arguments: [String], in folder: URL) throws {
-      output = folder.appending(path: UUID().uuidString)
-      _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-      let handle = try FileHandle(forWritingTo: output)
-      process.executableURL = URL(filePath: "/usr/bin/timeout")
-      process.arguments = ["-k", "5"] + arguments
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = handle
-      process.standardError = handle
-      try process.run()
+  /// Runs a program to its end, at most so many seconds, and gives what it wrote.
+  static func run(_ arguments: [String], seconds: Int, in folder: URL) async throws -> String {
+    let output = folder.appending(path: UUID().uuidString)
+    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+    let handle = try FileHandle(forWritingTo: output)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/timeout")
+    process.arguments = ["-k", "5", "\(seconds)"] + arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = handle
+    process.standardError = handle
+    // Not waitUntilExit: that would keep a thread from other tests for as long as a build takes.
+    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
     }
-
-    deinit { if process.isRunning { process.terminate() } }
-
-    func output() throws -> String {
-      process.waitUntilExit()
-      let text = try String(contentsOf: output, encoding: .utf8)
-      guard process.terminationStatus == 0 else {
-        throw Failed(description: "exit status \(process.terminationStatus):\n\(text)")
-      }
-      return text
-    }
+    let text = try String(contentsOf: output, encoding: .utf8)
+    guard status == 0 else { throw Failed(description: "exit status \(status):\n\(text)") }
+    return text
   }
 
   @Test("the README's program builds against this checkout and two of it greet each other over loopback")
-  func programOfTheReadme() throws {
+  func programOfTheReadme() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-dependant-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let build = folder.appending(path: "build").path
     let swift = ["/usr/bin/env", "swift", "build", "--package-path", Self.package, "--scratch-path", build]
-    _ = try Program(["900"] + swift, in: folder).output()
+    _ = try await Self.run(swift, seconds: 900, in: folder)
     let program = build + "/debug/hello"
-    let waiter = try Program(["30", program, "wait"], in: folder)
-    let greeter = try Program(["30", program], in: folder)
-    _ = try greeter.output()
-    #expect(try waiter.output() == "Hello, Waiter.\n")
+    async let heard = Self.run([program, "wait"], seconds: 30, in: folder)
+    _ = try await Self.run([program], seconds: 30, in: folder)
+    #expect(try await heard == "Hello, Waiter.\n")
   }
 }
