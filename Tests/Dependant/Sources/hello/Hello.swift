@@ -3,10 +3,7 @@ import Piconet
 /// `hello wait` waits for a greeting and prints it; `hello` greets the first peer that it finds.
 @main struct Hello {
   static func main() async throws {
-    try await meet(waits: CommandLine.arguments.contains("wait"))
-  }
-
-  static func meet(waits: Bool) async throws {
+    let waits = CommandLine.arguments.contains("wait")
     var configuration = NodeConfiguration(session: "hello", name: waits ? "Waiter" : "Greeter")
     configuration.mode = waits ? .server : .client
     configuration.interfaces = ["lo"]  // two terminals of one machine; without this line: every network it is on
