@@ -52,6 +52,8 @@ def files(bench, ours, options):
         subjects.append(Subject(
             "imagesend to imagerecv, start to end", THROUGHPUT, lambda: measurements.tools_bulk(bench, bench.two), baseline,
             targets))
+    for subject in subjects:
+        subject.same_job = hashing
     return [(f"(b) file of {options.mebibytes} MiB", subjects + [baseline, hashing])]
 
 

@@ -16,18 +16,21 @@ class Subject:
         self.against = against
         # (words, what the target is about, the judgement of its median)
         self.targets = targets
+        # A row that does the same job; shown as one more comparison, without targets.
+        self.same_job = None
         self.rounds = []
         self.failure = None
 
     def values(self, figure):
         return [values[figure] for values in self.rounds if figure in values]
 
-    def ratios(self, figure):
+    def ratios(self, figure, against=None):
         """Within a round: what disturbs one of two neighbours mostly disturbs both."""
-        if self.against is None:
+        against = against or self.against
+        if against is None:
             return []
         return [
-            ours[figure] / theirs[figure] for ours, theirs in zip(self.rounds, self.against.rounds)
+            ours[figure] / theirs[figure] for ours, theirs in zip(self.rounds, against.rounds)
             if figure in ours and figure in theirs
         ]
 
@@ -83,6 +86,11 @@ def write(groups):
                 f"| {title}, {subject.name} | {spread(subject.values(subject.figure), subject.form)} {subject.unit} | "
                 f"{spread(ratios, '{:.2f}') if ratios else ''} | {cpu_text} | "
                 f"{f'{max(resident):.1f}' if resident else ''} | {judgement(subject)} |")
+            if subject.same_job and subject.ratios(subject.figure, subject.same_job):
+                yield (
+                    f"| {title}, {subject.name} against {subject.same_job.name} | | "
+                    f"{spread(subject.ratios(subject.figure, subject.same_job), '{:.2f}')} | "
+                    f"{statistics.median(subject.ratios('cpu', subject.same_job)):.2f} x | | |")
 
 
 def all_measured(groups):

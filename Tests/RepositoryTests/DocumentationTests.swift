@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@Suite("Documentation")
+struct DocumentationTests {
+  static let keywords: Set<String> = [
+    "func", "var", "let", "init", "struct", "enum", "class", "protocol", "actor", "typealias", "subscript", "case",
+    "associatedtype",
+  ]
+  /// What conformances ask for is documented where it is asked for.
+  static let conformances: Set<String> = [
+    "description", "debugDescription", "hash", "==", "<", "Element", "AsyncIterator", "Failure", "makeAsyncIterator",
+    "next",
+    "rawValue", "RawValue",
+  ]
+
+  /// The name of what a line declares, if its declaration is public, or is one of `implied`, which are public where they stand.
+  static func declared(_ line: String, implied: Set<String>) -> String? {
+    let words = line.split { " (:<{=,".contains($0) }.map(String.init)
+    guard let position = words.firstIndex(where: { keywords.contains($0) || $0.hasPrefix("init") }) else { return nil }
+    let modifiers = words[..<position]
+    let isPublic = modifiers.contains { $0 == "public" || $0 == "open" || $0.hasPrefix("public(") }
+    guard
+      isPublic
+        || (implied.contains(words[position])
+          && modifiers.allSatisfy { ["static", "mutating", "indirect"].contains($0) })
+    else {
+      return nil
+    }
+    if words[position].hasPrefix("init") { return words[position] }
+    if line.contains("func ==") { return "==" }
+    if line.contains("func <") { return "<" }
+    return position + 1 < words.count ? words[position + 1] : words[position]
+  }
+
+  /// Public declarations of a file without a doc comment.
+  static func undocumented(_ file: TextFile) -> [String] {
+    var wrong: [String] = []
+    // The indentation of the public enum or protocol that we are in.
+    var inside: (indentation: Int, implied: Set<String>)?
+    for index in file.code.indices {
+      let line = file.code[index]
+      let indentation = line.prefix { $0 == " " }.count
+      if let body = inside, indentation <= body.indentation, line.contains("}") { inside = nil }
+      // Members of an enum or a protocol stand one level, two blanks, further in.
+      let implied = inside.map { indentation == $0.indentation + 2 ? $0.implied : [] } ?? []
+      if let name = declared(line, implied: implied), !conformances.contains(name), !line.contains("extension ") {
+        var above = index - 1
+        while above >= 0, file.lines[above].trimmingCharacters(in: .whitespaces).hasPrefix("@") { above -= 1 }
+        let comment = above >= 0 ? file.lines[above].trimmingCharacters(in: .whitespaces) : ""
+        if !comment.hasPrefix("///") && !comment.hasSuffix("*/") { wrong.append(file.place(index)) }
+      }
+      guard line.hasSuffix("{") else { continue }
+      if line.contains("public enum ") { inside = (indentation, ["case"]) }
+      if line.contains("public protocol ") { inside = (indentation, keywords) }
+    }
+    return wrong
+  }
+
+  @Test("every public declaration of the public module has a doc comment")
+  func everythingPublicIsDocumented() {
+    let files = Repository.sources.filter { $0.module == "Piconet" }
+    #expect(!files.isEmpty)
+    let wrong = files.flatMap(Self.undocumented)
+    #expect(wrong.isEmpty, "\(wrong.count):\n\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("a declaration without a comment is found")
+  func undocumentedIsFound() {
+    let file = TextFile(
+      path: "Sources/Example/Example.swift",
+      text: """
+        /// Documented.
+        public enum Kind {
+          /// Documented.
+          case one
+          case two
+        }
+
+        @frozen
+        public struct Value: Sendable {
+          var hidden = 1
+          /// Documented.
+          @inlinable
+          public static func make() -> Value { Value() }
+          public let shown: String
+          public init() { let x = 1 }
+        }
+        """)
+    let names = Self.undocumented(file).map { $0.split(separator: ":")[1] }
+    #expect(names == ["5", "9", "14", "15"])
+  }
+
+  static let documents = Repository.texts.filter { $0.path.hasSuffix(".md") }
+
+  @Test("paths that the documents name exist")
+  func namedPathsExist() throws {
+    // In code, or as the target of a link: Tools/test, Sources/PiconetWire, Documentation/wire-format.md, .ci/run
+    let named =
+      /(?:^|[\s`(\[])(?:\.\.\/)?((?:Tools|Sources|Tests|Documentation|\.ci|udev)\/[A-Za-z0-9._+\/-]*[A-Za-z0-9+])/
+    var wrong: [String] = []
+    for file in Self.documents {
+      for (index, line) in file.lines.enumerated() {
+        for match in line.matches(of: named) {
+          let path = String(match.1)
+          if !FileManager.default.fileExists(atPath: Repository.root + "/" + path) { wrong.append(file.place(index)) }
+        }
+      }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("links between documents lead somewhere")
+  func linksLeadSomewhere() {
+    var wrong: [String] = []
+    for file in Self.documents {
+      let folder = URL(filePath: Repository.root + "/" + file.path).deletingLastPathComponent()
+      for (index, line) in file.lines.enumerated() {
+        for match in line.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/) where !match.1.contains("://") {
+          let target = folder.appending(path: String(match.1))
+          if !FileManager.default.fileExists(atPath: target.path) { wrong.append(file.place(index)) }
+        }
+      }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("the README shows the program that the tests build")
+  func programOfTheReadmeIsTheTestedOne() throws {
+    let program = try #require(Repository.text("Tests/Dependant/Sources/hello/Hello.swift")).text
+    #expect(try #require(Repository.text("README.md")).text.contains("```swift\n" + program + "```\n"))
+  }
+
+  @Test("the commands are executable", arguments: ["Tools/set-up", "Tools/test", "Tools/demo", "Tools/benchmark"])
+  func commandsAreExecutable(path: String) throws {
+    #expect(FileManager.default.isExecutableFile(atPath: Repository.root + "/" + path))
+    #expect(try #require(Repository.text("README.md")).text.contains(path) || path == "Tools/set-up")
+  }
+
+  @Test("no path of somebody's machine")
+  func noPathOfAMachine() {
+    var paths = ["/Users/", "/ro" + "ot/", "/op" + "t/", "/private/var/"]
+    // Where this checkout and this user live, unless that is a word like any other.
+    for path in [Repository.root, NSHomeDirectory()] where path.filter({ $0 == "/" }).count > 1 { paths.append(path) }
+    let wrong = Repository.texts.filter { $0.path != "Tests/RepositoryTests/DocumentationTests.swift" }.flatMap {
+      file in
+      file.lines.indices.filter { index in paths.contains { file.lines[index].contains($0) } }.map(file.place)
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@Suite("What must not be in the library and the tools")
+struct ForbiddenCodeTests {
+  /// `value!`, `call()!`, `array[0]!`, `Type!`; not `!flag` and not `a != b`.
+  static func forcesUnwrapping(_ line: String) -> Bool {
+    let characters = Array(line)
+    return characters.indices.dropFirst().contains { index in
+      guard characters[index] == "!" else { return false }
+      let before = characters[index - 1]
+      let isPostfix = before.isLetter || before.isNumber || "_)]}?>`".contains(before)
+      return isPostfix && !(index + 1 < characters.count && characters[index + 1] == "=")
+    }
+  }
+
+  @Test("no Foundation")
+  func noFoundation() {
+    let wrong = Repository.sources.flatMap { file in
+      file.places { ImportTests.imported($0)?.hasPrefix("Foundation") ?? false }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("no try!, as!, fatalError and no forced unwrapping")
+  func nothingTraps() {
+    let wrong = Repository.sources.flatMap { file in
+      file.places { $0.contains("fatalError(") || Self.forcesUnwrapping($0) }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("forced unwrapping is recognised")
+  func forcedUnwrappingIsRecognised() {
+    for line in ["let a = b!", "f()!.g", "c[0]! + 1", "try! f()", "x as! Y", "var d: String!", "e?.f!"] {
+      #expect(Self.forcesUnwrapping(line), "\(line)")
+    }
+    for line in ["if !flag {", "a != b", "f(!g)", "a!=b", "guard !list.isEmpty"] {
+      #expect(!Self.forcesUnwrapping(line), "\(line)")
+    }
+  }
+
+  @Test("every unchecked promise to the compiler has a sentence beside it that says why it holds")
+  func uncheckedPromisesHaveReasons() {
+    var wrong: [String] = []
+    for file in Repository.sources {
+      for index in file.code.indices
+      where file.code[index].contains("@unchecked Sendable") || file.code[index].contains("nonisolated(unsafe)") {
+        let near = file.lines[max(0, index - 10)...min(index + 3, file.lines.count - 1)]
+        let comments = near.compactMap { line in line.range(of: "//").map { String(line[$0.upperBound...]) } }
+        // A reason has some words, and speaks of who uses the thing, when, or under which lock.
+        let said = PurityTests.words(comments.joined(separator: " ").lowercased())
+        let topics: Set<String> = [
+          "lock", "locked", "mutex", "thread", "threads", "loop", "once", "immutable", "counted", "only", "never",
+          "unchecked",
+          "atomic", "sendable", "changed", "changes", "confined", "owner",
+        ]
+        if said.count < 5 || topics.isDisjoint(with: said) { wrong.append(file.place(index)) }
+      }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("no file of Sources is longer than 600 lines")
+  func noFileIsTooLong() {
+    let wrong = Repository.texts.filter { $0.path.hasPrefix("Sources/") && $0.lines.count > 600 }.map(\.path)
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("nothing is left for later")
+  func nothingIsLeftForLater() {
+    let words = ["TO" + "DO", "FIX" + "ME", "for " + "now"]
+    let wrong = Repository.texts.filter { !$0.path.hasPrefix("Tests/") }.flatMap { file in
+      file.lines.indices.filter { index in words.contains { file.lines[index].contains($0) } }.map(file.place)
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("the package asks for no unsafe flags, which would bar others from using it")
+  func noUnsafeFlags() throws {
+    #expect(try #require(Repository.text("Package.swift")).text.contains("unsafe" + "Flags") == false)
+  }
+}

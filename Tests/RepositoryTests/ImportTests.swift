@@ -1,0 +1,64 @@
+import Testing
+
+@Suite("Arrows between modules point down only")
+struct ImportTests {
+  /// What each module may import; the pure ones nothing but the standard library.
+  static let allowed: [String: Set<String>] = [
+    "PiconetWire": [],
+    "PiconetEngine": ["PiconetWire"],
+    "PiconetDNSSD": [],
+    "PiconetTestKit": ["PiconetEngine", "PiconetWire"],
+    "PiconetRuntime": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "Glibc", "Synchronization"],
+    "PiconetTLS": ["PiconetEngine", "PiconetWire", "CPiconetOpenSSL", "Glibc", "Synchronization"],
+    "PiconetIP": [
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem", "Glibc", "Synchronization",
+    ],
+    "PiconetFiles": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL", "Glibc", "Synchronization"],
+    "Piconet": [
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles", "PiconetDNSSD",
+      "CPiconetSystem", "Glibc", "Synchronization",
+    ],
+  ]
+
+  /// Tools see the public module only, but for those that show or test one part of it.
+  static let tools: Set<String> = ["Piconet", "PiconetCommandLine", "CPiconetSystem", "Glibc", "Synchronization"]
+  static let partsOfTools: [String: Set<String>] = [
+    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"]
+  ]
+
+  static func imported(_ line: String) -> String? {
+    let kinds = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    let words = line.split(separator: " ").map(String.init)
+    guard let position = words.firstIndex(of: "import"), position + 1 < words.count,
+      words[..<position].allSatisfy({ $0.hasPrefix("@") || ["public", "package", "internal", "private"].contains($0) })
+    else { return nil }
+    let name = words[(position + 1)...].first { !kinds.contains($0) } ?? ""
+    return name.split(separator: ".").first.map(String.init)
+  }
+
+  @Test("every import is allowed")
+  func everyImportIsAllowed() {
+    var wrong: [String] = []
+    for file in Repository.sources {
+      let allowed = Self.allowed[file.module] ?? Self.tools.union(Self.partsOfTools[file.module] ?? [])
+      wrong += file.places { line in Self.imported(line).map { !allowed.contains($0) } ?? false }
+    }
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  @Test("every folder in Sources is in the table, or holds C")
+  func everyModuleIsKnown() {
+    for module in Set(Repository.sources.filter { $0.path.hasPrefix("Sources/") }.map(\.module)) {
+      #expect(Self.allowed[module] != nil, "\(module) is new: say what it may import")
+    }
+  }
+
+  @Test("imports are recognised in all their forms")
+  func importsAreRecognised() {
+    #expect(Self.imported("import Foundation") == "Foundation")
+    #expect(Self.imported("@preconcurrency import Glibc") == "Glibc")
+    #expect(Self.imported("@_exported import struct PiconetWire.PeerID") == "PiconetWire")
+    #expect(Self.imported("public import PiconetEngine") == "PiconetEngine")
+    #expect(Self.imported("let important = import_table") == nil)
+  }
+}
