@@ -7,6 +7,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
+    /// A code of this spelling; later versions may have codes that this one does not know.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -14,6 +15,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let declined = Code(rawValue: "declined")
     /// The calling task, or the peer, took it back.
     public static let cancelled = Code(rawValue: "cancelled")
+    /// Nothing was heard, or no answer came, for as long as was allowed.
     public static let timedOut = Code(rawValue: "timedOut")
     /// The session has as many members as its capacity.
     public static let full = Code(rawValue: "full")
@@ -37,6 +39,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let shuttingDown = Code(rawValue: "shuttingDown")
     /// The peer left.
     public static let left = Code(rawValue: "left")
+    /// The peer is a member already.
     public static let alreadyConnected = Code(rawValue: "alreadyConnected")
     /// An invitation to this peer is under way.
     public static let inProgress = Code(rawValue: "inProgress")
@@ -53,18 +56,23 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let nameRefused = Code(rawValue: "nameRefused")
     /// The resource is above the receiver's limit.
     public static let tooLarge = Code(rawValue: "tooLarge")
+    /// No space is left where the file goes.
     public static let diskFull = Code(rawValue: "diskFull")
+    /// The file or the directory may not be opened or written.
     public static let noPermission = Code(rawValue: "noPermission")
     /// A file of that name is there and stays.
     public static let exists = Code(rawValue: "exists")
+    /// What arrived is not what was sent: the SHA-256 differs, and nothing was kept.
     public static let digestMismatch = Code(rawValue: "digestMismatch")
     /// More or fewer bytes than offered.
     public static let sizeMismatch = Code(rawValue: "sizeMismatch")
+    /// The receiving directory was removed meanwhile.
     public static let directoryVanished = Code(rawValue: "directoryVanished")
     /// The receiver doesn't take this kind of content.
     public static let notWanted = Code(rawValue: "notWanted")
     /// The disk failed.
     public static let storageFailed = Code(rawValue: "storageFailed")
+    /// More transfers at once than a peer takes.
     public static let tooManyTransfers = Code(rawValue: "tooManyTransfers")
 
     /// An argument or a setting is wrong; the description names the rule.
@@ -75,6 +83,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let internalError = Code(rawValue: "internalError")
   }
 
+  /// What happened.
   public var code: Code
   /// The peer that it is about, if there is one.
   public var peer: NodeID?
@@ -85,6 +94,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What caused it on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
 
+  /// An error of a program's own, such as one to decline with.
   public init(
     _ code: Code, peer: NodeID? = nil, blame: Blame, detail: String = "", underlying: (any Error)? = nil
   ) {

@@ -26,9 +26,11 @@ public struct NodeConfiguration: Sendable {
   public var session: String
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
+  /// What the node does while it is available. Default: advertises and searches.
   public var mode = SessionMode.peer
   /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, no `=` in a key.
   public var discoveryInfo: [String: String] = [:]
+  /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
   /// Which keys are let in. Default: any on first use; a changed key under a remembered name is always refused.
   public var trust = TrustPolicy.firstUse
@@ -48,6 +50,7 @@ public struct NodeConfiguration: Sendable {
   /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
   public var discovers = true
 
+  /// The defaults, for this session and this name. Nothing is checked before the node starts.
   public init(session: String, name: String) {
     self.session = session
     self.name = name

@@ -3,6 +3,7 @@ import PiconetWire
 
 /// A node in sight. What it says of itself is a hint until a connection has proven its key.
 public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
+  /// What the peer says who it is: a hint until it is connected.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String

@@ -6,7 +6,9 @@ import PiconetWire
 public struct Message: Sendable, Hashable {
   /// The content. It shares storage with messages that came with it: copy it (`Array(message.bytes)`) to keep it for long.
   public let bytes: ArraySlice<UInt8>
+  /// The member that sent it, proven by TLS.
   public let sender: NodeID
+  /// As it was sent.
   public let mode: DeliveryMode
 }
 

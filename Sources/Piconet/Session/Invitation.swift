@@ -10,6 +10,7 @@ public struct Invitation: Sendable, Identifiable {
   let core: NodeCore
   let state: Watched<PiconetError?>
 
+  /// The inviter's.
   public var id: NodeID { peer.id }
 
   /// Accepts.

@@ -6,11 +6,14 @@ import PiconetWire
 /// A member of the session: where messages and files go. Any task may use it; when the member has left, everything throws
 /// why.
 public struct Member: Sendable, Identifiable {
+  /// Who it is and how it is connected.
   public let proven: ProvenMember
   let core: NodeCore
   let budget: SendBudget
 
+  /// The key's fingerprint and the incarnation.
   public var id: NodeID { proven.id }
+  /// What its user called it; not to be trusted.
   public var name: String { proven.name }
 
   /// Sends a message and returns when the association has taken it: it will arrive, in the order of the calls, exactly once,
@@ -66,5 +69,6 @@ public struct SentFile: Sendable, Hashable {
   public let storedName: String
   /// Bytes.
   public let size: UInt64
+  /// Of the content; both sides have computed it.
   public let digest: SHA256Digest
 }

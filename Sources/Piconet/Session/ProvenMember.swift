@@ -3,10 +3,13 @@ import PiconetWire
 
 /// A peer whose key a connection has proven.
 public struct ProvenMember: Sendable, Hashable, Identifiable {
+  /// The fingerprint that TLS has proven, and the incarnation.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
+  /// What the link goes over.
   public let transport: TransportKind
+  /// The far end of the link, as the transport writes it.
   public let remoteAddress: String
   /// The six digits that both screens show, such as `042 917`. Equal digits mean that nobody is in between.
   public let shortCode: String
@@ -31,6 +34,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
 
 /// A change of the session's membership.
 public enum MembershipChange: Sendable {
+  /// Both sides have accepted.
   case joined(Member)
   /// With the reason.
   case left(NodeID, PiconetError)

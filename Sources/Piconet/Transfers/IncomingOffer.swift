@@ -4,7 +4,9 @@ import PiconetWire
 
 /// A file that a member offers: to be stored or declined.
 public struct IncomingOffer: Sendable, Identifiable {
+  /// Unique within the node.
   public let id: UInt64
+  /// Who offers it.
   public let sender: ProvenMember
   /// The sender's name for it, raw: not to be used as a path. `store` refuses names that are not safe.
   public let rawName: [UInt8]
@@ -14,6 +16,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let size: UInt64
   /// As the sender says; empty if it says nothing.
   public let mediaType: String
+  /// The sender's free data.
   public let metadata: [UInt8]
   let modified: Int64?
   let core: NodeCore
@@ -58,7 +61,10 @@ public struct IncomingOffer: Sendable, Identifiable {
 public struct ReceivedFile: Sendable, Hashable {
   /// The real path, also if the directory was moved meanwhile.
   public let path: String
+  /// The last part of `path`.
   public let name: String
+  /// Bytes.
   public let size: UInt64
+  /// Of the content; it is what the sender computed too.
   public let digest: SHA256Digest
 }
