@@ -47,7 +47,8 @@ struct NodePairTests {
 
   @Test("a message above the limit is refused before a byte leaves, with both numbers")
   func messageTooLarge() async throws {
-    try await NodePair.run(server: { $0.messageLimit = 1000 }) { pair in
+    let small: (inout NodeConfiguration) -> Void = { $0.messageLimit = 1000 }
+    try await NodePair.run(server: small) { pair in
       let (onClient, _) = try await pair.connect()
       let error = await #expect(throws: PiconetError.self) {
         try await onClient.send([UInt8](repeating: 1, count: 1001))
