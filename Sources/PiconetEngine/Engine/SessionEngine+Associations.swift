@@ -81,8 +81,10 @@ extension SessionEngine {
     // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into them.
     var limits = hello.limits
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
-    associations[far] = Association(
+    let association = Association(
       id: id, node: far, link: link, peer: peer, limits: limits, window: configuration.messageWindow, at: now)
+    associations[far] = association
+    ready.association = association
     associationBegan(far, now, &effects)
   }
 
@@ -123,15 +125,15 @@ extension SessionEngine {
 
   /// A whole message, or the last fragment of one. It counts itself.
   mutating func messageCame(
-    _ bytes: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ bytes: Bytes, to association: Association, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
     do throws(InboxBreach) {
-      guard let message = try associations[far]?.take(bytes, messageLimit: configuration.messageLimit) else { return }
-      if arrived?.node == far {
+      let message = try association.take(bytes, messageLimit: configuration.messageLimit)
+      if arrived?.node == association.node {
         arrived?.messages.append(message)
       } else {
         flushArrived(&effects)
-        arrived = (far, [message])
+        arrived = (association.node, [message])
       }
     } catch {
       breach(id, error, now, &effects)

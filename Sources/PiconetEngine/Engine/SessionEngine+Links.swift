@@ -39,35 +39,32 @@ extension SessionEngine {
   }
 
   mutating func received(_ bytes: Bytes, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
-    guard links[id] != nil else { return }
-    links[id]?.lastReceived = now
-    links[id]?.pingedAt = nil
-    links[id]?.decoder.push(bytes)
-    decode(id, now, &effects)
+    guard let link = links[id] else { return }
+    link.lastReceived = now
+    link.pingedAt = nil
+    link.decoder.push(bytes)
+    decode(link, now, &effects)
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.
-  mutating func decode(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
-    guard var decoder = links[id]?.takeDecoder() else { return }
+  mutating func decode(_ link: Link, _ now: Instant, _ effects: inout [Effect]) {
     do throws(WireError) {
-      var active = links[id]?.phase == .active ? links[id]?.node : nil
-      while links[id]?.isDecodingPaused == false, let frame = try decoder.next() {
+      while !link.isDecodingPaused, !link.isForgotten, let frame = try link.decoder.next() {
         // Messages are what there is most of: they pass by everything that they can't concern.
-        if let active, case .message(let bytes) = frame {
-          messageCame(bytes, from: active, on: id, now, &effects)
+        if case .message(let bytes) = frame, let association = link.association {
+          messageCame(bytes, to: association, on: link.id, now, &effects)
         } else {
-          handle(frame, on: id, now, &effects)
-          active = links[id]?.phase == .active ? links[id]?.node : nil
+          handle(frame, on: link.id, now, &effects)
         }
       }
-      links[id]?.decoder = decoder
-      if decoder.bufferedCount > Link.pausedLimit {
-        breach(id, .limitExceeded, "too many bytes during the handshake", now, &effects)
-      } else if let waiting = links[id]?.control.count, waiting > Link.controlLimit {
-        breach(id, .limitExceeded, "asks for more answers than it takes", now, &effects)
-      }
     } catch {
-      breach(id, .protocolBroken, "\(error)", now, &effects)
+      return breach(link.id, .protocolBroken, "\(error)", now, &effects)
+    }
+    if link.isForgotten { return }
+    if link.decoder.bufferedCount > Link.pausedLimit {
+      breach(link.id, .limitExceeded, "too many bytes during the handshake", now, &effects)
+    } else if link.control.count > Link.controlLimit {
+      breach(link.id, .limitExceeded, "asks for more answers than it takes", now, &effects)
     }
   }
 
@@ -153,7 +150,7 @@ extension SessionEngine {
     links[id]?.judgement = judgement
     links[id]?.phase = .ready
     ready(id, now, &effects)
-    decode(id, now, &effects)
+    decode(link, now, &effects)
   }
 
   private mutating func closeCame(
@@ -207,6 +204,8 @@ extension SessionEngine {
   /// Forgets the link and ends what lived by it.
   mutating func forget(_ id: LinkID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links.removeValue(forKey: id) else { return }
+    link.isForgotten = true
+    link.association = nil
     dirty.remove(id)
     if let far = link.node, associations[far]?.link == id { endAssociation(far, ending, now, &effects) }
     linkEnded(id, node: link.node, ending, now, &effects)

@@ -11,7 +11,7 @@ extension SessionEngine {
     var bytes: [UInt8] = []
     swap(&bytes, &link.control)
     room -= bytes.count
-    let association = link.phase == .active ? link.node.flatMap { associations[$0] } : nil
+    let association = link.association
 
     if let association {
       if let limit = association.creditDue {

@@ -36,6 +36,11 @@ final class Link {
   /// When the last ping went out that nothing has answered yet.
   var pingedAt: Instant?
 
+  /// The association whose active link this is.
+  var association: Association?
+  /// The engine has let it go: nothing that still comes from it counts.
+  var isForgotten = false
+
   /// Encoded frames that go before everything else.
   var control: [UInt8] = []
   /// Bytes handed to the driver and not yet with the kernel.
@@ -74,13 +79,6 @@ final class Link {
     case .unknownOptional: phase != .awaitingHello
     default: phase == .active
     }
-  }
-
-  /// The decoder moves out while it is used, so that its buffers have one owner.
-  func takeDecoder() -> FrameDecoder {
-    let taken = decoder
-    decoder = FrameDecoder(frameLimit: decoder.frameLimit)
-    return taken
   }
 
   func queue(_ frame: Frame) { FrameEncoder.append(frame, to: &control) }
