@@ -7,7 +7,8 @@ struct PlantedFaultTests {
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
     for number: UInt64 in 0..<60 {
-      let seed = SimulationSeed(fault == .storeLies || fault == .sourceLeaks ? .transfers : .pair, number)
+      let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten].contains(fault)
+      let seed = SimulationSeed(needsFiles ? .transfers : .pair, number)
       if let finding = Simulation.run(seed, faults: [fault]).finding { found.append(finding) }
     }
     #expect(found.count >= 5, "\(fault): found in \(found.count) of 60 seeds")

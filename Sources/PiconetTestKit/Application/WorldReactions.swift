@@ -84,11 +84,7 @@ extension World {
   }
 
   private func answerOffer(_ transfer: TransferID, _ from: NodeID, _ offer: ResourceOffer, _ node: SimulatedNode) {
-    var content: Int?
-    if let index = indices[from.peer], !isHostile(index), offer.metadata.count == 4 {
-      content = offer.metadata.reduce(0) { $0 << 8 | Int($1) }
-    }
-    node.application.incoming[transfer] = IncomingOffer(from: from, offer: offer, content: content)
+    node.application.incoming[transfer] = IncomingOffer(from: from, offer: offer, content: content(of: offer, from))
     let persona = persona(node)
     let delay = applicationDice.milliseconds(0...20)
     if offer.size > 50_000_000 {
@@ -100,6 +96,19 @@ extension World {
     } else {
       node.application.ignoredOffers.insert(transfer)
     }
+  }
+
+  /// The number of what an honest node offers; its offer must have come as it was made.
+  private func content(of offer: ResourceOffer, _ from: NodeID) -> Int? {
+    guard let index = indices[from.peer], !isHostile(index) else { return nil }
+    let number = offer.metadata.reduce(0) { $0 << 8 | Int($1) }
+    guard offer.metadata.count == 4, number < contents.count, offer.size == UInt64(contents[number].count),
+      offer.name == Array("file \(number)".utf8)
+    else {
+      finding("an offer of \(name(from)) that was not made: \(offer)")
+      return nil
+    }
+    return number
   }
 
   func react(to reply: Reply, _ id: CommandID, of node: SimulatedNode) {

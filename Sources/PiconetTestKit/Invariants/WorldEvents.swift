@@ -22,6 +22,7 @@ extension World {
       }
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
+      checkFair(ending, node)
     case .invitationReceived(let peer, _, _):
       if node.record.members[peer.node] != nil { finding("an invitation of a member") }
       if !node.record.invitations.insert(peer.node).inserted {

@@ -96,6 +96,12 @@ extension World {
     if !storedContents.contains(content) { finding("n\(node.index) takes a file for stored that is not") }
   }
 
+  /// Without trouble no association ends by it.
+  func checkFair(_ ending: Ending, _ node: SimulatedNode) {
+    guard scenario.isFair, [.timedOut, .linkFailed, .noSuchAssociation].contains(ending.reason) else { return }
+    finding("n\(node.index) loses a peer in fair weather: \(ending)")
+  }
+
   /// Nobody honest breaks the protocol's rules or crosses a limit.
   func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
