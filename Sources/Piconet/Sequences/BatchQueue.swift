@@ -1,11 +1,14 @@
 import Synchronization
 
 /// Hands elements from the loop to tasks, all that wait in one go. Whoever pushes bounds it.
+///
+/// Its continuations are unchecked, because this is where each message passes: whoever takes one out of the list, under the
+/// lock, resumes it, once.
 final class BatchQueue<Element: Sendable>: Sendable {
   private struct State {
     var waiting: [Element] = []
     var isFinished = false
-    var takers: [(id: UInt64, continuation: CheckedContinuation<[Element]?, Never>)] = []
+    var takers: [(id: UInt64, continuation: UnsafeContinuation<[Element]?, Never>)] = []
     var nextTaker: UInt64 = 0
   }
 
@@ -14,7 +17,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
   var count: Int { state.withLock { $0.waiting.count } }
 
   func push(_ element: Element) {
-    let taker = state.withLock { state -> CheckedContinuation<[Element]?, Never>? in
+    let taker = state.withLock { state -> UnsafeContinuation<[Element]?, Never>? in
       if state.isFinished { return nil }
       guard state.takers.isEmpty else { return state.takers.removeFirst().continuation }
       state.waiting.append(element)
@@ -41,7 +44,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
       return state.nextTaker
     }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation(isolation: isolation) { continuation in
+      await withUnsafeContinuation(isolation: isolation) { continuation in
         let answer = state.withLock { state -> [Element]?? in
           if !state.waiting.isEmpty {
             defer { state.waiting = [] }
@@ -54,7 +57,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {
-      let taker = state.withLock { state -> CheckedContinuation<[Element]?, Never>? in
+      let taker = state.withLock { state -> UnsafeContinuation<[Element]?, Never>? in
         guard let index = state.takers.firstIndex(where: { $0.id == id }) else { return nil }
         return state.takers.remove(at: index).continuation
       }

@@ -12,7 +12,7 @@ public final class NodeDriver: RoundHandler {
   private let discoveries: [any Discovery]
   private let security: any LinkSecurity
   private let trust: any TrustJudge
-  private weak var observer: (any NodeObserver)?
+  private let observer: any NodeObserver
   private var timer: LoopTimer?
   private var armed: Instant?
 
@@ -37,6 +37,8 @@ public final class NodeDriver: RoundHandler {
   private var takenFacts: [Fact] = []
   private var takenWriters: [LinkRunner] = []
   private var isWorking = false
+  /// The time of this round, read once.
+  private var roundTime: Instant?
   private var isEnding = false
   private var isFinished = false
 
@@ -52,8 +54,6 @@ public final class NodeDriver: RoundHandler {
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
-  /// - Parameters:
-  ///   - observer: held weakly.
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver
@@ -84,7 +84,7 @@ public final class NodeDriver: RoundHandler {
   // MARK: What comes from above
 
   public func take(_ inputs: [NodeInput]) {
-    let now = loop.now
+    let now = now
     for input in inputs {
       switch input {
       // The engine takes a whole batch before its effects are done: one flush, one record, one write.
@@ -140,6 +140,13 @@ public final class NodeDriver: RoundHandler {
 
   // MARK: The engine
 
+  private var now: Instant {
+    if let roundTime { return roundTime }
+    let now = loop.now
+    roundTime = now
+    return now
+  }
+
   func process(_ fact: Fact) {
     facts.append(fact)
     work()
@@ -151,7 +158,7 @@ public final class NodeDriver: RoundHandler {
     defer { isWorking = false }
     while !facts.isEmpty || !effects.isEmpty {
       if !facts.isEmpty {
-        let now = loop.now
+        let now = now
         swap(&facts, &takenFacts)
         for fact in takenFacts { engine.handle(fact, at: now, into: &effects) }
         takenFacts.removeAll(keepingCapacity: true)
@@ -175,7 +182,7 @@ public final class NodeDriver: RoundHandler {
     guard !isEnding else { return }
     var turns = Self.flushesPerRound
     repeat {
-      engine.flush(at: loop.now, into: &effects)
+      engine.flush(at: now, into: &effects)
       work()
       proceedStores()
       if writers.isEmpty { break }
@@ -190,6 +197,7 @@ public final class NodeDriver: RoundHandler {
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
     armTimer()
+    roundTime = nil
   }
 
   private func armTimer() {
@@ -204,14 +212,14 @@ public final class NodeDriver: RoundHandler {
   private func perform(_ effect: Effect) {
     switch effect {
     case .transmit(let link, let bytes): runners[link]?.seal(bytes)
-    case .deliver(let event): observer?.happened(event)
-    case .messagesTaken(let node, let cost): observer?.messagesTaken(node, cost: cost)
+    case .deliver(let event): observer.happened(event)
+    case .messagesTaken(let node, let cost): observer.messagesTaken(node, cost: cost)
     case .storeChunk(let transfer, let bytes):
       stores[transfer]?.append(bytes)
       busyStores.insert(transfer)
     case .readChunks(let transfer, let number, let offset, let count, let frameCount):
       read(transfer, number: number, offset: offset, payloadCount: count, frameCount: frameCount)
-    case .reply(let command, let reply): observer?.replied(command, reply)
+    case .reply(let command, let reply): observer.replied(command, reply)
     case .dial(let dial, let kind, let addresses): self.dial(dial, kind, addresses)
     case .cancelDial(let dial): cancel(dial)
     case .closeLink(let link, let flush): close(link, flush: flush)
@@ -238,7 +246,7 @@ public final class NodeDriver: RoundHandler {
   private func tellIfFinished() {
     guard isFinished, closing.isEmpty, !isEnding else { return }
     isFinished = false
-    observer?.finished()
+    observer.finished()
   }
 
   // MARK: Sources and stores
@@ -284,7 +292,7 @@ public final class NodeDriver: RoundHandler {
     stores[transfer]?.proceed(on: worker, loop: loop) { [weak self] runner, fact in
       guard let self else { return }
       switch fact {
-      case .chunkStored(_, let upTo): observer?.storeProgressed(transfer, stored: upTo)
+      case .chunkStored(_, let upTo): observer.storeProgressed(transfer, stored: upTo)
       case .committed: stores[transfer] = nil
       default: break
       }
