@@ -4,23 +4,16 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
-int piconet_epoll_wait(int epoll, struct epoll_event *events, int capacity, int64_t nanoseconds) {
-  static _Atomic int no_pwait2 = 0;
-  if (nanoseconds < 0) return epoll_wait(epoll, events, capacity, -1);
-  if (nanoseconds == 0) return epoll_wait(epoll, events, capacity, 0);
-  if (!atomic_load_explicit(&no_pwait2, memory_order_relaxed)) {
-    struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-    int count = epoll_pwait2(epoll, events, capacity, &timeout, NULL);
-    // Kernels before 5.11 have no such call; some sandboxes answer EPERM instead.
-    if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
-    atomic_store_explicit(&no_pwait2, 1, memory_order_relaxed);
-  }
-  int64_t milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
-  return epoll_wait(epoll, events, capacity, milliseconds > 86400000 ? 86400000 : (int)milliseconds);
+int piconet_alarm_new(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+
+void piconet_alarm_set(int alarm, int64_t nanoseconds) {
+  if (nanoseconds < 1) nanoseconds = 1;
+  struct itimerspec time = {.it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+  timerfd_settime(alarm, 0, &time, NULL);
 }
 
 int piconet_thread_start(pthread_t *thread, const char *name, void *(*body)(void *), void *argument) {

@@ -9,18 +9,35 @@ final class EpollSet {
   /// The token of the loop's own wake-up; no watch has it.
   static let wakeUpToken: UInt64 = 0
 
+  /// The token of the alarm.
+  private static let alarmToken: UInt64 = .max
+
   private let descriptor: Int32
+  /// A timerfd that ends a long sleep. It stays set while the first deadline stays: a timeout of epoll's own would be set and
+  /// taken away again by the kernel for every message.
+  private let alarm: Int32
+  private var alarmTime: Instant?
   private let events: UnsafeMutablePointer<epoll_event>
   private var isClosed = false
 
   init(wakeUp: Int32) throws(SystemError) {
     descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1", errno) }
+    alarm = piconet_alarm_new()
+    let alarmError = errno
     events = .allocate(capacity: Self.capacity)
     events.initialize(repeating: epoll_event(), count: Self.capacity)
+    if alarm < 0 {
+      close()
+      throw SystemError("timerfd_create", alarmError)
+    }
+    var alarmEvent = epoll_event(
+      events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: Self.alarmToken))
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: Self.wakeUpToken))
-    if epoll_ctl(descriptor, EPOLL_CTL_ADD, wakeUp, &event) != 0 {
+    if epoll_ctl(descriptor, EPOLL_CTL_ADD, wakeUp, &event) != 0
+      || epoll_ctl(descriptor, EPOLL_CTL_ADD, alarm, &alarmEvent) != 0
+    {
       let error = errno
       close()
       throw SystemError("epoll_ctl", error)
@@ -33,8 +50,10 @@ final class EpollSet {
   }
 
   func close() {
-    if !isClosed { _ = Glibc.close(descriptor) }
+    if isClosed { return }
     isClosed = true
+    _ = Glibc.close(descriptor)
+    if alarm >= 0 { _ = Glibc.close(alarm) }
   }
 
   func add(_ watched: Int32, _ interest: Readiness, token: UInt64) throws(SystemError) {
@@ -63,10 +82,19 @@ final class EpollSet {
     return epoll_ctl(descriptor, operation, watched, &event)
   }
 
-  /// Waits; `timeout` nil: for ever. Returns how many events there are.
-  func wait(_ timeout: Duration?) -> Int {
-    let nanoseconds = timeout.map { max(0, $0.wholeNanoseconds) } ?? -1
-    return max(0, Int(piconet_epoll_wait(descriptor, events, Int32(Self.capacity), nanoseconds)))
+  /// Waits: not at all (`timeout` zero), for ever (nil), or about as long as `timeout`, which ends at `deadline`; also less, if a
+  /// deadline that has moved on was sooner. Returns how many events there are.
+  func wait(_ timeout: Duration?, until deadline: Instant?) -> Int {
+    if let timeout, timeout > .zero, let deadline, alarmTime.map({ deadline < $0 }) ?? true {
+      piconet_alarm_set(alarm, timeout.wholeNanoseconds)
+      alarmTime = deadline
+    }
+    let count = epoll_wait(descriptor, events, Int32(Self.capacity), timeout == .zero ? 0 : -1)
+    for index in 0..<Int(max(0, count)) where events[index].data.u64 == Self.alarmToken {
+      alarmTime = nil
+      events[index].data.u64 = Self.wakeUpToken
+    }
+    return Int(max(0, count))
   }
 
   /// The token of an event of the last batch, and what it says.

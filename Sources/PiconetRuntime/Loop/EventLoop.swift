@@ -205,7 +205,7 @@ public final class EventLoop: @unchecked Sendable {
         if shared.withLock({ !$0.jobs.isEmpty || $0.phase != .running }) { timeout = .zero }
       }
     }
-    let count = epoll.wait(timeout)
+    let count = epoll.wait(timeout, until: timers.nextDeadline)
     wakeUp.didSleep()
     for index in 0..<count { deliver(epoll.event(index)) }
     let phase = takeIncoming()
