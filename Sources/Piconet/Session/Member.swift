@@ -26,6 +26,11 @@ public struct Member: Sendable, Identifiable {
     try await send(bytes[...], mode: mode)
   }
 
+  /// As above, for bytes that are in no array, such as `text.utf8`.
+  public func send(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
+    try await send(Array(bytes)[...], mode: mode)
+  }
+
   /// As above, sharing the slice's storage instead of copying it.
   public func send(_ bytes: ArraySlice<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
     guard bytes.count <= proven.messageLimit else {

@@ -20,9 +20,9 @@ public struct Session: Sendable {
   /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied.
   /// - Throws: the first member's error that is not its leaving; the others still get the message.
   public func send(
-    _ bytes: [UInt8], to members: [Member]? = nil, mode: DeliveryMode = .reliable
+    _ bytes: some Sequence<UInt8>, to members: [Member]? = nil, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
-    let slice = bytes[...]
+    let slice = Array(bytes)[...]
     var failure: PiconetError?
     for member in members ?? self.members {
       do throws(PiconetError) {
