@@ -1,1 +1,5 @@
-@main struct Main { static func main() {} }
+import PiconetCommandLine
+
+@main struct Main {
+  static func main() async { await ImageReceiveProgram.main() }
+}

@@ -77,26 +77,32 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt, the peer's answer included. Default 30 s.
+  ///   - proven: called on the node's loop once the peer's key is proven and it has been asked: the moment to show the short
+  ///     code, which a person on the other side may want to compare before answering. Must return quickly.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in its description.
   public func invite(
-    _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30)
+    _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30),
+    proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await invite(.node(peer.id), context: context, timeout: timeout)
+    try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
   }
 
   /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000` or `host.local:4000`.
   /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
   public func connect(
-    to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30)
+    to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
+    proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     let address = TransportAddress(kind: .tcp, text: address)
-    return try await invite(.addresses([address], expected: expected), context: context, timeout: timeout)
+    return try await invite(
+      .addresses([address], expected: expected), context: context, timeout: timeout, proven: proven)
   }
 
   private func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration,
+    proven: (@Sendable (ProvenMember) -> Void)?
   ) async throws(PiconetError) -> Member {
-    let reply = await core.command(.invite(target, context: context, timeout: timeout)) { .cancelInvitation($0) }
+    let reply = await core.invite(target, context: context, timeout: timeout, proven: proven)
     switch reply {
     case .connected(let node):
       guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }

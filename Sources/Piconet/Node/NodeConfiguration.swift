@@ -18,6 +18,19 @@ public enum IdentityStorage: Sendable, Hashable {
   case directory(String)
   /// Nowhere: a new identity each time, nothing is remembered.
   case ephemeral
+
+  /// The folder that the XDG Base Directory Specification 0.8 gives this user's programs: `$XDG_STATE_HOME/piconet`.
+  /// - Parameters:
+  ///   - stateHome: the value of XDG_STATE_HOME; unset, empty or relative means `home`/.local/state.
+  ///   - home: the value of HOME.
+  /// - Throws: `state` if neither is an absolute path.
+  public static func userState(stateHome: String?, home: String?) throws(PiconetError) -> IdentityStorage {
+    do throws(StateFailure) {
+      return .directory(try StateDirectory(stateHome: stateHome, home: home).path)
+    } catch {
+      throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
+    }
+  }
 }
 
 /// The settings of a node. A wrong value is refused when the node starts, with an error that names the rule.

@@ -47,7 +47,9 @@ extension NodeCore {
       guard let digest = source.digest.withLock({ $0 }) else {
         throw PiconetError(.internalError, peer: node, blame: .us, detail: "stored without a digest")
       }
-      return SentFile(storedName: SafeFileName.printable(name), size: source.size, digest: digest)
+      // As it is if it is a name at all; a hostile receiver may say anything.
+      let storedName = (try? SafeFileName(bytes: name))?.text ?? SafeFileName.printable(name)
+      return SentFile(storedName: storedName, size: source.size, digest: digest)
     case .failed(let ending):
       let failure = source.failure.withLock { $0 }
       throw PiconetError(ending, peer: node, underlying: ending.blame == .us ? failure : nil)

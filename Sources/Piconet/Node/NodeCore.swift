@@ -28,6 +28,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var proven: [NodeID: ProvenMember] = [:]
     var open: [NodeID: Watched<PiconetError?>] = [:]
     var replies: [CommandID: CheckedContinuation<Reply, Never>] = [:]
+    /// Whom to tell when the invited peer is proven.
+    var inviting: [CommandID: @Sendable (ProvenMember) -> Void] = [:]
     var nextCommand: UInt64 = 1
     var sending: [TransferID: Outgoing] = [:]
     var receiving: [TransferID: Incoming] = [:]
@@ -87,10 +89,24 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     await reply(onCancel: onCancel) { id in .fact(.commanded(id, command)) }
   }
 
-  func reply(
-    onCancel: (@Sendable (CommandID) -> Command)? = nil, to input: @Sendable (CommandID) -> NodeInput
+  /// - Parameter proven: called on the loop when the peer of an invitation is proven and has been asked.
+  func invite(
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration,
+    proven: (@Sendable (ProvenMember) -> Void)?
   ) async -> Reply {
     let id = makeCommand()
+    if let proven { state.withLock { $0.inviting[id] = proven } }
+    defer { state.withLock { $0.inviting[id] = nil } }
+    return await reply(id, onCancel: { .cancelInvitation($0) }) { id in
+      .fact(.commanded(id, .invite(target, context: context, timeout: timeout)))
+    }
+  }
+
+  func reply(
+    _ command: CommandID? = nil, onCancel: (@Sendable (CommandID) -> Command)? = nil,
+    to input: @Sendable (CommandID) -> NodeInput
+  ) async -> Reply {
+    let id = command ?? makeCommand()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isClosed = state.withLock { state in
@@ -159,6 +175,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       let invitation = state.withLock { $0.open.removeValue(forKey: node) }
       invitation?.update { $0 = PiconetError(ending, peer: node) }
     case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
+    case .invitationSent(let command, let peer):
+      let waiting = state.withLock { $0.inviting[command] }
+      waiting?(ProvenMember(peer))
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
     case .transferAccepted(let transfer, let offset):
       if offset > 0 { progressed(transfer, offset) }

@@ -51,6 +51,8 @@ public enum Event: Sendable, Hashable {
   case invitationEnded(NodeID, Ending)
   /// A person has to compare the short codes before we invite the peer.
   case confirmationNeeded(ProvenPeer)
+  /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
+  case invitationSent(CommandID, ProvenPeer)
   /// The peer is a member of the session now.
   case connected(ProvenPeer)
   case disconnected(NodeID, Ending)

@@ -178,6 +178,7 @@ extension SessionEngine {
     associations[far]?.unanswered.append(attempt.command)
     let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)
     send(.invite(timeout: UInt64(left), context: attempt.context[...]), to: far)
+    if let peer = associations[far]?.peer { deliver(.invitationSent(attempt.command, peer), &effects) }
   }
 
   mutating func confirm(

@@ -14,6 +14,14 @@ enum CommandLineLimits {
   static let pickerRows = 99
   /// Changes of that list that wait to be drawn. Beyond it the newest is dropped: the list says so.
   static let pickerBacklog = 1_024
+  /// Peers that are told as found.
+  static let sightings = 4_096
+  /// Peers that imagesend is connected to at once, and files under way to each: with them its memory is bounded.
+  static let peersAtOnce = 4
+  static let filesAtOnce = 4
+  /// Senders that imagerecv is connected to at once, and files that it stores of each at once.
+  static let senders = 16
+  static let filesStoredAtOnce = 8
   /// Progress reports and redraws: 10 a second.
   static let progressInterval = Duration.milliseconds(100)
 }

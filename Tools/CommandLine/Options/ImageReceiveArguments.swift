@@ -1,3 +1,5 @@
+import Piconet
+
 /// What imagerecv was asked to do.
 struct ImageReceiveArguments: Hashable, Sendable {
   /// nil: the host's name.

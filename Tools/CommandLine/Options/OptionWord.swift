@@ -1,3 +1,5 @@
+import Piconet
+
 /// An option's argument that is one of a few words: `--accept ask|known|all`.
 protocol OptionWord: RawRepresentable<String>, CaseIterable, Sendable {}
 
@@ -23,6 +25,4 @@ enum AcceptPolicy: String, OptionWord {
 }
 
 /// What imagerecv does when the file's name is taken.
-enum ConflictPolicy: String, OptionWord {
-  case rename, skip, overwrite
-}
+extension ConflictPolicy: OptionWord {}

@@ -1,3 +1,5 @@
+import Piconet
+
 /// The command line of imagerecv.
 let imagerecvOptions = OptionTable<ImageReceiveArguments>(
   program: "imagerecv",

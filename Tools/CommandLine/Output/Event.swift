@@ -3,6 +3,18 @@
 /// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what the peer says
 /// of itself; from `connected` on TLS has proven it.
 enum Event: Hashable, Sendable {
+  /// imagerecv can be found and dialled.
+  struct Listening: Hashable, Sendable {
+    /// This device's own fingerprint.
+    var peer: String
+    var name: String
+    var session: String
+    /// `host:port`, all of them.
+    var addresses: [String]
+    /// Where files go.
+    var directory: String
+  }
+
   struct Found: Hashable, Sendable {
     var peer: String
     var name: String
@@ -27,6 +39,13 @@ enum Event: Hashable, Sendable {
     var fingerprint: String
     /// The short code that both sides show, where there is one.
     var code: String?
+  }
+
+  /// imagerecv has turned a sender away.
+  struct Declined: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var reason: String
   }
 
   /// imagesend: the file was offered. imagerecv: the peer offers it.
@@ -87,9 +106,11 @@ enum Event: Hashable, Sendable {
     var exitCode: ExitCode
   }
 
+  case listening(Listening)
   case found(Found)
   case connecting(Connecting)
   case connected(Connected)
+  case declined(Declined)
   case offered(Offered)
   case progress(Progress)
   case stored(Stored)

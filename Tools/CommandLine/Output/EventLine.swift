@@ -3,6 +3,13 @@ enum EventLine {
   static func text(_ event: Event) -> String {
     var object = JSONObject()
     switch event {
+    case .listening(let listening):
+      object.add("event", "listening")
+      object.add("peer", listening.peer)
+      object.add("name", listening.name)
+      object.add("session", listening.session)
+      object.add("addresses", listening.addresses)
+      object.add("directory", listening.directory)
     case .found(let found):
       object.add("event", "found")
       object.add("peer", found.peer)
@@ -22,6 +29,11 @@ enum EventLine {
       object.add("transport", connected.transport)
       object.add("fingerprint", connected.fingerprint)
       object.add("code", ifKnown: connected.code)
+    case .declined(let declined):
+      object.add("event", "declined")
+      object.add("peer", declined.peer)
+      object.add("name", declined.name)
+      object.add("reason", declined.reason)
     case .offered(let offered):
       object.add("event", "offered")
       object.add("peer", offered.peer)

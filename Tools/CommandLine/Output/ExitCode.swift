@@ -16,6 +16,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case localFile = 6
   /// The peer is not who it was: its key changed, or the codes did not match.
   case identity = 7
+  /// SIGINT or SIGTERM came before everything was done. The process ends by that signal, which a shell shows as 130 or 143.
+  case interrupted = 130
 
   /// What `--help` says of the code.
   var summary: String {
@@ -28,6 +30,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .linkLost: "the link was lost, or timed out"
     case .localFile: "a local file: unreadable, no space, no permission"
     case .identity: "a peer's key changed, or the codes did not match"
+    case .interrupted: "interrupted by a signal"
     }
   }
 
@@ -35,10 +38,10 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   ///
   /// A refusal is somebody's decision, and everything worked. A local file concerns that file alone. A missing peer gets
   /// nothing at all, but nothing is in doubt. A lost link leaves open what the other side has. A usage error means that
-  /// nothing was tried. A wrong identity may be an attack, which no other trouble may hide. After a defect of our own
+  /// nothing was tried. An interruption may have hidden any of these. A wrong identity may be an attack, which no other trouble may hide. After a defect of our own
   /// not even the other outcomes can be relied upon.
   private static let fromHarmlessToWorst: [ExitCode] = [
-    .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .identity, .internalError,
+    .stored, .refused, .localFile, .noSuchPeer, .linkLost, .usage, .interrupted, .identity, .internalError,
   ]
 
   /// 0 is harmless; more is worse.

@@ -6,6 +6,20 @@ struct JSONObject {
   /// a newline within, and U+2028 is no line end for JSON.
   mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
+    append(value)
+  }
+
+  mutating func add(_ name: StaticString, _ values: [String]) {
+    begin(name)
+    text += "["
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      append(value)
+    }
+    text += "]"
+  }
+
+  private mutating func append(_ value: String) {
     text += "\""
     for scalar in value.unicodeScalars {
       switch scalar {

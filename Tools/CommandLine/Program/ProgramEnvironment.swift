@@ -1,0 +1,62 @@
+import Glibc
+import Piconet
+
+/// What a tool takes from its environment, for the node that it starts.
+struct ProgramEnvironment: Sendable {
+  /// The session that both tools are in unless `--session` says otherwise.
+  static let usualSession = "piconet-images"
+
+  /// A variable's value, or nil.
+  let variable: @Sendable (String) -> String?
+  /// This machine's name, as gethostname(2) has it.
+  let hostName: String
+
+  init(variable: @escaping @Sendable (String) -> String?, hostName: String) {
+    self.variable = variable
+    self.hostName = hostName
+  }
+
+  /// Of this process.
+  static let current = ProgramEnvironment(
+    variable: { name in getenv(name).map { String(cString: $0) } }, hostName: systemHostName())
+
+  /// The names in PICONET_INTERFACES; nil: all interfaces.
+  var interfaces: Set<String>? {
+    let names = (variable("PICONET_INTERFACES") ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+    return names.isEmpty ? nil : Set(names)
+  }
+
+  /// Whether nothing but this machine is to be reached.
+  var isLoopbackOnly: Bool { interfaces == ["lo"] }
+
+  /// The host's name without its domain, cut to what a peer's name may have.
+  var peerName: String {
+    let label = hostName.prefix { $0 != "." }.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+    var name = String(String.UnicodeScalarView(label))
+    while name.utf8.count > CommandLineLimits.nameBytes { name.removeLast() }
+    return name.isEmpty ? "Linux" : name
+  }
+
+  /// The settings that both tools share.
+  func configuration(
+    session: String?, name: String?, mode: SessionMode
+  ) throws(PiconetError) -> NodeConfiguration {
+    var configuration = NodeConfiguration(session: session ?? Self.usualSession, name: name ?? peerName)
+    configuration.mode = mode
+    configuration.interfaces = interfaces
+    configuration.identity = try .userState(
+      stateHome: variable("XDG_STATE_HOME"), home: variable("HOME") ?? Self.homeOfUser)
+    return configuration
+  }
+
+  private static var homeOfUser: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } }
+
+  private static func systemHostName() -> String {
+    // Linux has at most 64 bytes; one more for the NUL that gethostname leaves out when it cuts.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 257) { buffer in
+      buffer.initialize(repeating: 0)
+      guard let start = buffer.baseAddress, gethostname(start, buffer.count - 1) == 0 else { return "" }
+      return String(cString: start)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Piconet
+
+/// How a `PiconetError` is told: a word for programs, a sentence for people, and what it makes the tool exit with.
+struct TransferFailure: Error, Hashable, Sendable {
+  enum Side: Sendable {
+    case sender, receiver
+  }
+
+  /// As in EVENTS.md: the error's code with hyphens, such as `link-failed`.
+  let word: String
+  /// Without the file and the peer; may hold a peer's words.
+  let message: String
+  let exitCode: ExitCode
+  /// Whether nothing more can go to this peer.
+  let endsConnection: Bool
+
+  init(word: String, message: String, exitCode: ExitCode, endsConnection: Bool = false) {
+    self.word = word
+    self.message = message
+    self.exitCode = exitCode
+    self.endsConnection = endsConnection
+  }
+
+  init(_ error: PiconetError, on side: Side) {
+    word = Self.hyphenated(error.code.rawValue)
+    message = Self.message(error)
+    exitCode = Self.exitCode(error, side)
+    endsConnection = Self.connectionCodes.contains(error.code)
+  }
+
+  private static let connectionCodes: Set<PiconetError.Code> = [
+    .linkFailed, .left, .shuttingDown, .notConnected, .protocolBroken, .limitExceeded, .identity, .version,
+  ]
+
+  private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
+    switch error.code {
+    case .identity, .codeMismatch: .identity
+    case .unreachable, .wrongSession: .noSuchPeer
+    case .timedOut, .linkFailed, .left, .shuttingDown, .notConnected, .version, .protocolBroken, .alreadyConnected,
+      .inProgress:
+      .linkLost
+    case .limitExceeded: error.blame == .us ? .internalError : .linkLost
+    case .cancelled: error.blame == .us ? .interrupted : .refused
+    case .invalidArgument: .usage
+    case .state: .localFile
+    case .internalError: .internalError
+    // Whose file, whose disk: the sender's when it reads, the receiver's when it writes.
+    case .sourceUnreadable, .sourceChanged: side == .sender ? .localFile : .linkLost
+    case .diskFull, .noPermission, .directoryVanished, .storageFailed, .exists:
+      side == .receiver || error.blame == .us ? .localFile : .refused
+    // What is in the file on its way is not what the sender has read.
+    case .digestMismatch, .sizeMismatch: .linkLost
+    case .nameRefused: side == .sender && error.blame == .us ? .localFile : .refused
+    case .declined, .full, .tooLarge, .notWanted, .tooManyTransfers: .refused
+    default: .internalError
+    }
+  }
+
+  private static func message(_ error: PiconetError) -> String {
+    switch error.code {
+    // Who is told this can't do anything with the far side's paths and line numbers.
+    case .identity where error.blame == .us:
+      "the other side does not trust this device: it remembers another key under this name, or doesn't know it"
+    case .identity where !error.detail.isEmpty: error.detail
+    case .sourceUnreadable, .sourceChanged, .tooLarge, .diskFull, .noPermission, .digestMismatch, .sizeMismatch,
+      .directoryVanished, .nameRefused, .storageFailed:
+      error.detail.isEmpty ? error.description : error.detail
+    case .invalidArgument, .state: error.detail.isEmpty ? error.description : error.detail
+    case .notWanted:
+      error.blame == .us
+        ? "not an image; use --any to take it all the same" : "not wanted there: not an image, and --any was not given"
+    default: error.description
+    }
+  }
+
+  /// `linkFailed` as `link-failed`.
+  static func hyphenated(_ word: String) -> String {
+    word.reduce(into: "") { text, letter in
+      if letter.isUppercase { text += "-" }
+      text += letter.lowercased()
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// What `work` gives, or nil if that takes longer than `limit`; it is cancelled then, and waited for. Nil also if the calling
+/// task is cancelled and `work` gives nil then.
+func limited<Value: Sendable>(to limit: Duration, _ work: @escaping @Sendable () async -> Value?) async -> Value? {
+  await withTaskGroup(of: Value?.self) { group in
+    group.addTask { await work() }
+    group.addTask {
+      try? await ContinuousClock().sleep(for: limit)
+      return nil
+    }
+    let first = await group.next() ?? nil
+    group.cancelAll()
+    // The work may have come to its end at the very moment.
+    for await other in group { if first == nil, let other { return other } }
+    return first
+  }
+}

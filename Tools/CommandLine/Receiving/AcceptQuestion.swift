@@ -1,0 +1,80 @@
+import CPiconetSystem
+import Glibc
+import Synchronization
+
+/// Asks the person at the terminal whether to take files of somebody, a line at a time, until the answer is one.
+final class AcceptQuestion: Sendable {
+  enum Answer: Hashable, Sendable {
+    case yes, no
+    /// The person has compared the codes, and they differ.
+    case codesDiffer
+    /// `cancel` was called, or the terminal has gone.
+    case none
+
+    /// nil for what is no answer.
+    init?(_ line: String) {
+      switch line.lowercased().filter({ !$0.isWhitespace }) {
+      case "y", "yes": self = .yes
+      case "n", "no": self = .no
+      case "d", "differ", "codesdiffer": self = .codesDiffer
+      default: return nil
+      }
+    }
+  }
+
+  static let prompt = "Accept? [y]es / [n]o / codes [d]iffer: "
+  private static let longestLine = 256
+
+  private let wake: Int32
+  private let input: Int32
+
+  /// nil where no descriptor is to be had.
+  init?(input: Int32 = STDIN_FILENO) {
+    wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    self.input = input
+    if wake < 0 { return nil }
+  }
+
+  deinit { close(wake) }
+
+  /// Whether somebody can be asked at all.
+  static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+  /// Any thread may call it; `ask` then gives `none`.
+  func cancel() {
+    var one: UInt64 = 1
+    _ = write(wake, &one, MemoryLayout.size(ofValue: one))
+  }
+
+  /// Blocks its thread. What was typed before the question could be read does not count as its answer.
+  func ask(_ console: Console) -> Answer {
+    tcflush(input, TCIFLUSH)
+    console.setPrompt(Self.prompt)
+    defer { console.setPrompt(nil) }
+    var line: [UInt8] = []
+    while true {
+      var entries = [
+        pollfd(fd: input, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+      ]
+      if poll(&entries, nfds_t(entries.count), -1) < 0 {
+        if errno == EINTR { continue }
+        return .none
+      }
+      if entries[1].revents != 0 { return .none }
+      var buffer = [UInt8](repeating: 0, count: 64)
+      let count = read(input, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      // End of input, by Ctrl-D or because the terminal was closed, is no consent.
+      guard count > 0 else { return .no }
+      for byte in buffer.prefix(count) {
+        guard byte == UInt8(ascii: "\n") else {
+          if line.count < Self.longestLine { line.append(byte) }
+          continue
+        }
+        if let answer = Answer(String(decoding: line, as: UTF8.self)) { return answer }
+        line = []
+        console.setPrompt(Self.prompt)
+      }
+    }
+  }
+}

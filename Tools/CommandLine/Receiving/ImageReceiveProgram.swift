@@ -1,0 +1,114 @@
+import Piconet
+
+/// imagerecv: waits for senders and stores what they send.
+public struct ImageReceiveProgram: Sendable {
+  let arguments: ImageReceiveArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  /// Does everything and tells it; cancelling the task ends it in good order.
+  func run() async {
+    do throws(PiconetError) {
+      var configuration = try environment.configuration(
+        session: arguments.session, name: arguments.name, mode: .server)
+      configuration.capacity = CommandLineLimits.senders + 1
+      configuration.listen = listen
+      let node = try await Node(configuration)
+      await run(node, configuration)
+      await node.stop()
+    } catch {
+      let failure = TransferFailure(error, on: .receiver)
+      console.fail(failure.word, failure.message, failure.exitCode)
+    }
+  }
+
+  private var listen: String? {
+    if let place = arguments.listen { return place.host.isEmpty ? "*:\(place.port)" : place.description }
+    return environment.isLoopbackOnly ? "127.0.0.1:0" : nil
+  }
+
+  private func run(_ node: Node, _ configuration: NodeConfiguration) async {
+    guard let directory = await openDirectory(node) else { return }
+    do throws(PiconetError) {
+      try await node.setAvailable(true)
+    } catch {
+      let failure = TransferFailure(error, on: .receiver)
+      return console.fail("can-not-listen", failure.message, .usage)
+    }
+    await tellListening(node, configuration, directory)
+    let board = TransferBoard(console: console)
+    let desk = OfferDesk(
+      node: node, console: console, board: board, directory: directory, arguments: arguments)
+    let invitations = InvitationDesk(node: node, console: console, policy: policy())
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await board.show() }
+      group.addTask { await invitations.run() }
+      group.addTask { await follow(node, desk) }
+      // Nobody has anything to say to us; who does all the same costs no memory.
+      group.addTask { for await _ in node.session.messages {} }
+      await desk.run()
+      group.cancelAll()
+    }
+    console.clearBar()
+  }
+
+  private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
+    let name = console.safe(arguments.directory.readable)
+    do throws(TransferFailure) {
+      let path = try OpenablePath(arguments.directory)
+      defer { withExtendedLifetime(path) {} }
+      do throws(PiconetError) {
+        return try await node.receivingDirectory(at: path.text, maximumFileSize: arguments.maxSize.map { UInt64($0) })
+      } catch {
+        throw TransferFailure(error, on: .receiver)
+      }
+    } catch {
+      console.fail("directory", "\(name): \(error.message)", .localFile)
+      return nil
+    }
+  }
+
+  /// `ask` needs somebody to ask.
+  private func policy() -> AcceptPolicy {
+    guard arguments.accept == .ask, !AcceptQuestion.isPossible else { return arguments.accept }
+    console.note("There is no terminal to ask on: only known peers are accepted. Choose with --accept known or all.")
+    return .known
+  }
+
+  private func tellListening(
+    _ node: Node, _ configuration: NodeConfiguration, _ directory: ReceivingDirectory
+  ) async {
+    let addresses = await node.listeningAddresses.map(\.text)
+    console.tell(
+      .listening(
+        Event.Listening(
+          peer: node.id.peer.description, name: configuration.name, session: configuration.session,
+          addresses: addresses, directory: arguments.directory.readable)))
+    if console.isJSON { return }
+    console.note(
+      "Receiving as '\(console.safe(configuration.name))' into \(console.safe(arguments.directory.readable)), listening on "
+        + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")))
+  }
+
+  private func follow(_ node: Node, _ desk: OfferDesk) async {
+    for await change in node.session.membership {
+      switch change {
+      case .joined(let member):
+        let peer = member.proven
+        let fingerprint = peer.fingerprint.description
+        let transport = "\(peer.transport)"
+        console.tell(
+          .connected(
+            Event.Connected(
+              peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode))
+        )
+        console.note(
+          "Connected to \(console.safe(peer.name)) (\(peer.fingerprint.shortDescription)) over \(transport), code \(peer.shortCode)"
+        )
+      case .left(let id, let error):
+        desk.left(id)
+        console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Piconet
+
+/// Answers the senders that want to connect, one after the other, by the policy.
+struct InvitationDesk: Sendable {
+  let node: Node
+  let console: Console
+  let policy: AcceptPolicy
+
+  /// Until the task is cancelled or the node ends.
+  func run() async {
+    for await invitation in node.invitations {
+      switch policy {
+      case .all: await accept(invitation)
+      case .known:
+        if invitation.peer.isKnown {
+          await accept(invitation)
+        } else {
+          let hint = "not known; take files from it once with --accept ask, and it is"
+          await decline(invitation, .declined, "not-known", hint)
+        }
+      case .ask: await ask(invitation)
+      }
+    }
+  }
+
+  private func accept(_ invitation: Invitation) async {
+    do throws(PiconetError) {
+      // Told when it joins the session.
+      _ = try await invitation.accept()
+    } catch {
+      console.note("\(describe(invitation)): \(console.safe(error.description))")
+    }
+  }
+
+  private func decline(
+    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String
+  ) async {
+    await invitation.decline(code)
+    console.tell(
+      .declined(
+        Event.Declined(
+          peer: invitation.peer.fingerprint.description, name: invitation.peer.name, reason: word)))
+    console.note("\(describe(invitation)) was declined: \(why)")
+  }
+
+  /// Asks the person, for as long as the invitation stands.
+  private func ask(_ invitation: Invitation) async {
+    guard let question = AcceptQuestion() else {
+      return await decline(invitation, .declined, "declined", "nobody can be asked")
+    }
+    let known = invitation.peer.isKnown ? "known" : "not known yet"
+    console.note(
+      """
+      \(describe(invitation)), \(known), wants to send files.
+      Code: \(invitation.peer.shortCode)   The sender's screen must show the same.
+      """, isQuestion: true)
+    let answer = await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // Nil also when we end: then there is nothing to ask any more either.
+        let end = await invitation.ended()
+        if let end { console.note("\(describe(invitation)) has gone: \(console.safe(end.description))") }
+        question.cancel()
+      }
+      let answer = await onItsOwnThread { question.ask(console) }
+      group.cancelAll()
+      return answer
+    }
+    switch answer ?? .none {
+    case .yes: await accept(invitation)
+    case .no: await decline(invitation, .declined, "declined", "you said no")
+    case .codesDiffer:
+      await decline(
+        invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between")
+    case .none: await invitation.decline()
+    }
+  }
+
+  private func describe(_ invitation: Invitation) -> String {
+    "\(console.safe(invitation.peer.name)) (\(invitation.peer.fingerprint.shortDescription))"
+  }
+}

@@ -1,0 +1,143 @@
+import Piconet
+import Synchronization
+
+/// Stores what senders offer: several at once, of each sender at most so many.
+final class OfferDesk: Sendable {
+  private let node: Node
+  private let console: Console
+  private let board: TransferBoard
+  private let directory: ReceivingDirectory
+  private let policy: ConflictPolicy
+  private let takesAny: Bool
+  /// Files that may still be stored; nil: any number.
+  private let places: TaskGate?
+  private let limit: Int?
+  private let state = Mutex(State())
+
+  private struct State {
+    var gates: [NodeID: TaskGate] = [:]
+    var stored = 0
+  }
+
+  init(
+    node: Node, console: Console, board: TransferBoard, directory: ReceivingDirectory,
+    arguments: ImageReceiveArguments
+  ) {
+    self.node = node
+    self.console = console
+    self.board = board
+    self.directory = directory
+    policy = arguments.onConflict
+    takesAny = arguments.any
+    limit = arguments.count
+    places = arguments.count.map { TaskGate($0) }
+  }
+
+  /// Until as many files are stored as were asked for, or the task is cancelled.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      // The offers are read by a child too, so that it ends with the others when enough is stored.
+      group.addTask {
+        await withDiscardingTaskGroup { offers in
+          for await offer in self.node.session.offers {
+            offers.addTask {
+              await self.take(offer)
+              if self.isFull { self.enough.finish() }
+            }
+          }
+          offers.cancelAll()
+        }
+        self.enough.finish()
+      }
+      for await _ in enoughHappened {}
+      group.cancelAll()
+    }
+  }
+
+  private let (enoughHappened, enough) = AsyncStream<Never>.makeStream()
+
+  private var isFull: Bool { limit.map { limit in state.withLock { $0.stored >= limit } } ?? false }
+
+  /// Forgets a sender that has left.
+  func left(_ node: NodeID) { state.withLock { $0.gates[node] = nil } }
+
+  private func take(_ offer: IncomingOffer) async {
+    let peer = offer.sender.fingerprint.description
+    let name = String(decoding: offer.rawName, as: UTF8.self)
+    console.tell(
+      .offered(
+        Event.Offered(
+          peer: peer, file: name, bytes: Int64(clamping: offer.size),
+          mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType)))
+    let gate = state.withLock { state -> TaskGate in
+      if let gate = state.gates[offer.sender.id] { return gate }
+      let gate = TaskGate(CommandLineLimits.filesStoredAtOnce)
+      state.gates[offer.sender.id] = gate
+      return gate
+    }
+    guard await gate.enter() else { return await refuse(offer, name) }
+    defer { gate.leave() }
+    guard await places?.enter() ?? true else { return await refuse(offer, name) }
+    // A place that was used stays used.
+    if await !store(offer, name, peer) { places?.leave() }
+  }
+
+  /// - Returns: whether it was stored.
+  private func store(_ offer: IncomingOffer, _ name: String, _ peer: String) async -> Bool {
+    let key = board.begin(name, peer: peer, total: Int64(clamping: offer.size))
+    defer { board.end(key) }
+    let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
+    do throws(PiconetError) {
+      let file = try await offer.store(in: directory, onConflict: policy, content: content) { [board] done, _ in
+        board.progressed(key, done: done)
+      }
+      board.end(key)
+      state.withLock { $0.stored += 1 }
+      console.tell(
+        .stored(
+          Event.Stored(
+            peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal)
+        ))
+      console.result(path: file.path)
+      console.note(
+        "\(console.safe(name)) from \(console.safe(offer.sender.name)), \(HumanFigures.bytes(Int64(clamping: file.size)))",
+        detail: 1)
+      return true
+    } catch {
+      board.end(key)
+      if error.code == .exists, policy == .skip {
+        console.tell(.skipped(Event.Skipped(peer: peer, file: name, reason: "exists")))
+        console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, the name is taken")
+      } else {
+        failed(offer, name, TransferFailure(error, on: .receiver))
+      }
+      return false
+    }
+  }
+
+  @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }
+
+  /// Nothing more is taken: enough was stored, or a person has ended the program.
+  private func refuse(_ offer: IncomingOffer, _ name: String) async {
+    let failure: TransferFailure
+    if isFull {
+      failure = TransferFailure(
+        word: "enough", message: "as many files were stored as were asked for", exitCode: .stored)
+      await offer.decline(.declined, detail: failure.message)
+    } else {
+      failure = Delivery.interrupted
+      await offer.decline(.cancelled)
+    }
+    failed(offer, name, failure)
+  }
+
+  private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
+    console.tell(
+      .failed(
+        Event.Failed(
+          peer: offer.sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
+          exitCode: failure.exitCode)))
+    console.problem(
+      "\(console.safe(name)) from \(console.safe(offer.sender.name)): \(console.safe(failure.message))")
+  }
+}

@@ -1,0 +1,144 @@
+import Piconet
+import Synchronization
+
+/// Sends the gathered files to one member, a few at once.
+struct Delivery: Sendable {
+  let member: Member
+  let files: [GatheredFile]
+  let console: Console
+  let board: TransferBoard
+  /// After this long without progress, though the connection lives, the peer is given up.
+  let patience: Duration
+
+  /// What the files' tasks share.
+  private final class Shared: Sendable {
+    struct State {
+      var next = 0
+      /// Why nothing more can be sent.
+      var end: TransferFailure?
+      var lastProgress = ContinuousClock.now
+      /// Files whose bytes are all there and that the receiver is putting on its disk, which may take its time.
+      var finishing = 0
+    }
+    let state = Mutex(State())
+  }
+
+  private var peer: String { member.proven.fingerprint.description }
+
+  /// Returns when each file has its outcome, which was told.
+  func run() async {
+    let shared = Shared()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await watch(shared) }
+      await withTaskGroup(of: Void.self) { senders in
+        for _ in 0..<min(CommandLineLimits.filesAtOnce, files.count) {
+          senders.addTask {
+            while let index = shared.state.withLock({ state -> Int? in
+              guard state.next < files.count else { return nil }
+              defer { state.next += 1 }
+              return state.next
+            }) {
+              await send(files[index], shared)
+            }
+          }
+        }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Ends the connection when nothing has moved for too long.
+  private func watch(_ shared: Shared) async {
+    while !Task.isCancelled {
+      let (last, finishing) = shared.state.withLock { ($0.lastProgress, $0.finishing) }
+      let due = max(last + patience, ContinuousClock.now + .milliseconds(10))
+      if finishing == 0, last + patience <= .now {
+        shared.state.withLock {
+          $0.end =
+            $0.end
+            ?? TransferFailure(
+              word: "timed-out", message: "nothing moved for too long", exitCode: .linkLost, endsConnection: true)
+        }
+        await member.disconnect()
+        return
+      }
+      try? await ContinuousClock().sleep(until: finishing > 0 ? .now + patience : due)
+    }
+  }
+
+  private func send(_ file: GatheredFile, _ shared: Shared) async {
+    let name = file.path.readable
+    if let end = shared.state.withLock({ $0.end }) { return failed(name, end) }
+    if Task.isCancelled { return failed(name, Self.interrupted) }
+    let mediaType = file.kind?.mediaType
+    let opened: OpenablePath
+    do throws(TransferFailure) {
+      opened = try OpenablePath(file.path)
+    } catch {
+      return failed(name, error)
+    }
+    console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
+    let key = board.begin(name, peer: peer, total: file.size)
+    defer { board.end(key) }
+    let isFinishing = Mutex(false)
+    defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.finishing -= 1 } } }
+    shared.state.withLock { $0.lastProgress = .now }
+    do throws(PiconetError) {
+      let sent = try await member.send(file: opened.text, mediaType: mediaType ?? "") { [board] stored, total in
+        board.progressed(key, done: stored)
+        let isWhole =
+          stored >= total
+          && isFinishing.withLock { flag in
+            defer { flag = true }
+            return !flag
+          }
+        shared.state.withLock { state in
+          state.lastProgress = .now
+          if isWhole { state.finishing += 1 }
+        }
+      }
+      shared.state.withLock { $0.lastProgress = .now }
+      board.end(key)
+      stored(name, sent, lastComponent: file.path.lastComponent.readable)
+    } catch {
+      shared.state.withLock { $0.lastProgress = .now }
+      board.end(key)
+      if error.code == .exists, error.blame == .peer { return skipped(name) }
+      var failure = TransferFailure(error, on: .sender)
+      if failure.endsConnection {
+        // The first knows why; the others only that it is over.
+        failure = shared.state.withLock { state in
+          if state.end == nil { state.end = failure }
+          return state.end ?? failure
+        }
+      }
+      failed(name, failure)
+    }
+  }
+
+  static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)
+
+  private func stored(_ file: String, _ sent: SentFile, lastComponent: String) {
+    console.tell(
+      .stored(
+        Event.Stored(
+          peer: peer, file: file, path: file, bytes: Int64(clamping: sent.size), sha256: sent.digest.hexadecimal)))
+    let other = sent.storedName == lastComponent ? "" : " as '\(console.safe(sent.storedName))'"
+    console.result(
+      "\(console.safe(file)): stored\(other) on \(console.safe(member.name)), \(HumanFigures.bytes(Int64(clamping: sent.size)))"
+    )
+  }
+
+  private func skipped(_ file: String) {
+    console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
+    console.result("\(console.safe(file)): skipped, \(console.safe(member.name)) has a file of that name")
+  }
+
+  private func failed(_ file: String, _ failure: TransferFailure) {
+    console.tell(
+      .failed(
+        Event.Failed(
+          peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+    console.problem("\(console.safe(file)): \(console.safe(member.name)): \(console.safe(failure.message))")
+  }
+}

@@ -1,0 +1,120 @@
+import Piconet
+
+/// imagesend: gathers files, finds peers, sends.
+public struct ImageSendProgram: Sendable {
+  let arguments: ImageSendArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
+
+  /// Does everything and tells it; cancelling the task ends it in good order.
+  func run() async {
+    let gathered = FileGathering(arguments.operands, any: arguments.any)
+    for failure in gathered.failures {
+      let name = failure.path.readable
+      console.tell(
+        .failed(
+          Event.Failed(
+            peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+      console.problem("\(console.safe(name)): \(failure.message)")
+    }
+    guard !gathered.files.isEmpty else { return }
+    do throws(PiconetError) {
+      var configuration = try environment.configuration(session: session, name: nil, mode: .client)
+      configuration.disconnectTimeout = max(arguments.timeout, .milliseconds(100))
+      configuration.capacity = CommandLineLimits.peersAtOnce + 1
+      configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
+      let node = try await Node(configuration)
+      await run(node, gathered.files)
+      await node.stop()
+    } catch {
+      let failure = TransferFailure(error, on: .sender)
+      console.fail(failure.word, failure.message, failure.exitCode)
+    }
+  }
+
+  private func run(_ node: Node, _ files: [GatheredFile]) async {
+    let board = TransferBoard(console: console)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await board.show() }
+      await send(files, node, board)
+      group.cancelAll()
+    }
+    console.clearBar()
+  }
+
+  private func send(_ files: [GatheredFile], _ node: Node, _ board: TransferBoard) async {
+    let gate = TaskGate(CommandLineLimits.peersAtOnce)
+    let search = PeerSearch(node: node, console: console, session: session)
+    let choice = PeerChoice(search: search, console: console, timeout: arguments.timeout, session: session)
+    if arguments.address == nil || !arguments.recipients.isEmpty {
+      do throws(PiconetError) {
+        try await node.setAvailable(true)
+      } catch {
+        let failure = TransferFailure(error, on: .sender)
+        return console.fail(failure.word, failure.message, failure.exitCode)
+      }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      if let address = arguments.address {
+        let connection = PeerConnection(node: node, place: .address(address), console: console)
+        group.addTask { await deliver(files, over: connection, gate, board) }
+      }
+      var wishes: [Recipient?] = arguments.recipients
+      if wishes.isEmpty, arguments.address == nil { wishes = [nil] }
+      for recipient in wishes {
+        group.addTask {
+          do throws(NoChoice) {
+            let peers =
+              if let recipient { try await choice.peers(for: recipient) } else { [try await choice.only()] }
+            await withTaskGroup(of: Void.self) { inner in
+              for peer in peers where search.claim(peer) {
+                let connection = PeerConnection(node: node, place: .peer(peer), console: console)
+                inner.addTask { await deliver(files, over: connection, gate, board) }
+              }
+            }
+          } catch {
+            notSent(files, to: nil, Task.isCancelled ? Delivery.interrupted : TransferFailure(error))
+          }
+        }
+      }
+    }
+  }
+
+  private func deliver(
+    _ files: [GatheredFile], over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
+  ) async {
+    let isDone: Void? = await gate.run {
+      do throws(TransferFailure) {
+        let member = try await connection.open(timeout: arguments.timeout)
+        await Delivery(member: member, files: files, console: console, board: board, patience: arguments.timeout)
+          .run()
+        await member.disconnect()
+      } catch {
+        notSent(files, to: connection, error)
+      }
+    }
+    if isDone == nil { notSent(files, to: connection, Delivery.interrupted) }
+  }
+
+  /// No file of them was so much as offered.
+  private func notSent(_ files: [GatheredFile], to connection: PeerConnection?, _ failure: TransferFailure) {
+    let place = connection.map { console.safe($0.text) + ": " } ?? ""
+    console.problem(place + (connection == nil ? failure.message : console.safe(failure.message)))
+    for file in files {
+      console.tell(
+        .failed(
+          Event.Failed(
+            peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
+            exitCode: failure.exitCode)))
+      console.note("\(console.safe(file.path.readable)): not sent")
+    }
+  }
+}
+
+extension TransferFailure {
+  init(_ choice: NoChoice) {
+    self.init(word: choice.word, message: choice.message, exitCode: choice.exitCode)
+  }
+}

@@ -1,0 +1,129 @@
+import Piconet
+import Synchronization
+
+/// Why there is nobody to send to.
+struct NoChoice: Error, Hashable, Sendable {
+  let word: String
+  let message: String
+  let exitCode: ExitCode
+}
+
+/// Finds out whom a recipient, or none, stands for.
+struct PeerChoice: Sendable {
+  let search: PeerSearch
+  let console: Console
+  let timeout: Duration
+  let session: String
+
+  /// The peers that `recipient` means: one, or for `all` everybody in sight.
+  func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
+    let first = await search.wait(atMost: timeout) { peers in Self.matching(recipient, peers).first }
+    guard first != nil else { throw nobody(recipient) }
+    try? await ContinuousClock().sleep(
+      for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
+    let matches = Self.matching(recipient, search.look())
+    guard recipient != .all, matches.count > 1 else {
+      guard !matches.isEmpty else { throw nobody(recipient) }
+      return matches
+    }
+    let isKey = Set(matches.map(\.id.peer)).count == 1
+    throw NoChoice(
+      word: "ambiguous",
+      message: """
+        several peers are meant by '\(console.safe(recipient.text))'; name one by its \(isKey ? "name" : "fingerprint") with --to:\
+        \(search.list(matches))
+        """, exitCode: .usage)
+  }
+
+  private static func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
+    let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
+    return recipient.matches(in: peers.map(SightedPeer.init)).compactMap { byID[$0.id] }
+  }
+
+  private func nobody(_ recipient: Recipient) -> NoChoice {
+    let peers = search.look()
+    let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
+    let who = recipient == .all ? "no peer" : "no peer called '\(console.safe(recipient.text))'"
+    return NoChoice(
+      word: "no-such-peer", message: "\(who) was found within \(Self.text(timeout))\(others)", exitCode: .noSuchPeer)
+  }
+
+  private static func text(_ duration: Duration) -> String {
+    let milliseconds = duration / .milliseconds(1)
+    return milliseconds.truncatingRemainder(dividingBy: 1000) == 0
+      ? "\(Int64(milliseconds / 1000)) s" : "\(milliseconds / 1000) s"
+  }
+
+  /// Without `--to`: the only peer in sight, or the one that a person picks.
+  func only() async throws(NoChoice) -> Peer {
+    let hint = Task {
+      // Silence would look like a program that hangs.
+      try await ContinuousClock().sleep(for: .seconds(1))
+      console.note("Looking for peers of session '\(console.safe(session))'...")
+    }
+    let isSeen: Bool? = await search.wait(atMost: timeout) { $0.isEmpty ? nil : true }
+    hint.cancel()
+    guard isSeen == true else { throw nobody(.all) }
+    try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
+    let peers = search.look()
+    guard peers.count != 1 else {
+      console.note("Sending to \(search.describe(peers[0])), the only peer in sight")
+      return peers[0]
+    }
+    guard !peers.isEmpty else { throw nobody(.all) }
+    guard PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
+      throw NoChoice(
+        word: "ambiguous", message: "several peers are in sight; choose with --to:\(search.list(peers))",
+        exitCode: .usage)
+    }
+    return try await pick()
+  }
+
+  private func pick() async throws(NoChoice) -> Peer {
+    guard let updates = PeerListUpdates() else {
+      throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
+    }
+    let follower = Task {
+      let shown = Mutex<Set<String>>([])
+      await search.follow { peers in
+        let rows = peers.map(Self.row)
+        let present = Set(rows.map(\.id))
+        let gone = shown.withLock { shown in
+          defer { shown = present }
+          return shown.subtracting(present)
+        }
+        for row in rows { updates.post(.appeared(row)) }
+        for id in gone { updates.post(.vanished(id: id)) }
+      }
+    }
+    let outcome = await withTaskCancellationHandler {
+      await onItsOwnThread {
+        var terminal = PeerPickerTerminal(updates: updates)
+        return terminal.run()
+      }
+    } onCancel: {
+      updates.post(.cancelled)
+    }
+    follower.cancel()
+    switch outcome {
+    case .picked(let id):
+      if let peer = search.look().first(where: { SightedPeer($0).id == id }) {
+        console.note("Sending to \(search.describe(peer))")
+        return peer
+      }
+      throw NoChoice(word: "no-such-peer", message: "the peer has just gone", exitCode: .noSuchPeer)
+    case .quit: throw NoChoice(word: "not-picked", message: "nobody was picked", exitCode: .usage)
+    case .interrupted, .cancelled:
+      throw NoChoice(word: "cancelled", message: "interrupted", exitCode: .interrupted)
+    case .failed(let code):
+      throw NoChoice(
+        word: "terminal", message: "the terminal failed: \(SystemError.text(code))", exitCode: .internalError)
+    case nil:
+      throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
+    }
+  }
+
+  private static func row(_ peer: Peer) -> PeerPicker.Peer {
+    PeerPicker.Peer(id: SightedPeer(peer).id, name: peer.name, detail: peer.addresses.first?.text ?? "")
+  }
+}

@@ -1,0 +1,76 @@
+import Piconet
+
+/// The way from a peer, or an address, to a member that files can be sent to.
+struct PeerConnection: Sendable {
+  enum Place: Sendable {
+    case peer(Peer)
+    case address(HostAndPort)
+  }
+
+  let node: Node
+  let place: Place
+  let console: Console
+
+  /// What a person calls it; may be a peer's own words.
+  var text: String {
+    switch place {
+    case .peer(let peer): peer.name
+    case .address(let address): address.description
+    }
+  }
+
+  /// Of the key that has to answer, where that is known.
+  var fingerprint: String? {
+    if case .peer(let peer) = place { peer.id.peer.description } else { nil }
+  }
+
+  /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the other
+  /// side may compare it before answering.
+  func open(timeout: Duration) async throws(TransferFailure) -> Member {
+    // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
+    let (proofs, proof) = AsyncStream<ProvenMember>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    async let told: Void = { for await peer in proofs { tell(peer) } }()
+    let outcome = await invite(timeout: timeout) { proof.yield($0) }
+    proof.finish()
+    await told
+    do throws(PiconetError) {
+      return try outcome.get()
+    } catch {
+      throw Task.isCancelled ? Delivery.interrupted : TransferFailure(error, on: .sender)
+    }
+  }
+
+  private func tell(_ peer: ProvenMember) {
+    let fingerprint = peer.fingerprint.description
+    let transport = "\(peer.transport)"
+    console.tell(
+      .connected(
+        Event.Connected(
+          peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
+    let who = "\(console.safe(peer.name)) (\(peer.fingerprint.shortDescription))"
+    console.note("Connected to \(who) over \(transport), code \(peer.shortCode)")
+  }
+
+  private func invite(
+    timeout: Duration, _ proven: @escaping @Sendable (ProvenMember) -> Void
+  ) async -> Result<Member, PiconetError> {
+    do throws(PiconetError) {
+      switch place {
+      case .peer(let peer):
+        let address = peer.addresses.first
+        console.tell(
+          .connecting(
+            Event.Connecting(
+              peer: fingerprint, name: peer.name, transport: address.map { "\($0.kind)" } ?? "tcp",
+              address: address?.text)))
+        return .success(try await node.invite(peer, timeout: timeout, proven: proven))
+      case .address(let address):
+        console.tell(
+          .connecting(Event.Connecting(peer: nil, name: nil, transport: "tcp", address: address.description)))
+        return .success(try await node.connect(to: address.description, timeout: timeout, proven: proven))
+      }
+    } catch {
+      return .failure(error)
+    }
+  }
+}

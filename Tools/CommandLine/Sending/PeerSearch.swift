@@ -1,0 +1,84 @@
+import Piconet
+import Synchronization
+
+/// Looks for the peers to send to.
+final class PeerSearch: Sendable {
+  /// After the first sighting others get this long to be seen too, before "the only one" and "all" mean anything.
+  static let settleTime = Duration.milliseconds(700)
+  /// A second peer of the same name is looked out for this long: answers to one question come within 120 ms
+  /// (RFC 6762, section 6).
+  static let namesakeTime = Duration.milliseconds(130)
+
+  private struct State {
+    /// In the order in which they came into sight.
+    var order: [NodeID] = []
+    var told: Set<NodeID> = []
+    var claimed: Set<NodeID> = []
+  }
+
+  private let node: Node
+  private let console: Console
+  private let session: String
+  private let state = Mutex(State())
+
+  init(node: Node, console: Console, session: String) {
+    self.node = node
+    self.console = console
+    self.session = session
+  }
+
+  /// The peers in sight, in the order in which they came; new ones are told.
+  @discardableResult
+  func look() -> [Peer] { note(node.currentPeers) }
+
+  private func note(_ peers: [Peer]) -> [Peer] {
+    let (ordered, new) = state.withLock { state -> ([Peer], [Peer]) in
+      let present = Set(peers.map(\.id))
+      state.order.removeAll { !present.contains($0) }
+      let known = Set(state.order)
+      state.order += peers.map(\.id).filter { !known.contains($0) }
+      let byID = Dictionary(peers.map { ($0.id, $0) }) { first, _ in first }
+      let new = peers.filter { state.told.count < CommandLineLimits.sightings && state.told.insert($0.id).inserted }
+      return (state.order.compactMap { byID[$0] }, new)
+    }
+    for peer in new {
+      let sighted = SightedPeer(peer)
+      console.tell(
+        .found(
+          Event.Found(peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address)))
+      console.note("found \(describe(peer)) at \(console.safe(sighted.address ?? "?"))", detail: 1)
+    }
+    return ordered
+  }
+
+  /// Waits until `choose` gives something; nil when the time is up or the task is cancelled.
+  func wait<Choice: Sendable>(
+    atMost limit: Duration, _ choose: @escaping @Sendable ([Peer]) -> Choice?
+  ) async -> Choice? {
+    await limited(to: limit) { [self] in
+      for await peers in node.peers {
+        if let choice = choose(note(peers)) { return choice }
+      }
+      return nil
+    }
+  }
+
+  /// Calls `body` with each list of peers until the task is cancelled.
+  func follow(_ body: @Sendable ([Peer]) -> Void) async {
+    for await peers in node.peers { body(note(peers)) }
+  }
+
+  /// Whether nobody has claimed the peer before: `--to all --to Kitchen` sends to the kitchen once.
+  func claim(_ peer: Peer) -> Bool { state.withLock { $0.claimed.insert(peer.id).inserted } }
+
+  /// `Living room (9f86d081884c)`, safe to be shown.
+  func describe(_ peer: Peer) -> String { "\(console.safe(peer.name)) (\(peer.id.peer.shortDescription))" }
+
+  /// Several peers, a line each, at most as many as a person picks from.
+  func list(_ peers: [Peer]) -> String {
+    let shown = peers.prefix(CommandLineLimits.pickerRows)
+    let rest = peers.count - shown.count
+    return shown.map { "\n  \(describe($0)) at \(console.safe($0.addresses.first?.text ?? "?"))" }.joined()
+      + (rest > 0 ? "\n  and \(rest) more" : "")
+  }
+}

@@ -1,0 +1,73 @@
+import Piconet
+
+/// A peer in sight, as far as choosing one goes. Nothing of it is proven.
+struct SightedPeer: Hashable, Sendable {
+  /// 64 hexadecimal digits.
+  let fingerprint: String
+  let name: String
+  /// Where it can be reached best.
+  var address: String?
+  /// Unique: two programs of one device have one key.
+  let id: String
+
+  init(fingerprint: String, name: String, address: String? = nil, id: String) {
+    self.fingerprint = fingerprint
+    self.name = name
+    self.address = address
+    self.id = id
+  }
+
+  init(_ peer: Peer) {
+    fingerprint = peer.id.peer.description
+    name = peer.name
+    address = peer.addresses.first?.text
+    id = "\(fingerprint)/\(peer.id.incarnation)"
+  }
+
+  /// What a list shows of the fingerprint, and what `--to` takes at least.
+  static let shortFingerprint = 12
+}
+
+extension Recipient {
+  /// Who of `peers` is meant.
+  ///
+  /// A name stands before a fingerprint that begins so. One device that is in sight under the same name more than once, as for
+  /// a while after it was restarted, counts once: the sighting that came last.
+  /// - Parameter peers: in the order in which they came into sight.
+  func matches(in peers: [SightedPeer]) -> [SightedPeer] {
+    switch self {
+    case .all: peers
+    case .peer(let fingerprint): Self.newest(peers.filter { $0.fingerprint == fingerprint })
+    case .named(let name):
+      Self.newest(peers.filter { $0.name == name }).nonEmpty
+        ?? (Self.isFingerprintStart(name)
+          ? Self.newest(peers.filter { $0.fingerprint.hasPrefix(name.lowercased()) }) : [])
+    }
+  }
+
+  private static func isFingerprintStart(_ text: String) -> Bool {
+    text.utf8.count >= SightedPeer.shortFingerprint && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
+  private static func newest(_ peers: [SightedPeer]) -> [SightedPeer] {
+    var result: [SightedPeer] = []
+    for peer in peers {
+      result.removeAll { $0.fingerprint == peer.fingerprint && $0.name == peer.name }
+      result.append(peer)
+    }
+    return result
+  }
+
+  /// For people; may hold what came from the command line.
+  var text: String {
+    switch self {
+    case .all: "all"
+    case .peer(let fingerprint): fingerprint
+    case .named(let name): name
+    }
+  }
+}
+
+extension Array {
+  fileprivate var nonEmpty: [Element]? { isEmpty ? nil : self }
+}
