@@ -166,6 +166,18 @@ extension SessionEngine {
 
   private mutating func sendInvite(_ index: Int, to far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     let attempt = attempts[index]
+    guard memberCount < configuration.capacity else {
+      // Others became members while we dialled. The peer's own invitation, if there is one, would find no room either.
+      let detail = "the session has \(configuration.capacity) members"
+      if associations[far]?.invitationExpires != nil {
+        associations[far]?.invitationExpires = nil
+        send(.decline(.full, detail: detail), to: far)
+        deliver(.invitationEnded(far, Ending(.full, .us, detail)), &effects)
+      }
+      fail(attempt.command, Ending(.full, .us, detail), &effects)
+      idleFrom(now, far)
+      return
+    }
     if associations[far]?.invitationExpires != nil {
       // The peer's own invitation is here already: ours is its acceptance.
       associations[far]?.invitationExpires = nil
