@@ -106,7 +106,7 @@ let package = Package(
     .testTarget(
       name: "PiconetTests", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "imagesend", "imagerecv"],
+      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
       swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
   ]

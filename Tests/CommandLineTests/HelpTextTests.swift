@@ -48,6 +48,7 @@ private let imagesendHelp = """
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission
     7                         a peer's key changed, or the codes did not match
+    130                       interrupted by a signal
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0
@@ -102,6 +103,7 @@ private let imagerecvHelp = """
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission
     7                         a peer's key changed, or the codes did not match
+    130                       interrupted by a signal
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0

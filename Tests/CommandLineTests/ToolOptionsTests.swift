@@ -1,3 +1,4 @@
+import Piconet
 import Testing
 
 @testable import PiconetCommandLine
@@ -98,8 +99,10 @@ struct ToolOptionsTests {
 struct ExitCodeTests {
   @Test("the numbers are the promised ones")
   func numbers() {
-    let codes: [ExitCode] = [.stored, .internalError, .usage, .noSuchPeer, .refused, .linkLost, .localFile, .identity]
-    #expect(codes.map(\.rawValue) == Array(0...7))
+    let codes: [ExitCode] = [
+      .stored, .internalError, .usage, .noSuchPeer, .refused, .linkLost, .localFile, .identity, .interrupted,
+    ]
+    #expect(codes.map(\.rawValue) == Array(0...7) + [130])
   }
 
   @Test("the worst counts, in an order that every code has its place in")

@@ -1,5 +1,5 @@
 import PiconetCommandLine
 
 @main struct Main {
-  static func main() async { await ImageReceiveProgram.main() }
+  static func main() { ImageReceiveProgram.main() }
 }

@@ -1,5 +1,5 @@
 import PiconetCommandLine
 
 @main struct Main {
-  static func main() async { await ImageSendProgram.main() }
+  static func main() { ImageSendProgram.main() }
 }

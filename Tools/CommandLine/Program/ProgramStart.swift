@@ -2,11 +2,12 @@ import Glibc
 
 /// From the command line to the exit.
 enum ProgramStart {
+  /// Blocks the main thread, which has nothing else to do: were `main` asynchronous, it would run on a thread of the pool, and
+  /// the main thread would still take the signals that `Interruption` waits for.
   static func main<Arguments>(
-    _ table: OptionTable<Arguments>, initial: Arguments,
-    console make: (Arguments) -> Console,
+    _ table: OptionTable<Arguments>, initial: Arguments, console make: (Arguments) -> Console,
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
-  ) async -> Never {
+  ) -> Never {
     Interruption.block()
     StandardStream.ignoreBrokenPipes()
     var output = StandardStream.output
@@ -17,20 +18,22 @@ enum ProgramStart {
     case .end(let code): exit(code.rawValue)
     }
     let console = make(arguments)
-    let work = Task { await body(arguments, console) }
     let interruption = Interruption()
+    let work = Task {
+      await body(arguments, console)
+      let code = console.finish()
+      if code == .interrupted { Interruption.end(by: interruption.received ?? SIGINT) }
+      exit(code.rawValue)
+    }
     interruption.watch { work.cancel() }
-    await work.value
-    let code = console.finish()
-    if code == .interrupted { Interruption.end(by: interruption.received ?? SIGINT) }
-    exit(code.rawValue)
+    while true { pause() }
   }
 }
 
 extension ImageSendProgram {
   /// The whole program.
-  public static func main() async -> Never {
-    await ProgramStart.main(
+  public static func main() -> Never {
+    ProgramStart.main(
       imagesendOptions, initial: ImageSendArguments(),
       console: { Console(program: "imagesend", json: $0.json, verbosity: $0.verbosity) }
     ) { arguments, console in
@@ -41,8 +44,8 @@ extension ImageSendProgram {
 
 extension ImageReceiveProgram {
   /// The whole program.
-  public static func main() async -> Never {
-    await ProgramStart.main(
+  public static func main() -> Never {
+    ProgramStart.main(
       imagerecvOptions, initial: ImageReceiveArguments(),
       console: { Console(program: "imagerecv", json: $0.json, verbosity: $0.verbosity) }
     ) { arguments, console in

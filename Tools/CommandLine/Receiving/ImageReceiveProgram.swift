@@ -29,6 +29,7 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
+    let policy = policy()
     do throws(PiconetError) {
       try await node.setAvailable(true)
     } catch {
@@ -39,7 +40,7 @@ public struct ImageReceiveProgram: Sendable {
     let board = TransferBoard(console: console)
     let desk = OfferDesk(
       node: node, console: console, board: board, directory: directory, arguments: arguments)
-    let invitations = InvitationDesk(node: node, console: console, policy: policy())
+    let invitations = InvitationDesk(node: node, console: console, policy: policy)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("imagerecv asks a person")
+struct AskingTests {
+  private let question = "Accept? [y]es / [n]o / codes [d]iffer: "
+
+  @Test("yes, no, and codes that differ; both sides show the same code before the answer")
+  func answers() async throws {
+    try await ToolScene.run { scene in
+      for (key, code, word) in [("y", 0, "stored"), ("n", 4, "declined"), ("d", 7, "code-mismatch")]
+        as [(String, Int32, String)]
+      {
+        let receiver = try await scene.receiver(
+          name: "Kitchen \(key)", accept: nil, json: false, onTerminal: true, state: "Kitchen")
+        let sender = try scene.sender("--to", "Kitchen \(key)", try scene.photo("\(key).jpg"))
+        #expect(await receiver.shows(question), "\(receiver.error)")
+        #expect(await sender.shows("\"connected\""))
+        let shown = try #require(sender.events("connected").first?["code"] as? String)
+        #expect(receiver.error.contains("Code: \(shown)"))
+        // What is no answer is asked again.
+        receiver.type("perhaps\n")
+        receiver.type("\(key)\n")
+        #expect(await sender.end() == code, "\(sender.error)")
+        #expect(sender.output.contains("\"\(word)\""))
+        receiver.send(signal: SIGINT)
+        #expect(await receiver.end() == 0)
+      }
+      #expect(try scene.received() == ["y.jpg"])
+    }
+  }
+
+  @Test("a sender that gives up while the person thinks ends with 5, and the question is taken back")
+  func withdrawn() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: "ask", json: false, onTerminal: true)
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "1", try scene.photo("a.jpg"))
+      #expect(await receiver.shows(question))
+      #expect(await sender.end() == 5, "\(sender.error)")
+      #expect(await receiver.shows("has gone"))
+      // And the next one is asked for.
+      let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
+      #expect(await next.shows("\"connected\""))
+      #expect(await receiver.shows(try #require(next.events("connected").first?["code"] as? String)))
+      #expect(await receiver.shows(question))
+      receiver.type("y\n")
+      #expect(await next.end() == 0, "\(next.error)")
+    }
+  }
+
+  @Test("several in sight on a terminal: the person picks one")
+  func picks() async throws {
+    try await ToolScene.run { scene in
+      for name in ["Attic", "Cellar"] { _ = try await scene.receiver(name: name) }
+      let sender = try scene.start("imagesend", [try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await sender.shows("number or arrows, Enter to send"), "\(sender.error)")
+      #expect(await sender.shows("Cellar"))
+      sender.type("1\r")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.output.contains("stored on"))
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+}

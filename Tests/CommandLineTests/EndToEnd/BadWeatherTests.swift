@@ -1,0 +1,204 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("imagesend and imagerecv in bad weather")
+struct BadWeatherTests {
+  static let large: Int64 = 3 << 30
+
+  /// A transfer that has begun and has far to go.
+  private func underWay(
+    _ scene: ToolScene, _ arguments: String..., size: Int64 = Self.large,
+    body: (ToolProcess, ToolProcess) async throws -> Void
+  ) async throws {
+    let receiver = try await scene.receiver()
+    let file = try scene.sparse("large.jpg", size: size)
+    let sender = try scene.start(
+      "imagesend", ["--json", "--to", "Kitchen"] + arguments + [file], state: "sender")
+    try #require(await receiver.shows("\"progress\""), "\(receiver.error)")
+    try await body(sender, receiver)
+  }
+
+  /// All names in the folder, hidden ones too.
+  private func entries(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? ["(can't be read)"]
+  }
+
+  @Test("a sender that is killed in mid-file leaves nothing, and the receiver goes on")
+  func senderKilled() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        sender.send(signal: SIGKILL)
+        #expect(await receiver.shows("\"failed\""))
+        #expect(entries(scene.into) == [])
+        let next = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+        #expect(await next.end() == 0, "\(next.error)")
+        #expect(entries(scene.into) == ["a.jpg"])
+        receiver.send(signal: SIGTERM)
+        #expect(await receiver.end() == 5)
+      }
+    }
+  }
+
+  @Test("a receiver that is killed ends the sender with 5 at once, and its successor removes the partial file")
+  func receiverKilled() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        let start = ContinuousClock.now
+        receiver.send(signal: SIGKILL)
+        #expect(await sender.end() == 5, "\(sender.error)")
+        // The kernel's reset, not our patience of 30 s.
+        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(!(entries(scene.into).contains("large.jpg")))
+        _ = try await scene.receiver()
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("a receiver that is stopped ends the sender when its timeout is over")
+  func receiverStopped() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene, "--timeout", "1") { sender, receiver in
+        receiver.send(signal: SIGSTOP)
+        #expect(await sender.end() == 5, "\(sender.error)")
+        receiver.send(signal: SIGCONT)
+        #expect(await receiver.shows("\"failed\""))
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("SIGINT ends the sender in good order: both sides tell, nothing is left")
+  func senderInterrupted() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        sender.send(signal: SIGINT)
+        #expect(await sender.end() == 130, "\(sender.error)")
+        #expect(sender.events("failed").first?["reason"] as? String == "cancelled")
+        #expect(sender.events("finished").first?["exitCode"] as? Int == 130)
+        #expect(await receiver.shows("\"failed\""))
+        #expect(receiver.events("failed").first?["reason"] as? String == "cancelled")
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("SIGTERM ends the receiver in good order: the sender is told, nothing is left")
+  func receiverInterrupted() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        receiver.send(signal: SIGTERM)
+        #expect(await receiver.end() == 143, "\(receiver.error)")
+        #expect([4, 5].contains(await sender.end()), "\(sender.error)")
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("a file that grows while it is sent is a local failure of the sender, and is not stored")
+  func growing() async throws {
+    try await ToolScene.run { scene in
+      // It is noticed when all was read.
+      try await underWay(scene, size: 400 << 20) { sender, receiver in
+        let file = try #require(FileHandle(forWritingAtPath: scene.folder.path + "/large.jpg"))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("more".utf8))
+        try file.close()
+        #expect(await sender.end() == 6, "\(sender.error)")
+        #expect(sender.error.contains("grew"))
+        #expect(await receiver.shows("\"source-changed\""))
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("the directory vanishes: the sender is told and ends with 4, the receiver with 6")
+  func directoryVanishes() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      try FileManager.default.removeItem(atPath: scene.into)
+      let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 4, "\(sender.error)")
+      #expect(sender.events("failed").first?["reason"] as? String == "directory-vanished")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 6)
+    }
+  }
+
+  @Test(
+    "a full disk: the sender is told and ends with 4, the receiver with 6, smaller files still fit",
+    .enabled(if: geteuid() == 0 && TemporaryFileSystem.isPossible, "only root may mount a small tmpfs"))
+  func diskFull() async throws {
+    try await ToolScene.run { scene in
+      let disk = try TemporaryFileSystem(at: scene.into, megabytes: 2)
+      defer { disk.unmount() }
+      let receiver = try await scene.receiver()
+      let sender = try scene.sender(
+        "--to", "Kitchen", try scene.photo("large.jpg", size: 4_000_000), try scene.photo("small.jpg"))
+      #expect(await sender.end() == 4, "\(sender.error)")
+      #expect(sender.events("failed").first?["reason"] as? String == "disk-full")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 6, "\(receiver.error)")
+      #expect(entries(scene.into) == ["small.jpg"])
+    }
+  }
+
+  @Test("what can't be sent is told file by file, ends with 6, and the rest is sent")
+  func sources() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver("--any")
+      let fifo = scene.folder.path + "/fifo"
+      #expect(mkfifo(fifo, 0o600) == 0)
+      let locked = try scene.photo("locked.jpg")
+      chmod(locked, 0)
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--any", fifo, scene.folder.path + "/missing.jpg", locked, try scene.photo("a.jpg"))
+      #expect(await sender.end() == 6, "\(sender.error)")
+      let reasons = sender.events("failed").compactMap { $0["reason"] as? String }
+      #expect(reasons == ["not-a-regular-file", "unreadable"] + (geteuid() == 0 ? [] : ["unreadable"]))
+      #expect(try scene.received() == (geteuid() == 0 ? ["a.jpg", "locked.jpg"] : ["a.jpg"]))
+    }
+  }
+
+  @Test("a large file takes neither side's memory", arguments: [300 << 20] + slow([5 << 30]))
+  func memory(size: Int64) async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1")
+      let sender = try scene.sender("--to", "Kitchen", try scene.sparse("large.jpg", size: size))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      for tool in [sender, receiver] { #expect((1..<64 << 10).contains(tool.peakMemory), "\(tool.peakMemory) KiB") }
+      let stored = try FileManager.default.attributesOfItem(atPath: scene.into + "/large.jpg")
+      #expect((stored[.size] as? Int64) == size)
+    }
+  }
+
+  /// Only when PICONET_SLOW_TESTS is 1: it takes half a minute and 5 GiB of disk.
+  private static func slow(_ sizes: [Int64]) -> [Int64] {
+    ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1" ? sizes : []
+  }
+}
+
+/// A small file system of its own.
+struct TemporaryFileSystem {
+  let path: String
+
+  /// Root in a container may not be allowed to mount.
+  static let isPossible: Bool = {
+    guard let folder = try? TemporaryFolder(), let disk = try? TemporaryFileSystem(at: folder.path, megabytes: 1) else {
+      return false
+    }
+    disk.unmount()
+    return true
+  }()
+
+  init(at path: String, megabytes: Int) throws {
+    self.path = path
+    guard mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { throw POSIXError(.EPERM) }
+  }
+
+  func unmount() { umount2(path, 2) }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("imagesend and imagerecv refuse")
+struct RefusalTests {
+  @Test("no such peer ends with 3 when the time is up, and who is there is listed")
+  func noSuchPeer() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
+      let sender = try scene.sender("--to", "Nowhere", "--timeout", "0.5", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 3)
+      #expect(sender.error.contains("no peer called 'Nowhere' was found within 0.5 s; in sight:\n  Kitchen ("))
+      #expect(sender.events("failed").first?["reason"] as? String == "no-such-peer")
+    }
+  }
+
+  @Test("nobody in sight at all ends with 3, and so does an address where nobody listens")
+  func nobody() async throws {
+    try await ToolScene.run { scene in
+      let sender = try scene.sender("--timeout", "0.5", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 3)
+      let dialler = try scene.sender("--address", "127.0.0.1:1", try scene.photo("a.jpg"))
+      #expect(await dialler.end() == 3, "\(dialler.error)")
+    }
+  }
+
+  @Test("several in sight and no terminal to pick at is a usage error that lists them; so are two of one name")
+  func ambiguous() async throws {
+    try await ToolScene.run { scene in
+      for state in ["one", "two"] { _ = try await scene.receiver(state: state) }
+      for arguments in [[], ["--to", "Kitchen"]] {
+        let sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
+        #expect(await sender.end() == 2)
+        #expect(sender.error.components(separatedBy: "\n  Kitchen (").count == 3, "\(sender.error)")
+      }
+    }
+  }
+
+  @Test("a wrong option ends with 2")
+  func usage() async throws {
+    try await ToolScene.run { scene in
+      let sender = try scene.sender("--nonsense")
+      #expect(await sender.end() == 2)
+      let receiver = try scene.start("imagerecv", ["--count", "none"], state: "r")
+      #expect(await receiver.end() == 2)
+    }
+  }
+
+  @Test("--accept known refuses an unknown sender with 4, and takes it once it is known")
+  func known() async throws {
+    try await ToolScene.run { scene in
+      let strict = try await scene.receiver(accept: "known")
+      let refused = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await refused.end() == 4, "\(refused.error)")
+      #expect(strict.events("declined").first?["reason"] as? String == "not-known")
+      strict.send(signal: SIGTERM)
+      #expect(await strict.end() == 0)
+      let open = try await scene.receiver("--count", "1", accept: "all")
+      let first = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
+      #expect(await first.end() == 0, "\(first.error)")
+      #expect(await open.end() == 0)
+      // Without a terminal `known` is the default.
+      let again = try await scene.receiver("--count", "1", accept: nil)
+      #expect(again.error.contains("only known peers are accepted"))
+      let second = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
+      #expect(await second.end() == 0, "\(second.error)")
+      #expect(await again.end() == 0)
+      #expect(try scene.received() == ["b.jpg", "c.jpg"])
+    }
+  }
+
+  @Test("another key under a remembered name ends with 7 on either side, and says what to do")
+  func keyChanged() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1")
+      let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      let impostor = try await scene.receiver(state: "impostor")
+      let wary = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
+      #expect(await wary.end() == 7, "\(wary.error)")
+      #expect(wary.error.contains("is not the device that was remembered under this name"))
+      #expect(wary.events("failed").first?["reason"] as? String == "identity")
+      impostor.send(signal: SIGTERM)
+      #expect(await impostor.end() == 0)
+      // And the receiver knows the sender's name with another key.
+      _ = try await scene.receiver()
+      let stranger = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"), state: "stranger")
+      #expect(await stranger.end() == 7, "\(stranger.error)")
+      #expect(!stranger.error.contains("known-peers"))
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("what is no image needs --any on both sides")
+  func notAnImage() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      try scene.folder.write("notes.txt", Array("hello".utf8))
+      let notes = scene.folder.path + "/notes.txt"
+      let careful = try scene.sender("--to", "Kitchen", notes, try scene.photo("a.jpg"))
+      #expect(await careful.end() == 6)
+      #expect(careful.events("stored").count == 1)
+      #expect(careful.events("failed").first?["reason"] as? String == "not-an-image")
+      let bold = try scene.sender("--to", "Kitchen", "--any", notes, try scene.photo("b.jpg"))
+      #expect(await bold.end() == 4, "\(bold.error)")
+      #expect(bold.events("stored").count == 1)
+      #expect(bold.events("failed").first?["reason"] as? String == "not-wanted")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 4)
+      #expect(receiver.events("failed").first?["reason"] as? String == "not-wanted")
+      #expect(try scene.received() == ["a.jpg", "b.jpg"])
+    }
+  }
+
+  @Test("a file above --max-size is refused with 4 and the others arrive")
+  func tooLarge() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver("--max-size", "50k")
+      let sender = try scene.sender(
+        "--to", "Kitchen", try scene.photo("large.jpg"), try scene.photo("small.jpg", size: 10_000))
+      #expect(await sender.end() == 4, "\(sender.error)")
+      #expect(sender.events("failed").first?["reason"] as? String == "too-large")
+      #expect(try scene.received() == ["small.jpg"])
+    }
+  }
+
+  @Test("a directory that is missing or not writable ends imagerecv with 6 at once")
+  func directory() async throws {
+    try await ToolScene.run { scene in
+      let missing = try scene.start("imagerecv", ["--directory", "\(scene.folder.path)/none"], state: "r")
+      #expect(await missing.end() == 6)
+      #expect(missing.error.contains("no such file or directory"), "\(missing.error)")
+      let file = try scene.start("imagerecv", ["--directory", try scene.photo("a.jpg")], state: "r")
+      #expect(await file.end() == 6)
+      if geteuid() != 0 {
+        chmod(scene.into, 0o500)
+        let locked = try scene.start("imagerecv", ["--directory", scene.into], state: "r")
+        #expect(await locked.end() == 6)
+      }
+    }
+  }
+}

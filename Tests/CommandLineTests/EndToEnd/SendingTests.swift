@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("imagesend sends to imagerecv")
+struct SendingTests {
+  @Test("the sample photos are found by name and arrive byte for byte, with the digests that both sides tell")
+  func byName() async throws {
+    try await ToolScene.run { scene in
+      let photos = try ToolScene.photos
+      let receiver = try await scene.receiver("--count", "\(photos.count)")
+      let sender = try scene.sender("--to", "Kitchen", ToolScene.samples)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.received() == photos.map { URL(filePath: $0).lastPathComponent })
+      for photo in photos {
+        #expect(try scene.isSame(photo, scene.into + "/" + URL(filePath: photo).lastPathComponent))
+      }
+      let sums = [sender, receiver].map { Set($0.events("stored").compactMap { $0["sha256"] as? String }) }
+      #expect(sums[0].count == photos.count && sums[0] == sums[1])
+      let kinds = sender.events().compactMap { $0["event"] as? String }
+      #expect(Array(kinds.prefix(3)) == ["found", "connecting", "connected"])
+      #expect(kinds.last == "finished")
+      let codes = [sender, receiver].map { $0.events("connected").first?["code"] as? String }
+      #expect(codes[0] == codes[1] && codes[0]?.count == 7)
+      let own = receiver.events("listening").first?["peer"] as? String
+      #expect(sender.events("connected").first?["fingerprint"] as? String == own)
+    }
+  }
+
+  @Test("without --to the only peer in sight is used, after saying so")
+  func only() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1")
+      let sender = try scene.sender(try scene.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.error.contains("Sending to Kitchen"))
+      #expect(await receiver.end() == 0)
+    }
+  }
+
+  @Test("an address is dialled without searching, and the beginning of a fingerprint names a peer")
+  func addressAndFingerprint() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let listening = try #require(receiver.events("listening").first)
+      let address = try #require((listening["addresses"] as? [String])?.first)
+      let peer = try #require(listening["peer"] as? String)
+      let first = try scene.sender("--address", address, try scene.photo("a.jpg"))
+      #expect(await first.end() == 0, "\(first.error)")
+      #expect(first.events("found").isEmpty)
+      let second = try scene.sender("--to", String(peer.prefix(12)), try scene.photo("b.jpg"))
+      #expect(await second.end() == 0, "\(second.error)")
+      #expect(try scene.received() == ["a.jpg", "b.jpg"])
+    }
+  }
+
+  @Test("plain output: the sender names each file, the receiver prints the path of each, nothing of a progress bar")
+  func plain() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1", json: false)
+      let sender = try scene.start("imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.output == "\(scene.folder.path)/a.jpg: stored on Kitchen, 100 kB\n")
+      #expect(!sender.error.contains("\u{1B}") && !sender.error.contains("%"))
+      #expect(await receiver.end() == 0)
+      #expect(receiver.output == "\(scene.into)/a.jpg\n")
+    }
+  }
+
+  @Test("two senders at once, several files each, all arrive")
+  func twoSenders() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "12")
+      let files = try (0..<12).map { try scene.photo("\($0).jpg", size: 300_000) }
+      let senders = try [0, 6].map { start in
+        try scene.start(
+          "imagesend", ["--json", "--to", "Kitchen"] + files[start..<start + 6], state: "sender")
+      }
+      for sender in senders { #expect(await sender.end() == 0, "\(sender.error)") }
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      for file in files { #expect(try scene.isSame(file, scene.into + "/" + URL(filePath: file).lastPathComponent)) }
+    }
+  }
+
+  @Test("--to all reaches two receivers, and each file has an outcome for each")
+  func all() async throws {
+    try await ToolScene.run { scene in
+      let other = scene.folder.path + "/other"
+      try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+      let receivers = [
+        try await scene.receiver("--count", "2"), try await scene.receiver("--count", "2", name: "Hall", into: other),
+      ]
+      let sender = try scene.sender("--to", "all", try scene.photo("a.jpg"), try scene.photo("b.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      for receiver in receivers { #expect(await receiver.end() == 0) }
+      #expect(sender.events("stored").count == 4)
+      #expect(try scene.received() == ["a.jpg", "b.jpg"])
+      #expect(try scene.received(other) == ["a.jpg", "b.jpg"])
+    }
+  }
+
+  @Test("one receiver of two gone: the other gets its files, the worst code counts")
+  func partly() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--to", "Nowhere", "--timeout", "1", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 3, "\(sender.error)")
+      #expect(sender.events("stored").count == 1)
+      #expect(sender.events("failed").count == 1)
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("--count ends the receiver after so many files, and says so to who has more")
+  func count() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "2")
+      let files = try (0..<6).map { try scene.photo("\($0).jpg") }
+      let sender = try scene.start("imagesend", ["--json", "--to", "Kitchen"] + files, state: "sender")
+      #expect([4, 5].contains(await sender.end()), "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.received().count == 2)
+      #expect(sender.events("stored").count == 2)
+      #expect(sender.events("failed").count == 4)
+    }
+  }
+
+  @Test("a name that is taken: rename numbers, skip keeps, overwrite replaces")
+  func conflicts() async throws {
+    try await ToolScene.run { scene in
+      let file = try scene.photo("a.jpg")
+      let old = Data("old".utf8)
+      for (policy, names, kept) in [
+        ("rename", ["a (2).jpg", "a.jpg"], true), ("skip", ["a.jpg"], true), ("overwrite", ["a.jpg"], false),
+      ] {
+        let into = "\(scene.folder.path)/\(policy)"
+        try FileManager.default.createDirectory(atPath: into, withIntermediateDirectories: true)
+        try old.write(to: URL(filePath: into + "/a.jpg"))
+        let receiver = try await scene.receiver("--on-conflict", policy, name: policy, into: into)
+        let sender = try scene.sender("--to", policy, file)
+        #expect(await sender.end() == 0, "\(sender.error)")
+        receiver.send(signal: SIGTERM)
+        #expect(await receiver.end() == 0, "\(receiver.error)")
+        #expect(try scene.received(into) == names)
+        #expect(try (Data(contentsOf: URL(filePath: into + "/a.jpg")) == old) == kept)
+        let outcome = policy == "skip" ? "skipped" : "stored"
+        #expect(sender.events(outcome).count == 1 && receiver.events(outcome).count == 1)
+      }
+    }
+  }
+
+  @Test("an empty file goes with --any on both sides")
+  func empty() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--any", "--count", "1")
+      let sender = try scene.sender("--to", "Kitchen", "--any", try scene.photo("empty", size: 0))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      #expect(try scene.received() == ["empty"])
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import PiconetCommandLine
+
+/// Tools in a session of their own, with folders of their own, on loopback only.
+final class ToolScene: Sendable {
+  let folder: TemporaryFolder
+  /// Nobody else's peers are seen.
+  let session = "test-\(UUID().uuidString)"
+  /// Where receivers store.
+  let into: String
+  private let processes = Mutex<[ToolProcess]>([])
+
+  /// Runs a test and leaves no process behind.
+  static func run(_ body: (ToolScene) async throws -> Void) async throws {
+    let scene = try ToolScene()
+    do {
+      try await body(scene)
+      await scene.discard()
+    } catch {
+      await scene.discard()
+      throw error
+    }
+  }
+
+  private init() throws {
+    folder = try TemporaryFolder()
+    into = folder.path + "/in"
+    try FileManager.default.createDirectory(atPath: into, withIntermediateDirectories: true)
+  }
+
+  private func discard() async {
+    for process in processes.withLock({ $0 }) { await process.discard() }
+  }
+
+  /// The sample photos of this repository.
+  static let samples = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../../Tools/samples").standardized.path
+
+  static var photos: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: samples).filter { $0.contains(".") }.sorted()
+        .map { samples + "/" + $0 }
+    }
+  }
+
+  /// - Parameter state: whose identity: each has a folder of its own.
+  func start(
+    _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false
+  ) throws -> ToolProcess {
+    let process = try ToolProcess(
+      tool, ["--session", session] + arguments,
+      environment: [
+        "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
+        "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
+      ], onTerminal: onTerminal)
+    processes.withLock { $0.append(process) }
+    return process
+  }
+
+  /// A receiver that listens.
+  func receiver(
+    _ arguments: String..., name: String = "Kitchen", accept: String? = "all", json: Bool = true,
+    onTerminal: Bool = false, state: String? = nil, into: String? = nil
+  ) async throws -> ToolProcess {
+    let receiver = try start(
+      "imagerecv",
+      ["--name", name, "--directory", into ?? self.into] + (json ? ["--json"] : [])
+        + (accept.map { ["--accept", $0] } ?? []) + arguments, state: state ?? name, onTerminal: onTerminal)
+    try #require(await receiver.shows(json ? "\"listening\"" : "listening on"), "\(receiver.error)")
+    return receiver
+  }
+
+  /// A sender that is told with `--json`.
+  func sender(_ arguments: String..., state: String = "sender") throws -> ToolProcess {
+    try start("imagesend", ["--json"] + arguments, state: state)
+  }
+
+  /// A file with content that looks like no other, and like a JPEG to who looks at its beginning.
+  func photo(_ name: String, size: Int = 100_000) throws -> String {
+    var random = SystemRandomNumberGenerator()
+    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
+    bytes += (0..<max(0, size - 4) / 8 + 1).flatMap { _ in withUnsafeBytes(of: random.next() as UInt64) { Array($0) } }
+    try folder.write(name, Array(bytes.prefix(size)))
+    return "\(folder.path)/\(name)"
+  }
+
+  /// A large file that takes no place on the disk: zeros after a JPEG's beginning.
+  func sparse(_ name: String, size: Int64) throws -> String {
+    let path = try photo(name, size: 16)
+    try #require(truncate(path, off_t(size)) == 0)
+    return path
+  }
+
+  func received(_ folder: String? = nil) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder ?? into).sorted()
+  }
+
+  func isSame(_ path: String, _ other: String) throws -> Bool {
+    try Data(contentsOf: URL(filePath: path)) == Data(contentsOf: URL(filePath: other))
+  }
+}
