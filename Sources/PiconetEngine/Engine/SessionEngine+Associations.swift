@@ -129,7 +129,7 @@ extension SessionEngine {
     _ bytes: Bytes, to association: Association, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
     do throws(InboxBreach) {
-      let message = try association.take(bytes, messageLimit: configuration.messageLimit)
+      guard let message = try association.take(bytes, messageLimit: configuration.messageLimit) else { return }
       if arrived?.node == association.node {
         arrived?.messages.append(message)
       } else {

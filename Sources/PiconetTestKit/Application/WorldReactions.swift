@@ -9,7 +9,7 @@ extension World {
     case .peerChanged: break
     case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
     case .invitationReceived(let peer, _, _): answerInvitation(of: peer.node, node)
-    case .invitationEnded: break
+    case .invitationEnded, .invitationSent: break
     case .confirmationNeeded(let peer):
       if applicationDice.chance(90) {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)
