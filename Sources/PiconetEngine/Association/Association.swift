@@ -79,10 +79,15 @@ final class Association {
     receivedTold = received
   }
 
-  /// Counts a message frame and completes its message.
-  func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes {
-    guard isMember else { throw InboxBreach.notMember }
+  /// The far side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a member may
+  /// send comes rightly, and is nobody's.
+  var dropsMemberFrames: Bool { !isMember && leaving != nil }
+
+  /// Counts a message frame and completes its message; nil where it is nobody's.
+  func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes? {
+    guard isMember || dropsMemberFrames else { throw InboxBreach.notMember }
     received += 1
+    guard isMember else { return nil }
     return try inbox.message(bytes, messageLimit: messageLimit)
   }
 

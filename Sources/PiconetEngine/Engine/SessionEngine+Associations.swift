@@ -97,6 +97,7 @@ extension SessionEngine {
     case .fragment(let bytes): fragmentCame(bytes, from: far, on: id, now, &effects)
     case .unreliableMessage(let bytes):
       guard associations[far]?.isMember == true else {
+        if associations[far]?.dropsMemberFrames == true { return true }
         breach(id, .protocolBroken, "a message before the invitation was accepted", now, &effects)
         return true
       }
@@ -128,7 +129,7 @@ extension SessionEngine {
     _ bytes: Bytes, to association: Association, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
     do throws(InboxBreach) {
-      let message = try association.take(bytes, messageLimit: configuration.messageLimit)
+      guard let message = try association.take(bytes, messageLimit: configuration.messageLimit) else { return }
       if arrived?.node == association.node {
         arrived?.messages.append(message)
       } else {
@@ -144,6 +145,7 @@ extension SessionEngine {
     _ bytes: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
     do throws(InboxBreach) {
+      if associations[far]?.dropsMemberFrames == true { return }
       guard associations[far]?.isMember == true else { throw InboxBreach.notMember }
       try associations[far]?.inbox.fragment(bytes, messageLimit: configuration.messageLimit)
     } catch {

@@ -8,12 +8,14 @@ extension SessionEngine {
   mutating func inviteCame(
     _ timeout: UInt64, _ context: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let association = associations[far], !association.isMember, association.invitationExpires == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
-      return
-    }
+    guard let association = associations[far] else { return }
+    // The far side may not know yet that it is a member, or that we leave.
     guard association.leaving == nil else {
       send(.decline(.left, detail: ""), to: far)
+      return
+    }
+    guard !association.isMember, association.invitationExpires == nil else {
+      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
       return
     }
     guard memberCount < configuration.capacity else {
@@ -64,13 +66,30 @@ extension SessionEngine {
       breach(id, .protocolBroken, "accepts what was not asked", now, &effects)
       return
     }
-    // A withdrawn invitation needs nothing: the far side leaves when it sees that it is withdrawn.
-    guard associations[far]?.unanswered.removeFirst() != nil, !association.isMember else { return }
+    guard associations[far]?.unanswered.removeFirst() != nil else {
+      acceptedWithdrawn(from: far, now, &effects)
+      return
+    }
+    guard !association.isMember, association.leaving == nil else { return }
     guard memberCount < configuration.capacity else {
       end(id, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
       return
     }
     becomeMember(far, now, &effects)
+  }
+
+  /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees that.
+  /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
+  private mutating func acceptedWithdrawn(from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
+    associations[far]?.leaving = Association.Leaving(
+      command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
+    timesChanged = true
+    dirty.insert(association.link)
+    guard association.invitationExpires != nil else { return }
+    associations[far]?.invitationExpires = nil
+    send(.decline(.left, detail: ""), to: far)
+    deliver(.invitationEnded(far, Ending(.cancelled, .us, "our own invitation was withdrawn")), &effects)
   }
 
   mutating func declineCame(

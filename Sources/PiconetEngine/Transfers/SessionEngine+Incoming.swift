@@ -38,7 +38,7 @@ extension SessionEngine {
   private mutating func offerCame(
     _ number: UInt64, _ offer: ResourceOffer, from far: NodeID, _ effects: inout [Effect]
   ) -> String? {
-    guard let association = associations[far], association.isMember else {
+    guard let association = associations[far], association.isMember || association.dropsMemberFrames else {
       return "an offer before the invitation was accepted"
     }
     guard association.incoming[number] == nil else { return "transfer \(number) is open already" }

@@ -62,7 +62,7 @@ extension World {
     let id = command(
       .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout))), of: node)
     if applicationDice.chance(persona(node).cancelInvitationChance) {
-      plan(.cancelInvitation(id), of: node, in: applicationDice.milliseconds(0...300))
+      plan(.cancelInvitation(id), of: node, in: applicationDice.milliseconds(0...applicationDice.pick([20, 100, 300])))
     }
   }
 

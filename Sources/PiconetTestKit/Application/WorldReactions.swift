@@ -9,7 +9,7 @@ extension World {
     case .peerChanged: break
     case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
     case .invitationReceived(let peer, _, _): answerInvitation(of: peer.node, node)
-    case .invitationEnded: break
+    case .invitationEnded, .invitationSent: break
     case .confirmationNeeded(let peer):
       if applicationDice.chance(90) {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)
@@ -43,15 +43,18 @@ extension World {
     let persona = persona(node)
     for _ in 0..<applicationDice.number(persona.bursts) {
       let count = applicationDice.number(persona.burstLength)
-      plan(.send(peer.node, count: count), of: node, in: applicationDice.milliseconds(0...500))
+      plan(.send(peer.node, count: count), of: node, in: soon())
     }
     for _ in 0..<applicationDice.number(persona.offers) {
-      plan(.offer(peer.node), of: node, in: applicationDice.milliseconds(0...500))
+      plan(.offer(peer.node), of: node, in: soon())
     }
     if applicationDice.chance(persona.leaveChance) {
       plan(.leave(peer.node), of: node, in: applicationDice.milliseconds(0...900))
     }
   }
+
+  /// At once as often as later: much goes wrong only close to a beginning.
+  private func soon() -> UInt64 { applicationDice.chance(40) ? 0 : applicationDice.milliseconds(0...500) }
 
   /// A hostile member gets something to break, too.
   private func sendToHostile(_ peer: ProvenPeer, _ node: SimulatedNode) {

@@ -15,6 +15,8 @@ struct NodeRecord {
   var connectedCount = 0
   /// Invitations of others that nothing has ended yet.
   var invitations: Set<NodeID> = []
+  /// Invitations of ours that have reached their peers.
+  var sentInvitations: Set<CommandID> = []
   /// Our offers: the number of their content.
   var offered: [TransferID: Int] = [:]
   /// Incoming offers that have no outcome yet, and who made them.

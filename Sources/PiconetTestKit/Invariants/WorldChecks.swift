@@ -8,9 +8,13 @@ extension World {
   var controlSlack: Int { 256 << 10 }
 
   /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.
-  func checkStorm(_ count: Int, after fact: Fact, _ node: SimulatedNode) {
-    var allowed = 64 + 8 * (node.record.pending.count + node.record.links.count + node.record.incoming.count)
-    if case .received(_, let bytes) = fact { allowed += 2 * bytes.count }
+  func bearableEffects(of fact: Fact, _ node: SimulatedNode) -> Int {
+    let things = node.record.pending.count + node.record.links.count + node.record.incoming.count
+    guard case .received(_, let bytes) = fact else { return 64 + 8 * things }
+    return 64 + 8 * things + 2 * bytes.count
+  }
+
+  func checkStorm(_ count: Int, _ allowed: Int) {
     if count > allowed { finding("\(count) effects after one fact: \(allowed) are bearable") }
   }
 

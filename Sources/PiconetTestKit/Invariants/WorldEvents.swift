@@ -33,6 +33,9 @@ extension World {
         finding("the invitation of \(name(peer)) ends, but there was none")
       }
       checkHonest(ending, peer, node)
+    case .invitationSent(let command, _):
+      if node.record.pending[command] == nil { finding("n\(node.index) has sent an invitation that has its answer") }
+      if !node.record.sentInvitations.insert(command).inserted { finding("n\(node.index) sends an invitation twice") }
     case .messagesReceived(let peer, let messages, let mode): observe(messages, mode, from: peer, node)
     case .offerReceived(let transfer, let peer, _): observeOffer(transfer, peer, node)
     case .transferEnded(let transfer, let ending): observeEnd(of: transfer, ending, node)

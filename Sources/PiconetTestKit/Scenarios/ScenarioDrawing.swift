@@ -10,6 +10,7 @@ extension Scenario {
     switch family {
     case .pair: scenario.drawPair(&dice)
     case .glare: scenario.drawGlare(&dice)
+    case .fickle: scenario.drawFickle(&dice)
     case .transfers: scenario.drawTransfers(&dice)
     case .weather: scenario.drawWeather(&dice)
     case .restart: scenario.drawRestart(&dice)
@@ -82,6 +83,30 @@ extension Scenario {
       return persona
     }
     activeTime = 1_000_000_000
+  }
+
+  private mutating func drawFickle(_ dice: inout Dice) {
+    populate(2, &dice) { index, dice in
+      var persona = Persona()
+      for _ in 0..<dice.number(1...6) {
+        persona.invitations.append(Self.invitation(1 - index, within: 0...600, &dice))
+        if dice.chance(30) { persona.invitations[persona.invitations.count - 1].timeout = dice.milliseconds(1...150) }
+      }
+      persona.acceptChance = dice.pick([100, 70])
+      persona.answerDelay = dice.milliseconds(0...60)
+      persona.askChance = dice.pick([0, 0, 50])
+      persona.cancelInvitationChance = dice.pick([30, 80])
+      persona.leaveChance = dice.pick([30, 80])
+      persona.inviteAgainChance = dice.pick([50, 90])
+      persona.bursts = 0...2
+      persona.burstLength = 1...3
+      persona.offers = 0...1
+      persona.largestFile = 3_000
+      persona.cancelTransferChance = 30
+      return persona
+    }
+    activeTime = 1_200_000_000
+    lossyCloseChance = dice.pick([0, 50])
   }
 
   private mutating func drawTransfers(_ dice: inout Dice) {

@@ -32,6 +32,8 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case pair
   /// Two nodes invite each other at about the same time. Fair weather.
   case glare
+  /// Two nodes that invite, withdraw, accept and leave all the time, over slow links: everything crosses everything.
+  case fickle
   /// Files to and from slow, full and failing disks.
   case transfers
   /// Cuts, stalls, half-open links, partitions, paused processes, refused dials.

@@ -43,11 +43,12 @@ extension World {
     for mail in mailbox {
       guard let fact = fact(of: mail, for: node) else { continue }
       note(.fact(node.index, fact))
+      let bearable = bearableEffects(of: fact, node)
       willHandle(fact, node)
       let start = effects.count
       node.engine.handle(fact, at: instant, into: &effects)
       observe(effects[start...], node)
-      checkStorm(effects.count - start, after: fact, node)
+      checkStorm(effects.count - start, bearable)
       if findings.first != nil { return }
       if !scenario.performsLate {
         perform(effects, of: node)

@@ -98,6 +98,7 @@ struct TranscriptWording {
     case .peerLost(let node): "peerLost \(name(node))"
     case .invitationReceived(let peer, _, let expires):
       "invitationReceived \(name(peer.node)) expires \(expires.nanoseconds / 1_000_000) ms"
+    case .invitationSent(let command, let peer): "invitationSent \(command.rawValue) to \(name(peer.node))"
     case .invitationEnded(let node, let ending): "invitationEnded \(name(node)): \(ending.blame) \(ending)"
     case .confirmationNeeded(let peer): "confirmationNeeded \(name(peer.node)) code \(peer.code)"
     case .connected(let peer): "connected \(name(peer.node)) code \(peer.code)"

@@ -1,0 +1,81 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+/// An engine with an association to one far side, the smaller node, which a test plays by hand.
+final class AssociatedEngine {
+  let now = Instant(nanoseconds: 1_000_000_000)
+  let link = LinkID(rawValue: 1)
+  let far: NodeID
+  private var engine: SessionEngine
+  private(set) var effects: [Effect] = []
+  private var nextCommand: UInt64 = 1
+
+  init(
+    _ configuration: EngineConfiguration = EngineConfiguration(scope: "test", name: "near"),
+    limits: PeerLimits = PeerLimits()
+  ) throws {
+    let near = try #require(PeerID(bytes: [UInt8](repeating: 9, count: PeerID.byteCount)))
+    let peer = try #require(PeerID(bytes: [UInt8](repeating: 1, count: PeerID.byteCount)))
+    far = NodeID(peer: peer, incarnation: Incarnation(rawValue: 1))
+    engine = SessionEngine(
+      identity: LocalIdentity(node: NodeID(peer: near, incarnation: Incarnation(rawValue: 9))),
+      configuration: configuration, seed: 1)
+    try associate(link, far, limits)
+  }
+
+  /// Plays a whole handshake, up to the association.
+  func associate(_ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits()) throws {
+    let nonce = [UInt8](repeating: 3, count: CodePart.byteCount)
+    let hello = Hello(
+      incarnation: far.incarnation, name: "far", scope: "test", limits: limits, code: .commitment(nonce))
+    let traits = LinkTraits(kind: .tcp, remoteAddress: "far")
+    take(.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits, nonce: nonce, commitment: nonce)))
+    receive(.hello(hello), on: link)
+    receive(.codeReveal(nonce: nonce), on: link)
+    take(.codeDerived(link, "123456"))
+    take(.trustJudged(link, .known))
+    let before = engine.census.associations
+    receive(.associate(AssociationID(high: 1, low: link.rawValue), received: 0), on: link)
+    try #require(engine.census.associations == before + 1)
+  }
+
+  /// Hands one fact over and flushes; `effects` are those of this fact.
+  func take(_ fact: Fact) {
+    effects = []
+    engine.handle(fact, at: now, into: &effects)
+    engine.flush(at: now, into: &effects)
+  }
+
+  func receive(_ frames: Frame..., on link: LinkID? = nil) {
+    take(.received(link ?? self.link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+  }
+
+  func command(_ command: Command) -> CommandID {
+    let id = CommandID(rawValue: nextCommand)
+    nextCommand += 1
+    take(.commanded(id, command))
+    return id
+  }
+
+  var census: EngineCensus { engine.census }
+
+  var transmittedCount: Int {
+    effects.reduce(0) { sum, effect in
+      if case .transmit(_, let bytes) = effect { return sum + bytes.count }
+      return sum
+    }
+  }
+
+  /// The frames of the last fact's effects.
+  func transmittedFrames() throws -> [Frame] {
+    var frames: [Frame] = []
+    for case .transmit(_, let bytes) in effects {
+      var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+      decoder.push(bytes)
+      while let frame = try decoder.next() { frames.append(frame) }
+    }
+    return frames
+  }
+}
