@@ -98,6 +98,7 @@ final class Association {
 
 /// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.
 struct TransferNumbers: Sendable {
+  /// Numbers that came back, the smallest last.
   private var free: [UInt64] = []
   private var next: UInt64 = 0
 
@@ -108,5 +109,12 @@ struct TransferNumbers: Sendable {
     return next
   }
 
-  mutating func giveBack(_ number: UInt64) { free.append(number) }
+  mutating func giveBack(_ number: UInt64) {
+    var (low, high) = (0, free.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if free[middle] > number { low = middle + 1 } else { high = middle }
+    }
+    free.insert(number, at: low)
+  }
 }

@@ -48,6 +48,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
 
+  /// No window is larger: sums of them stay far from what an `Int` holds. 1 GiB.
+  public static let largestWindow = 1 << 30
+
   public init(scope: String, name: String) {
     self.scope = scope
     self.name = name
@@ -66,17 +69,27 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(
       messageWindow >= messageLimit + WireLimits.messageCost,
       "the message window holds a message of \(messageLimit) bytes")
+    try check(messageWindow <= Self.largestWindow, "the message window is at most 1 GiB")
     try check(
       (WireLimits.smallestFrame...WireLimits.largestFrame).contains(frameLimit),
       "the frame limit is \(WireLimits.smallestFrame) to \(WireLimits.largestFrame) bytes")
     try check((1...16_384).contains(transferLimit), "a peer may have 1 to 16384 transfers open")
     try check(transferWindow >= 2 * frameLimit, "the transfer window holds at least two frames")
+    try check(transferWindow <= Self.largestWindow, "the transfer window is at most 1 GiB")
+    try check(smallestTransferWindow > 0, "the smallest transfer window is above zero")
     try check(readSize >= frameLimit, "one read fills at least a frame")
+    try check(readSize <= Self.largestWindow, "one read is at most 1 GiB")
     try check(transmitWindow >= 2 * frameLimit, "the transmit window holds at least two frames")
+    try check(transmitWindow <= Self.largestWindow, "the transmit window is at most 1 GiB")
     try check(
       disconnectTimeout >= .milliseconds(100) && disconnectTimeout <= .seconds(86_400),
       "the disconnect timeout is 100 ms to 24 hours")
     try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
+    try check(handshakeLimit > 0, "at least one link may be in its handshake")
+    try check(associationLimit > 0, "there is room for at least one of the associations")
+    try check(sightingLimit > 0, "at least one peer may be in sight")
+    try check(
+      !transports.isEmpty && Set(transports).count == transports.count, "the transports are one or more, each once")
   }
 }
 

@@ -8,6 +8,8 @@ struct ConnectRace: Sendable {
   private(set) var failures: [(kind: TransportKind, failure: LinkFailure)] = []
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
+  /// A transport has failed since the last one was dialled: the next need not wait.
+  private var isNextDue = false
 
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
     self.headStart = headStart
@@ -22,8 +24,10 @@ struct ConnectRace: Sendable {
 
   /// The next transport to dial, if it is time for one.
   mutating func next(at now: Instant) -> (kind: TransportKind, addresses: [TransportAddress])? {
-    guard !waiting.isEmpty, running.isEmpty || nextDeadline.map({ $0 <= now }) ?? true else { return nil }
+    let isDue = isNextDue || running.isEmpty || nextDeadline.map { $0 <= now } ?? true
+    guard !waiting.isEmpty, isDue else { return nil }
     let next = waiting.removeFirst()
+    isNextDue = false
     running.append(next.kind)
     nextDeadline = waiting.isEmpty ? nil : now + headStart
     return next
@@ -32,6 +36,7 @@ struct ConnectRace: Sendable {
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     failures.append((kind, failure))
+    isNextDue = true
   }
 
   /// The failures of all transports, for people.

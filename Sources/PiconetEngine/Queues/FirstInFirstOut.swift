@@ -1,6 +1,6 @@
 /// A queue in an array: appended at the end, taken from the front in amortised constant time.
 struct FirstInFirstOut<Element> {
-  private var storage: [Element?] = []
+  private(set) var storage: [Element?] = []
   private var head = 0
 
   var isEmpty: Bool { head == storage.count }

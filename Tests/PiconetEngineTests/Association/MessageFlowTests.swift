@@ -1,0 +1,66 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+/// An outbox and an inbox with credit between them, both played by a seed.
+@Suite("Messages between an outbox and an inbox")
+struct MessageFlowTests {
+  @Test(
+    "whatever the sizes, a sender that keeps to its credit and a receiver that consumes always finish",
+    arguments: 0..<60 as Range<UInt64>)
+  func everythingArrives(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let frameLimit = Int.random(in: 1_024...3_000, using: &random)
+    let messageLimit = Int.random(in: 1...10_000, using: &random)
+    // The narrowest window that the configuration allows, or a wider one.
+    let window = messageLimit + WireLimits.messageCost + [0, 1, 5_000, 50_000].randomElement(using: &random)!
+    var outbox = Outbox()
+    outbox.limit = UInt64(window)
+    var inbox = Inbox(window: UInt64(window))
+    let counts = (0..<60).map { _ in
+      [0, 1, messageLimit, Int.random(in: 0...messageLimit, using: &random)].randomElement(using: &random)!
+    }
+    var waiting = counts[...]
+    var wire: [Frame] = []
+    var credit: [UInt64] = []
+    var arrived: [Int] = []
+    var taken = 0
+    var idle = 0
+    while taken < counts.count {
+      idle += 1
+      try #require(idle < 2_000, "stuck after \(taken) messages")
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0:
+        if let count = waiting.popFirst() { outbox.append(bytes(count)) }
+      case 1:
+        var encoded: [UInt8] = []
+        _ = outbox.frame(into: &encoded, room: Int.random(in: 0...20_000, using: &random), frameLimit: frameLimit)
+        #expect(outbox.used <= outbox.limit)
+        var decoder = FrameDecoder(frameLimit: frameLimit)
+        decoder.push(encoded[...])
+        while let frame = try decoder.next() { wire.append(frame) }
+      case 2:
+        guard !wire.isEmpty else { break }
+        switch wire.removeFirst() {
+        case .fragment(let body): try inbox.fragment(body, messageLimit: messageLimit)
+        case .message(let body): arrived.append(try inbox.message(body, messageLimit: messageLimit).count)
+        default: Issue.record("another frame")
+        }
+        #expect(inbox.bufferedCount <= messageLimit)
+        idle = 0
+      case 3:
+        guard taken < arrived.count else { break }
+        // The application takes some messages at once.
+        let batch = arrived[taken..<Int.random(in: (taken + 1)...arrived.count, using: &random)]
+        taken += batch.count
+        let cost = batch.reduce(0) { $0 + $1 + WireLimits.messageCost }
+        if let limit = inbox.consume(cost, messageLimit: messageLimit) { credit.append(limit) }
+        idle = 0
+      default:
+        if !credit.isEmpty { outbox.limit = max(outbox.limit, credit.removeFirst()) }
+      }
+    }
+    #expect(arrived == counts)
+  }
+}

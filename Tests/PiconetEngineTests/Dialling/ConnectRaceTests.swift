@@ -1,0 +1,89 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("The race of transports")
+struct ConnectRaceTests {
+  private let l2cap = TransportAddress(kind: .l2cap, text: "b")
+  private let rfcomm = TransportAddress(kind: .rfcomm, text: "c")
+
+  private func race(_ addresses: [TransportAddress], _ preference: [TransportKind] = [.tcp, .l2cap, .rfcomm])
+    -> ConnectRace
+  {
+    ConnectRace(addresses: addresses, preference: preference, headStart: .seconds(1))
+  }
+
+  @Test("transports are dialled in order of preference, each with all its addresses in their order")
+  func order() {
+    var race = race([rfcomm, tcp("2"), l2cap, tcp("1")], [.l2cap, .tcp, .rfcomm])
+    #expect(race.next(at: seconds(0))?.addresses == [l2cap])
+    #expect(race.next(at: seconds(1))?.addresses == [tcp("2"), tcp("1")])
+    #expect(race.next(at: seconds(2))?.addresses == [rfcomm])
+    #expect(race.next(at: seconds(9)) == nil)
+    #expect(race.running == [.l2cap, .tcp, .rfcomm])
+  }
+
+  @Test("a transport waits until the one before it has had its head start")
+  func headStart() {
+    var race = race([tcp("1"), l2cap])
+    #expect(race.next(at: seconds(5))?.kind == .tcp)
+    #expect(race.nextDeadline == seconds(6))
+    #expect(race.next(at: seconds(5)) == nil)
+    #expect(race.next(at: Instant(nanoseconds: 5_999_999_999)) == nil)
+    #expect(race.next(at: seconds(6))?.kind == .l2cap)
+    #expect(race.nextDeadline == nil)
+  }
+
+  @Test("the failure of the only one that runs starts the next at once")
+  func failureStartsTheNext() {
+    var race = race([tcp("1"), l2cap])
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(.refused))
+    #expect(race.next(at: seconds(0))?.kind == .l2cap)
+  }
+
+  @Test("a failure starts the next at once while another still runs, and only the next", arguments: [0, 1])
+  func failureBesideAnother(which: Int) {
+    let le = TransportAddress(kind: .le, text: "d")
+    var race = race([tcp("1"), l2cap, rfcomm, le], [.tcp, .l2cap, .rfcomm, .le])
+    _ = race.next(at: seconds(0))
+    _ = race.next(at: seconds(1))
+    race.failed([.tcp, .l2cap][which], LinkFailure(.refused))
+    #expect(race.next(at: seconds(1))?.kind == .rfcomm)
+    #expect(race.next(at: seconds(1)) == nil)
+    #expect(race.nextDeadline == seconds(2))
+  }
+
+  @Test("the race is lost when all have failed, and every failure is kept")
+  func lost() {
+    var race = race([tcp("1"), l2cap])
+    #expect(!race.isLost)
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(.refused, "nobody listens"))
+    #expect(!race.isLost)
+    _ = race.next(at: seconds(0))
+    race.failed(.l2cap, LinkFailure(.timedOut))
+    #expect(race.isLost)
+    #expect(race.next(at: seconds(100)) == nil)
+    #expect(race.failureDescription == "tcp: refused: nobody listens; l2cap: timedOut")
+  }
+
+  @Test("without an address of a known transport the race is lost from the start")
+  func nothingToDial() {
+    var none = race([])
+    #expect(none.isLost)
+    #expect(none.next(at: seconds(0)) == nil)
+    #expect(race([rfcomm], [.tcp]).isLost)
+    #expect(race([tcp("1")], []).isLost)
+  }
+
+  @Test("a head start beyond the end of the clock is no trap")
+  func endlessHeadStart() {
+    var race = ConnectRace(addresses: [tcp("1"), l2cap], preference: [.tcp, .l2cap], headStart: .seconds(Int64.max))
+    _ = race.next(at: seconds(1))
+    #expect(race.next(at: seconds(100)) == nil)
+    race.failed(.tcp, LinkFailure(.reset))
+    #expect(race.next(at: seconds(100))?.kind == .l2cap)
+  }
+}

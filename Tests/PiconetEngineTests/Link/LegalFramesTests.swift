@@ -1,0 +1,70 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Which frames are legal when")
+struct LegalFramesTests {
+  /// One letter for each phase in which the frame is legal: h(ello), r(eveal), c(ode), t(rust), R(eady), a(ctive).
+  static let table: [(Frame, String)] = [
+    (.hello(Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "")), "h"),
+    (.codeReveal(nonce: someNonce), "r"),
+    (.associate(AssociationID(high: 1, low: 2), received: 0), "R"),
+    (.associated(received: 0, begun: 1), "a"),
+    (.close(.left, detail: ""), "hrctRa"),
+    (.ping(1), "Ra"),
+    (.pong(1), "Ra"),
+    (.acknowledge(received: 1), "a"),
+    (.messageCredit(limit: 1), "a"),
+    (.unreliableMessage([1]), "a"),
+    (.chunk(transfer: 0, [1]), "a"),
+    (.position(transfer: 0, offset: 0), "a"),
+    (.transferCredit(transfer: 0, stored: 0, limit: 1), "a"),
+    (.end(transfer: 0, size: 0, someDigest), "a"),
+    (.message([1]), "a"),
+    (.fragment([1]), "a"),
+    (.invite(timeout: 1, context: []), "a"),
+    (.accept, "a"),
+    (.decline(.declined, detail: ""), "a"),
+    (.withdraw(.cancelled), "a"),
+    (.leave(.left, detail: ""), "a"),
+    (.offer(transfer: 0, ResourceOffer(name: [1], size: 1)), "a"),
+    (.acceptOffer(transfer: 0, offset: 0, limit: 1), "a"),
+    (.declineOffer(transfer: 0, .declined, detail: ""), "a"),
+    (.stored(transfer: 0, name: [1]), "a"),
+    (.abandon(transfer: 0, .cancelled, detail: ""), "a"),
+    (.refuse(transfer: 0, .cancelled, detail: ""), "a"),
+    (.unknownOptional(type: 0xBF), "rctRa"),
+    (.unknownOptional(type: 0xFF), "rctRa"),
+  ]
+
+  static let phases: [(Link.Phase, Character)] = [
+    (.awaitingHello, "h"), (.awaitingReveal, "r"), (.awaitingCode, "c"), (.awaitingTrust, "t"), (.ready, "R"),
+    (.active, "a"),
+  ]
+
+  @Test("every frame in every phase", arguments: table)
+  func everyFrame(frame: Frame, legal: String) {
+    let opening = LinkOpening(
+      dial: nil, peer: peer(1), traits: someTraits, nonce: someNonce, commitment: someNonce)
+    let link = Link(id: LinkID(rawValue: 1), opening: opening, at: seconds(1), frameLimit: 16_381)
+    for (phase, letter) in Self.phases {
+      link.phase = phase
+      #expect(link.isLegal(frame) == legal.contains(letter), "0x\([frame.type].hexadecimal) in \(phase)")
+    }
+  }
+
+  @Test("the table has every type of frame")
+  func tableIsWhole() {
+    let types = Set(Self.table.map(\.0.type))
+    for type in UInt8.min...UInt8.max where !FrameType.isOptional(type) {
+      var decoder = FrameDecoder(frameLimit: 16_381)
+      decoder.push([type, 0])
+      var isKnown = true
+      do throws(WireError) { _ = try decoder.next() } catch {
+        if case .unknownRequiredFrame = error { isKnown = false }
+      }
+      #expect(types.contains(type) == isKnown, "0x\([type].hexadecimal)")
+    }
+  }
+}
