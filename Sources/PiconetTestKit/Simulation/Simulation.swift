@@ -46,7 +46,7 @@ public struct SimulationReport: Sendable {
     return """
       \(seed): \(finding ?? "all is well")
       \(lines)
-      Alone: PICONET_SEED=\(seed) swift test --filter PiconetSimulationTests
+      Alone: PICONET_SEED=\(seed) swift test --filter oneSeedAlone
       """
   }
 }
