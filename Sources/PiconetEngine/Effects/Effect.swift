@@ -27,7 +27,7 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
-  /// Messages of this many bytes left the queue: so much may be queued again.
+  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued again.
   case messagesTaken(NodeID, byteCount: Int)
   case deliver(Event)
   case reply(CommandID, Reply)

@@ -44,7 +44,7 @@ public enum Fact: Sendable, Hashable {
   case commanded(CommandID, Command)
   /// A message to send; it was admitted within the peer's budget (`messagesTaken` gives budget back).
   case messageQueued(NodeID, Bytes, DeliveryMode)
-  /// The application took this many bytes of messages that were delivered to it.
+  /// The application took reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
   case messagesConsumed(NodeID, byteCount: Int)
   case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
