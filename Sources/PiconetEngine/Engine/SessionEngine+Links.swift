@@ -15,9 +15,10 @@ extension SessionEngine {
     if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
   }
 
-  /// Links that never get to an association must not keep others out: the oldest of them goes.
+  /// Links that never get to an association must not keep others out: the oldest of them goes, but none that we dialled, whose
+  /// number our attempts bound.
   private mutating func makeRoomForHandshake(_ now: Instant, _ effects: inout [Effect]) {
-    let unfinished = links.values.filter { $0.phase != .active }
+    let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= configuration.handshakeLimit,
       let oldest = unfinished.min(by: { ($0.openedAt, $0.id) < ($1.openedAt, $1.id) })
     else { return }

@@ -83,6 +83,7 @@ extension SessionEngine {
         continue
       }
       for transfer in association.outgoingOrder { abandon(transfer, Ending(.shuttingDown, .us), &effects) }
+      refuseIncoming(of: far, Ending(.shuttingDown, .us), &effects)
       associations[far]?.leaving = Association.Leaving(
         command: nil, reason: .shuttingDown, deadline: now + configuration.leaveTimeout)
       dirty.insert(association.link)

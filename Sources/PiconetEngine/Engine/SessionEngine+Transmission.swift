@@ -136,6 +136,7 @@ extension SessionEngine {
     for transfer in association.outgoingOrder where outgoing[transfer]?.phase != .abandoned {
       abandon(transfer, Ending(reason, .us), &effects)
     }
+    refuseIncoming(of: far, Ending(reason, .us), &effects)
     dirty.insert(association.link)
   }
 

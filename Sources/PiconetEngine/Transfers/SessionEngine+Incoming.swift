@@ -140,6 +140,13 @@ extension SessionEngine {
     deliver(.transferEnded(id, ending), &effects)
   }
 
+  /// We are leaving: what the store has not begun to commit is given up now, however long the farewell takes.
+  mutating func refuseIncoming(of far: NodeID, _ ending: Ending, _ effects: inout [Effect]) {
+    for id in associations[far]?.incoming.values.sorted() ?? [] {
+      if let phase = incoming[id]?.phase, phase == .offered || phase == .receiving { refuse(id, ending, &effects) }
+    }
+  }
+
   private mutating func forget(incoming id: TransferID) {
     guard let transfer = incoming.removeValue(forKey: id) else { return }
     associations[transfer.node]?.incoming[transfer.number] = nil
