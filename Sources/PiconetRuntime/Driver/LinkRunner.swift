@@ -108,7 +108,8 @@ final class LinkRunner: LinkEndpointHandler {
     case .closing: finish(abort: true)
     case .securing, .open:
       let wasOpen = phase == .open
-      // An alert may wait to tell the far side what was wrong.
+      // An alert may wait to tell the far side what was wrong. Where it can't be written any more, the first reason counts.
+      phase = .closing
       writeOut()
       finish(abort: false)
       driver.linkEnded(self, end, wasOpen: wasOpen)

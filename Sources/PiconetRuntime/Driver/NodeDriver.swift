@@ -45,19 +45,16 @@ public final class NodeDriver: RoundHandler {
   /// Where ciphertext is read to, for all links in turn.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
 
-  /// TLS handshakes at once; when one more comes, the oldest is given up.
-  static let securingLimit = 128
-  /// From an accepted or dialled connection to the end of its TLS handshake.
-  static let securingTimeout = Duration.seconds(10)
-  /// What a closed link may still take to write its last bytes.
-  static let closingTimeout = Duration.seconds(5)
+  private let limits: LinkLimits
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
-    discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver
+    discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
+    limits: LinkLimits = LinkLimits()
   ) {
+    self.limits = limits
     self.loop = loop
     self.worker = worker
     self.engine = engine
@@ -328,11 +325,9 @@ public final class NodeDriver: RoundHandler {
 
   private func accepted(_ endpoint: any LinkEndpoint) {
     guard !isEnding else { return endpoint.close(abort: true) }
-    // Connections that never speak must not keep others out: the oldest goes.
-    if securing.count >= Self.securingLimit, let oldest = securing.first {
-      oldest.abort()
-      if let dial = oldest.dial { process(.dialFailed(dial, LinkFailure(.busy, "too many connections at once"))) }
-    }
+    // Connections that never speak must not keep others out: the oldest goes. Our own dials are not theirs to push out.
+    let waiting = securing.filter { $0.dial == nil }
+    if waiting.count >= limits.securing { waiting.first?.abort() }
     secure(endpoint, dial: nil)
   }
 
@@ -343,14 +338,14 @@ public final class NodeDriver: RoundHandler {
     nextLink += 1
     runners[runner.id] = runner
     securing.append(runner)
-    if securing.count == 1 { securingTimer?.set(runner.startedAt + Self.securingTimeout) }
+    if securing.count == 1 { securingTimer?.set(runner.startedAt + limits.securingTimeout) }
     runner.start()
   }
 
   private func securingDeadline() {
     let now = loop.now
     while let oldest = securing.first {
-      let deadline = oldest.startedAt + Self.securingTimeout
+      let deadline = oldest.startedAt + limits.securingTimeout
       if deadline > now {
         securingTimer?.set(deadline)
         return
@@ -395,8 +390,10 @@ public final class NodeDriver: RoundHandler {
   private func close(_ link: LinkID, flush: Bool) {
     guard let runner = runners.removeValue(forKey: link) else { return }
     if flush {
-      closing.append((runner, loop.now + Self.closingTimeout))
-      if closing.count == 1 { closingTimer?.set(after: Self.closingTimeout) }
+      // Who reads nothing more must not make us keep what it was to read.
+      if closing.count >= limits.closing { closing.first?.runner.abort() }
+      closing.append((runner, loop.now + limits.closingTimeout))
+      if closing.count == 1 { closingTimer?.set(after: limits.closingTimeout) }
     }
     runner.close(flush: flush)
   }

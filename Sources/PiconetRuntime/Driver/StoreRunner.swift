@@ -23,7 +23,16 @@ final class StoreRunner {
     stored = offset
   }
 
-  func append(_ bytes: Bytes) { waiting.append(bytes) }
+  func append(_ bytes: Bytes) {
+    // A chunk may be one byte, and what holds it takes a hundred: small ones are glued.
+    if bytes.count < Self.smallChunk, let last = waiting.last, last.count < Self.smallChunk {
+      waiting[waiting.count - 1].append(contentsOf: bytes)
+    } else {
+      waiting.append(bytes.count < Self.smallChunk ? Array(bytes)[...] : bytes)
+    }
+  }
+
+  private static let smallChunk = 4096
 
   func commit(size: UInt64, _ digest: ResourceDigest) { step = .committing(size: size, digest) }
 
@@ -86,11 +95,12 @@ final class StoreRunner {
     }
   }
 
-  /// Throws away what was written, after what the disk thread is at.
+  /// Throws away what was written, after what the disk thread is at. Where that takes no more jobs the store's own end does
+  /// it: the disk thread may be using the store at this moment.
   func discard(on worker: WorkerThread) {
     step = .ended
     waiting = []
     let store = store
-    if !worker.submit({ store.discard() }) { store.discard() }
+    _ = worker.submit { store.discard() }
   }
 }
