@@ -104,7 +104,11 @@ let package = Package(
       name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire"],
       swiftSettings: strict),
     .testTarget(
-      name: "PiconetTests", dependencies: ["Piconet", "CPiconetSystem"], swiftSettings: strict),
+      name: "PiconetTests",
+      dependencies: [
+        "Piconet", "PiconetEngine", "PiconetFiles", "PiconetTLS", "PiconetWire", "CPiconetOpenSSL", "CPiconetSystem",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
       swiftSettings: strict),

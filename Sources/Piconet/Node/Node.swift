@@ -62,7 +62,7 @@ public final class Node: Sendable {
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 
-  /// Invitations of others, each to be accepted or declined.
+  /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
 
   /// The group of peers that accepted one another.

@@ -63,6 +63,16 @@ public struct NodeConfiguration: Sendable {
   /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
   public var discovers = true
 
+  /// How long handshakes and farewells may take; tests are less patient.
+  var patience = Patience()
+
+  struct Patience: Sendable {
+    /// For TLS, and for our own handshake after it.
+    var handshake: Duration = .seconds(10)
+    /// For what was sent before a farewell to go, and the far side to confirm.
+    var leave: Duration = .seconds(5)
+  }
+
   /// The defaults, for this session and this name. Nothing is checked before the node starts.
   public init(session: String, name: String) {
     self.session = session
@@ -75,6 +85,8 @@ public struct NodeConfiguration: Sendable {
     configuration.messageLimit = messageLimit
     configuration.messageWindow = max(configuration.messageWindow, 2 * (messageLimit + WireLimits.messageCost))
     configuration.disconnectTimeout = disconnectTimeout
+    configuration.handshakeTimeout = patience.handshake
+    configuration.leaveTimeout = patience.leave
     do throws(InvalidConfiguration) {
       try configuration.validate()
       try validateDiscoveryInfo()

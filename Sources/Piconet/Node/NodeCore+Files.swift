@@ -23,7 +23,9 @@ extension NodeCore {
     switch outcome {
     case .success(let value): return value
     case .failure(let failure): throw failure.piconetError(peer: nil)
-    case nil: throw PiconetError(.internalError, blame: .us, detail: "too much waits for the disk")
+    case nil:
+      if isClosed { throw PiconetError(.shuttingDown, blame: .us) }
+      throw PiconetError(.internalError, blame: .us, detail: "too much waits for the disk")
     }
   }
 
@@ -63,6 +65,10 @@ extension NodeCore {
     content: (@Sendable ([UInt8]) -> Bool)?, progress: (@Sendable (UInt64, UInt64) -> Void)?
   ) async throws(PiconetError) -> ReceivedFile {
     let transfer = offer.transfer
+    let state = offer.state
+    guard state.claim(progress: progress) else {
+      throw PiconetError(.inProgress, peer: offer.sender.id, blame: .us, detail: "the file is stored by another task")
+    }
     let (rawName, size, modified) = (offer.rawName, offer.size, offer.modified)
     let store: FileStore
     do throws(PiconetError) {
@@ -73,20 +79,26 @@ extension NodeCore {
     } catch {
       let told = (error.underlying as? FileFailure)?.told ?? ResourceFailure(.internalError, "")
       _ = await command(.declineOffer(transfer, told.reason, detail: told.detail))
-      forget(transfer)
       throw PiconetError(
         error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)
     }
-    watch(transfer, progress: progress)
-    defer { forget(transfer) }
-    let ending = await withTaskCancellationHandler {
-      if case .failed(let ending) = await reply(to: { .acceptOffer($0, transfer, store) }) { return ending as Ending? }
-      return await self.ending(of: transfer)
+    let ending: Ending? = await withTaskCancellationHandler {
+      if case .failed(let ending) = await reply(to: { .acceptOffer($0, transfer, store) }) {
+        // How the offer has ended says more than that it has.
+        if case .some(.some(let outcome)) = state.outcome { return outcome }
+        return ending
+      }
+      return await state.waitUntilEnded()
     } onCancel: {
       submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, .cancelled))))
     }
     if let ending {
-      throw PiconetError(ending, peer: offer.sender.id, underlying: store.failure.withLock { $0 })
+      var error = PiconetError(ending, peer: offer.sender.id)
+      if let failure = store.failure.withLock({ $0 }) {
+        error.underlying = failure
+        error.blame = failure.blame == .peer ? .peer : .us
+      }
+      throw error
     }
     guard let stored = store.stored.withLock({ $0 }) else {
       throw PiconetError(.internalError, peer: offer.sender.id, blame: .us, detail: "committed without a file")

@@ -16,10 +16,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   private let mailbox: BatchMailbox<NodeInput>
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
-  let messages = BatchQueue<MessageBatch>()
-  let offers = BatchQueue<IncomingOffer>()
-  let invitations = BatchQueue<Invitation>()
-  let membership = BatchQueue<MembershipChange>()
+  let messages: MessageQueue
+  // The engine's limits bound these two: what has ended is taken back.
+  let offers = HappeningQueue<IncomingOffer>(limit: .max)
+  let invitations = HappeningQueue<Invitation>(limit: .max)
+  let membership = HappeningQueue<MembershipChange>(limit: 4096)
   private let messageWindow: Int
 
   private struct State {
@@ -32,7 +33,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var inviting: [CommandID: @Sendable (ProvenMember) -> Void] = [:]
     var nextCommand: UInt64 = 1
     var sending: [TransferID: Outgoing] = [:]
-    var receiving: [TransferID: Incoming] = [:]
+    var receiving: [TransferID: IncomingTransferState] = [:]
+    var confirmations: [UInt64: Task<Void, Never>] = [:]
+    var nextMembership: UInt64 = 0
     var isClosed = false
     var finished: CheckedContinuation<Void, Never>?
     var isFinished = false
@@ -43,18 +46,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var progress: (@Sendable (UInt64, UInt64) -> Void)?
   }
 
-  struct Incoming {
-    var total: UInt64
-    var progress: (@Sendable (UInt64, UInt64) -> Void)?
-    /// How it ended, if it did before somebody waited.
-    var outcome: Ending??
-    var waiter: CheckedContinuation<Ending?, Never>?
-  }
-
   private let state = Mutex(State())
-
-  /// Invitations, and changes of membership, that wait for a reader.
-  private static let queueLimit = 4096
 
   /// - Parameter take: called on the loop with what was submitted.
   init(
@@ -64,6 +56,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.id = id
     self.configuration = configuration
     self.messageWindow = messageWindow
+    messages = MessageQueue(window: messageWindow, limit: 2 * messageWindow * configuration.capacity)
     self.loop = loop
     executor = LoopTaskExecutor(loop: loop)
     self.worker = worker
@@ -131,33 +124,23 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
 
+  /// Nothing is done any more.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Whether the invitation waits for its answer.
+  func isOpen(_ invitation: Invitation) -> Bool { state.withLock { $0.open[invitation.id] === invitation.state } }
+
+  func answered(_ invitation: Invitation) {
+    state.withLock { state in
+      if state.open[invitation.id] === invitation.state { state.open[invitation.id] = nil }
+    }
+  }
+
   // MARK: Transfers
 
   func expect(_ transfer: TransferID, _ outgoing: Outgoing) { state.withLock { $0.sending[transfer] = outgoing } }
 
   func forgetSending(_ transfer: TransferID) { state.withLock { $0.sending[transfer] = nil } }
-
-  func watch(_ transfer: TransferID, progress: (@Sendable (UInt64, UInt64) -> Void)?) {
-    state.withLock { $0.receiving[transfer]?.progress = progress }
-  }
-
-  func forget(_ transfer: TransferID) { state.withLock { $0.receiving[transfer] = nil } }
-
-  /// Waits for the end of an incoming transfer: nil if it is stored.
-  func ending(of transfer: TransferID) async -> Ending? {
-    await withCheckedContinuation { continuation in
-      let answer = state.withLock { state -> Ending?? in
-        guard var incoming = state.receiving[transfer] else {
-          return .some(Ending(.noSuchAssociation, .peer, "the offer has ended"))
-        }
-        if let outcome = incoming.outcome { return .some(outcome) }
-        incoming.waiter = continuation
-        state.receiving[transfer] = incoming
-        return nil
-      }
-      if let answer { continuation.resume(returning: answer) }
-    }
-  }
 
   // MARK: What the loop tells
 
@@ -165,15 +148,17 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     switch event {
     case .messagesReceived(let node, let batch, let mode):
       let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
-      messages.push(MessageBatch(node: node, messages: batch, mode: mode, cost: cost))
+      guard let membership = member(node)?.membership else { return }
+      messages.push(MessageBatch(node: node, membership: membership, messages: batch, mode: mode, cost: cost))
     case .peerFound(let summary), .peerChanged(let summary): peers.update { $0[summary.node] = summary }
     case .peerLost(let node): peers.update { $0[node] = nil }
     case .connected(let peer): connected(peer)
     case .disconnected(let node, let ending): disconnected(node, ending)
     case .invitationReceived(let peer, let context, _): invited(peer, context)
     case .invitationEnded(let node, let ending):
-      let invitation = state.withLock { $0.open.removeValue(forKey: node) }
-      invitation?.update { $0 = PiconetError(ending, peer: node) }
+      guard let invitation = state.withLock({ $0.open.removeValue(forKey: node) }) else { return }
+      invitation.update { $0 = PiconetError(ending, peer: node) }
+      invitations.remove { $0.state === invitation }
     case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
@@ -183,25 +168,29 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       if offset > 0 { progressed(transfer, offset) }
     case .transferProgressed(let transfer, let stored): progressed(transfer, stored)
     case .transferEnded(let transfer, let ending):
-      let waiter = state.withLock { state -> CheckedContinuation<Ending?, Never>? in
-        guard state.receiving[transfer] != nil else { return nil }
-        state.receiving[transfer]?.outcome = .some(ending)
-        defer { state.receiving[transfer]?.waiter = nil }
-        return state.receiving[transfer]?.waiter
-      }
-      waiter?.resume(returning: ending)
+      guard let incoming = state.withLock({ $0.receiving.removeValue(forKey: transfer) }) else { return }
+      incoming.end(ending)
+      offers.remove { $0.state === incoming }
     }
   }
 
   private func connected(_ peer: ProvenPeer) {
     let proven = ProvenMember(peer)
-    let member = Member(proven: proven, core: self, budget: SendBudget(limit: messageWindow))
-    state.withLock { state in
+    let (member, invitation) = state.withLock { state in
+      state.nextMembership += 1
+      let member = Member(
+        proven: proven, core: self, budget: SendBudget(limit: messageWindow), membership: state.nextMembership)
       state.members[proven.id] = member
       state.budgets[proven.id] = member.budget
-      state.open[proven.id] = nil
+      return (member, state.open.removeValue(forKey: proven.id))
     }
-    push(.joined(member))
+    if let invitation {
+      // Answered: by `accept`, or by an invitation of ours, which nobody has to wait for then.
+      invitation.finish()
+      invitations.remove { $0.state === invitation }
+    }
+    messages.joined(member.membership)
+    membership.push(.joined(member))
   }
 
   private func disconnected(_ node: NodeID, _ ending: Ending) {
@@ -210,19 +199,20 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       state.budgets[node] = nil
       return state.members.removeValue(forKey: node)
     }
-    member?.budget.end(error)
-    push(.left(node, error))
+    if let member {
+      messages.left(member.membership)
+      member.budget.end(error)
+    }
+    membership.push(.left(node, error))
   }
 
-  private func push(_ change: MembershipChange) {
-    // Whoever reads none of 4,096 changes does not want them.
-    if membership.count < Self.queueLimit { membership.push(change) }
+  /// A reader has read all of these messages.
+  func consumed(_ batch: MessageBatch) {
+    guard batch.mode == .reliable, messages.isCurrent(batch.membership) else { return }
+    submit(.fact(.messagesConsumed(batch.node, byteCount: batch.cost)))
   }
 
   private func invited(_ peer: ProvenPeer, _ context: [UInt8]) {
-    guard invitations.count < Self.queueLimit else {
-      return submit(.fact(.commanded(makeCommand(), .answerInvitation(peer.node, accept: false, .full))))
-    }
     let invitation = Invitation(peer: ProvenMember(peer), context: context, core: self, state: Watched(nil))
     state.withLock { $0.open[peer.node] = invitation.state }
     invitations.push(invitation)
@@ -232,9 +222,13 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     guard let ask = configuration.confirm else {
       return submit(.fact(.commanded(makeCommand(), .confirm(member.id, false, .identity))))
     }
-    Task {
-      let isSame = await ask(member)
-      submit(.fact(.commanded(makeCommand(), .confirm(member.id, isSame, .codeMismatch))))
+    let id = makeCommand().rawValue
+    state.withLock { state in
+      state.confirmations[id] = Task { [self] in
+        let isSame = await ask(member)
+        submit(.fact(.commanded(makeCommand(), .confirm(member.id, isSame, .codeMismatch))))
+        _ = self.state.withLock { $0.confirmations.removeValue(forKey: id) }
+      }
     }
   }
 
@@ -242,8 +236,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     guard let sender = member(node)?.proven else {
       return submit(.fact(.commanded(makeCommand(), .declineOffer(transfer, .declined, detail: ""))))
     }
-    state.withLock { $0.receiving[transfer] = Incoming(total: offer.size) }
-    offers.push(IncomingOffer(transfer, offer, sender: sender, core: self))
+    let incoming = IncomingTransferState(total: offer.size)
+    state.withLock { $0.receiving[transfer] = incoming }
+    offers.push(IncomingOffer(transfer, offer, sender: sender, state: incoming, core: self))
   }
 
   private func progressed(_ transfer: TransferID, _ stored: UInt64) {
@@ -252,8 +247,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   }
 
   func storeProgressed(_ transfer: TransferID, stored: UInt64) {
-    let incoming = state.withLock { $0.receiving[transfer] }
-    if let incoming { incoming.progress?(stored, incoming.total) }
+    state.withLock { $0.receiving[transfer] }?.progressed(stored)
   }
 
   func replied(_ command: CommandID, _ reply: Reply) {
@@ -274,6 +268,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   // MARK: The end
 
+  /// The node is stopping: what was sent before may still go, but nobody waits to send more.
+  func endSending() {
+    let budgets = state.withLock { Array($0.budgets.values) }
+    for budget in budgets { budget.end(PiconetError(.shuttingDown, blame: .us)) }
+  }
+
   func waitUntilFinished() async {
     await withCheckedContinuation { continuation in
       let isFinished = state.withLock { state in
@@ -287,7 +287,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// Nobody waits for ever: what is still open ends with `shuttingDown`.
   func end() {
     let ending = Ending(.shuttingDown, .us)
-    let (replies, incoming, budgets, open) = state.withLock { state in
+    let (replies, incoming, budgets, open, confirmations) = state.withLock { state in
       state.isClosed = true
       defer {
         state.replies = [:]
@@ -295,14 +295,16 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
         state.budgets = [:]
         state.members = [:]
         state.open = [:]
+        state.confirmations = [:]
       }
       return (
-        Array(state.replies.values), state.receiving.values.compactMap(\.waiter), Array(state.budgets.values),
-        Array(state.open.values)
+        Array(state.replies.values), Array(state.receiving.values), Array(state.budgets.values),
+        Array(state.open.values), Array(state.confirmations.values)
       )
     }
     for continuation in replies { continuation.resume(returning: .failed(ending)) }
-    for waiter in incoming { waiter.resume(returning: ending) }
+    for transfer in incoming { transfer.end(ending) }
+    for confirmation in confirmations { confirmation.cancel() }
     for budget in budgets { budget.end(PiconetError(ending, peer: nil)) }
     for invitation in open { invitation.finish() }
     messages.finish()

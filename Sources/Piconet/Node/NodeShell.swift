@@ -115,6 +115,8 @@ final class NodeShell: @unchecked Sendable {
     var random = SystemRandomNumberGenerator()
     var tcp = TCPConfiguration()
     tcp.listen = listen
+    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after a second.
+    tcp.backlog = 1024
     let transport = TCPTransport(loop: loop, configuration: tcp, resolver: resolver)
     self.transport = transport
     var discoveries: [any Discovery] = []
@@ -128,6 +130,9 @@ final class NodeShell: @unchecked Sendable {
         throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
       }
     }
+    var limits = LinkLimits()
+    limits.securingTimeout = configuration.patience.handshake
+    limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
       loop: loop, worker: worker,
       engine: SessionEngine(
@@ -135,7 +140,7 @@ final class NodeShell: @unchecked Sendable {
       transports: [transport], discoveries: discoveries, security: OpenSSLLinkSecurity(context: context),
       trust: KnownPeersJudge(
         policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
-      observer: core)
+      observer: core, limits: limits)
   }
 
   // MARK: Availability
@@ -190,6 +195,7 @@ final class NodeShell: @unchecked Sendable {
     }
     guard isFirst else { return await waitUntilStopped() }
     if await loop.perform({ [self] in driver != nil }) {
+      core.endSending()
       _ = await core.command(.shutDown)
       await core.waitUntilFinished()
     }

@@ -12,54 +12,63 @@ public struct Message: Sendable, Hashable {
   public let mode: DeliveryMode
 }
 
-/// Messages as they came from one member in one go.
-struct MessageBatch: Sendable {
-  var node: NodeID
-  var messages: [Bytes]
-  var mode: DeliveryMode
-  /// What they cost of the window that the sender has.
-  var cost: Int
-}
-
-/// The messages of the session: of one sender in the order sent, each handed to one reader. Ends with the node.
+/// The messages of the session: of one sender in the order sent, each handed to one reader. Ends with the node. What a reader
+/// has not read when its loop ends is there for the next reader.
 ///
-/// Reading is what lets senders go on: a session that nobody reads stops its senders at the message window.
+/// Reading is what lets senders go on: a session that nobody reads stops its senders at the message window. Of unreliable
+/// messages that nobody reads those above the window are dropped, and so are the oldest that former members have left behind
+/// when all that waits costs more than two windows for each member that the session has room for.
 public struct Messages: AsyncSequence, Sendable {
   public typealias Element = Message
   let core: NodeCore
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let core: NodeCore
-    var batches: [MessageBatch] = []
-    var batchIndex = 0
-    var index = 0
+    let reader: Reader
 
     public mutating func next() async -> Message? { await next(isolation: nil) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
       while true {
-        if batchIndex < batches.count {
-          let count = batches[batchIndex].messages.count
-          if index < count {
-            defer { index += 1 }
-            return Message(
-              bytes: batches[batchIndex].messages[index], sender: batches[batchIndex].node,
-              mode: batches[batchIndex].mode)
-          }
-          if batches[batchIndex].mode == .reliable {
-            core.submit(.fact(.messagesConsumed(batches[batchIndex].node, byteCount: batches[batchIndex].cost)))
-          }
-          batchIndex += 1
-          index = 0
-          continue
-        }
-        guard let more = await core.messages.next(isolation: actor) else { return nil }
-        batches = more
-        batchIndex = 0
-        index = 0
+        if let message = reader.next() { return message }
+        guard let more = await reader.core.messages.next(isolation: actor) else { return nil }
+        reader.take(more)
       }
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(core: core) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: Reader(core: core)) }
+
+  /// What one reader has taken from the queue; its end gives the rest back.
+  final class Reader {
+    let core: NodeCore
+    private var batches: [MessageBatch] = []
+    private var batchIndex = 0
+
+    init(core: NodeCore) { self.core = core }
+
+    deinit {
+      let rest = batches[batchIndex...]
+      if !rest.isEmpty { core.messages.giveBack(Array(rest)) }
+    }
+
+    func take(_ more: [MessageBatch]) {
+      batches = more
+      batchIndex = 0
+    }
+
+    func next() -> Message? {
+      while batchIndex < batches.count {
+        let position = batches[batchIndex].position
+        if position < batches[batchIndex].messages.count {
+          batches[batchIndex].position = position + 1
+          return Message(
+            bytes: batches[batchIndex].messages[position], sender: batches[batchIndex].node,
+            mode: batches[batchIndex].mode)
+        }
+        core.consumed(batches[batchIndex])
+        batchIndex += 1
+      }
+      return nil
+    }
+  }
 }

@@ -22,25 +22,18 @@ public struct PeerList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// Things that happen, each handed to one reader, in order. Ends with the node.
+/// Things that happen, each handed to one reader, in order. Ends with the node. What a reader has not taken is there for the
+/// next one.
 public struct Happenings<Element: Sendable>: AsyncSequence, Sendable {
-  let queue: BatchQueue<Element>
+  let queue: HappeningQueue<Element>
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let queue: BatchQueue<Element>
-    var batch: [Element] = []
-    var index = 0
+    let queue: HappeningQueue<Element>
 
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      if index == batch.count {
-        guard let more = await queue.next(isolation: actor) else { return nil }
-        batch = more
-        index = 0
-      }
-      defer { index += 1 }
-      return batch[index]
+      await queue.next(isolation: actor)
     }
   }
 

@@ -14,10 +14,18 @@ public struct Invitation: Sendable, Identifiable {
   public var id: NodeID { peer.id }
 
   /// Accepts.
-  /// - Throws: `notConnected` if the invitation has ended meanwhile, `full`.
+  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`.
   public func accept() async throws(PiconetError) -> Member {
+    // The peer may have invited anew since, with another context: that is another invitation.
+    guard core.isOpen(self) else {
+      // Our own invitation may have been the answer.
+      if state.value == nil, let member = core.member(peer.id) { return member }
+      throw state.value ?? PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already")
+    }
     switch await core.command(.answerInvitation(peer.id, accept: true, .left)) {
-    case .failed(let ending): throw PiconetError(ending, peer: peer.id)
+    case .failed(let ending):
+      core.answered(self)
+      throw state.value ?? PiconetError(ending, peer: peer.id)
     case .done, .connected, .stored:
       guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
       return member
@@ -26,11 +34,13 @@ public struct Invitation: Sendable, Identifiable {
 
   /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different codes.
   public func decline(_ code: PiconetError.Code = .declined) async {
+    guard core.isOpen(self) else { return }
+    core.answered(self)
     _ = await core.command(.answerInvitation(peer.id, accept: false, code.reason))
   }
 
-  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if the task is
-  /// cancelled or the node stops.
+  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was accepted,
+  /// the task is cancelled or the node stops.
   public func ended() async -> PiconetError? {
     var version: UInt64 = 1
     while let (value, next) = await state.next(after: version, isolation: nil) {

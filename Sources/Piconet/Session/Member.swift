@@ -10,6 +10,8 @@ public struct Member: Sendable, Identifiable {
   public let proven: ProvenMember
   let core: NodeCore
   let budget: SendBudget
+  /// Tells this membership from the peer's former ones.
+  let membership: UInt64
 
   /// The key's fingerprint and the incarnation.
   public var id: NodeID { proven.id }
@@ -65,7 +67,12 @@ public struct Member: Sendable, Identifiable {
 
   /// Leaves this member: what was sent before is delivered first, as far as that takes less than five seconds. Transfers are
   /// cancelled.
-  public func disconnect() async { _ = await core.command(.leave(id, .left)) }
+  ///
+  /// Whoever waits to send, or sends from now on, gets `left`.
+  public func disconnect() async {
+    budget.end(PiconetError(.left, peer: id, blame: .us, detail: "we have left"))
+    _ = await core.command(.leave(id, .left))
+  }
 }
 
 /// A file that the far side has stored.

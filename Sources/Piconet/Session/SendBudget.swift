@@ -92,5 +92,8 @@ final class SendBudget: Sendable {
     for waiter in waiters { waiter.continuation.resume(returning: ending) }
   }
 
+  /// How many senders wait.
+  var waitingCount: Int { state.withLock { $0.waiters.count } }
+
   var ending: PiconetError? { state.withLock { $0.ending } }
 }

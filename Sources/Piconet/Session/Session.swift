@@ -14,7 +14,7 @@ public struct Session: Sendable {
   /// Messages from all members.
   public var messages: Messages { Messages(core: core) }
 
-  /// Resources that members offer; each has to be answered.
+  /// Resources that members offer; each has to be answered. One that ends before anybody has taken it is taken back.
   public var offers: Happenings<IncomingOffer> { Happenings(queue: core.offers) }
 
   /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied.

@@ -19,9 +19,13 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// The sender's free data.
   public let metadata: [UInt8]
   let modified: Int64?
+  let state: IncomingTransferState
   let core: NodeCore
 
-  init(_ id: TransferID, _ offer: ResourceOffer, sender: ProvenMember, core: NodeCore) {
+  init(
+    _ id: TransferID, _ offer: ResourceOffer, sender: ProvenMember, state: IncomingTransferState, core: NodeCore
+  ) {
+    self.state = state
     self.id = id.rawValue
     self.sender = sender
     rawName = offer.name
@@ -41,7 +45,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false refuses the
   ///     file as `notWanted`.
   ///   - progress: called on the node's loop with the bytes on disk and the total; to return quickly.
-  /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`.
+  /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`; `inProgress` if another
+  ///   task stores it.
   public func store(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
@@ -53,7 +58,6 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// Refuses the offer; the sender is told the reason.
   public func decline(_ code: PiconetError.Code = .declined, detail: String = "") async {
     _ = await core.command(.declineOffer(transfer, code.reason, detail: detail))
-    core.forget(transfer)
   }
 }
 

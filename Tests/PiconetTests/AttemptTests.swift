@@ -1,0 +1,285 @@
+import Foundation
+import PiconetTLS
+import PiconetWire
+import Testing
+
+@testable import Piconet
+
+@Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(1)))
+struct AttemptTests {
+  @Test("declined: the inviter is told so")
+  func declined() async throws {
+    try await NodePair.run { pair in
+      async let answer: Void = { await pair.server.invitations.first()?.decline() }()
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      await answer
+      #expect(error?.code == .declined && error?.blame == .peer)
+      #expect(pair.client.session.members.isEmpty && pair.server.session.members.isEmpty)
+    }
+  }
+
+  @Test("declined for different codes: the inviter is told codeMismatch")
+  func codeMismatch() async throws {
+    try await NodePair.run { pair in
+      async let answer: Void = { await pair.server.invitations.first()?.decline(.codeMismatch) }()
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      await answer
+      #expect(error?.code == .codeMismatch && error?.blame == .peer)
+    }
+  }
+
+  @Test("a cancelled task withdraws its invitation; the invited is told, and can't accept any more")
+  func cancelledInvitation() async throws {
+    try await NodePair.run { pair in
+      let inviting = Task { try await pair.client.connect(to: pair.address()) }
+      let invitation = try #require(await pair.server.invitations.first())
+      inviting.cancel()
+      let ended = await invitation.ended()
+      #expect(ended?.code == .cancelled && ended?.blame == .peer)
+      let error = await failure { try await inviting.value }
+      #expect(error?.code == .cancelled && error?.blame == .us)
+      #expect(await failure { try await invitation.accept() }?.code == .cancelled)
+    }
+  }
+
+  @Test("an invitation that ends before anybody has taken it is taken back")
+  func invitationTakenBack() async throws {
+    try await NodePair.run { pair in
+      let first = await failure { try await pair.client.connect(to: pair.address(), timeout: .milliseconds(300)) }
+      #expect(first?.code == .timedOut)
+      async let second = pair.client.connect(to: pair.address())
+      let invitation = try #require(await pair.server.invitations.first())
+      _ = try await invitation.accept()
+      _ = try await second
+    }
+  }
+
+  @Test("nobody answers: the inviter's time runs out, and the invited's with it")
+  func timedOut() async throws {
+    try await NodePair.run { pair in
+      async let ended = { await pair.server.invitations.first()?.ended() }()
+      let error = await failure { try await pair.client.connect(to: pair.address(), timeout: .milliseconds(200)) }
+      #expect(error?.code == .timedOut)
+      #expect(await ended?.code == .timedOut)
+    }
+  }
+
+  @Test("a port where nobody listens is unreachable, and the description says refused")
+  func unreachable() async throws {
+    try await Host.client { client in
+      let address = try RawListener().address
+      let error = await failure { try await client.connect(to: address) }
+      #expect(error?.code == .unreachable)
+      #expect(error?.description.contains("refused") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test(
+    "an address that makes no sense is unreachable with the reason",
+    arguments: ["", "127.0.0.1", "a b:1", ":0", "[::1"])
+  func senselessAddress(address: String) async throws {
+    try await Host.client { client in
+      #expect(await failure { try await client.connect(to: address) }?.code == .unreachable)
+    }
+  }
+
+  @Test("a session of two takes no third")
+  func full() async throws {
+    try await Host.run({ $0.capacity = 2 }) { host in
+      try await Host.client { first in
+        _ = try await first.connect(to: host.address)
+        try await Host.client { second in
+          let error = await failure { try await second.connect(to: host.address) }
+          #expect(error?.code == .full && error?.blame == .peer)
+        }
+        // We are full as well as seen from here: the peer is a member already.
+        #expect(host.node.session.members.map(\.id) == [first.id])
+        #expect(await failure { try await first.connect(to: host.address) }?.code == .alreadyConnected)
+      }
+    }
+  }
+
+  @Test("a node of another session is not let in, and told so")
+  func wrongSession() async throws {
+    try await NodePair.run(client: { $0.session = "other" }) { pair in
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      #expect(error?.code == .wrongSession && error?.blame == .peer)
+    }
+  }
+
+  @Test("connecting to oneself is refused")
+  func selfConnection() async throws {
+    try await Host.run { host in
+      let error = await failure { try await host.node.connect(to: host.address) }
+      #expect(error?.code == .unreachable && error?.blame == .us, "\(String(describing: error))")
+      #expect(error?.description.contains("own address") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test("another key than the expected one is refused, naming both")
+  func expectedKey() async throws {
+    try await NodePair.run { pair in
+      let other = try DeviceIdentity.generate().peer
+      let error = await failure { try await pair.client.connect(to: pair.address(), expecting: other) }
+      #expect(error?.code == .identity && error?.blame == .peer)
+      #expect(error?.description.contains(other.shortDescription) == true)
+      #expect(error?.description.contains(pair.server.id.peer.shortDescription) == true)
+      async let accepted = { try await pair.server.invitations.first()?.accept() }()
+      _ = try await pair.client.connect(to: pair.address(), expecting: pair.server.id.peer)
+      _ = try await accepted
+    }
+  }
+
+  @Test("a node that knows only remembered peers refuses a new one, which is told")
+  func remembered() async throws {
+    let state = try TemporaryFolder()
+    try await NodePair.run(server: {
+      $0.trust = .remembered
+      $0.identity = .directory(state.path + "/state")
+    }) { pair in
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      #expect(error?.code == .identity, "\(String(describing: error))")
+      #expect(error?.description.contains("remembered") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test("a remembered name with a new key is refused, and both sides read why")
+  func keyChanged() async throws {
+    let state = try TemporaryFolder()
+    let identity = IdentityStorage.directory(state.path + "/state")
+    try await NodePair.run(client: { $0.identity = identity }) { _ = try await $0.connect() }
+    // The same name; ephemeral, so with another key.
+    try await NodePair.run(client: { $0.identity = identity }) { pair in
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      #expect(error?.code == .identity && error?.blame == .peer, "\(String(describing: error))")
+      #expect(error?.description.contains("not the device that was remembered under this name") == true)
+      #expect(error?.description.contains(pair.server.id.peer.shortDescription) == true)
+    }
+    try await NodePair.run(
+      server: {
+        $0.identity = identity
+        $0.name = "Other"
+      }, client: { $0.name = "Server" }
+    ) { pair in
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      #expect(error?.code == .identity, "\(String(describing: error))")
+      #expect(error?.description.contains("not the device that was remembered under this name") == true)
+    }
+  }
+
+  @Test(
+    "asked, a person says yes: connected; no: codeMismatch; without a person: identity", arguments: [true, false, nil])
+  func asks(answer: Bool?) async throws {
+    let state = try TemporaryFolder()
+    try await NodePair.run(client: {
+      $0.trust = .ask
+      $0.identity = .directory(state.path + "/state")
+      if let answer { $0.confirm = { member in member.shortCode.count == 7 && answer } }
+    }) { pair in
+      let accepting = Task { try await pair.server.invitations.first()?.accept() }
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      switch answer {
+      case true?:
+        #expect(error == nil)
+        #expect(pair.client.session.members.count == 1)
+      case false?: #expect(error?.code == .codeMismatch && error?.blame == .us)
+      case nil: #expect(error?.code == .identity)
+      }
+      accepting.cancel()
+      _ = try? await accepting.value
+    }
+  }
+
+  @Test("a cancelled invitation does not wait for the person who compares codes")
+  func cancelledWhileAsking() async throws {
+    let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+    try await NodePair.run(client: {
+      $0.trust = .ask
+      $0.confirm = { _ in
+        ask.yield()
+        // Until the task is cancelled, as a person's answer that never comes.
+        let (never, _) = AsyncStream.makeStream(of: Void.self)
+        _ = await never.first()
+        end.yield(Task.isCancelled)
+        return true
+      }
+    }) { pair in
+      let inviting = Task { try await pair.client.connect(to: pair.address()) }
+      _ = await asked.first()
+      inviting.cancel()
+      #expect(await failure { try await inviting.value }?.code == .cancelled)
+    }
+    // The node is gone: its question is cancelled.
+    #expect(await ends.first() == true)
+  }
+
+  @Test("a peer of another protocol version is refused, whoever dials")
+  func version() async throws {
+    try await Host.run { host in
+      let said = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.secure()
+        try raw.send(.hello(raw.hello { $0.versions = 2...2 }))
+        return try raw.readToEnd()?.reason
+      }
+      #expect(said == .version)
+      let listener = try RawListener()
+      async let served: Void = blocking {
+        let raw = try listener.accept()
+        try raw.secure()
+        _ = try raw.next()
+        try raw.send(.hello(raw.hello { $0.versions = 2...2 }))
+        _ = try raw.readToEnd()
+      }
+      let error = await failure { try await host.node.connect(to: listener.address) }
+      #expect(error?.code == .version, "\(String(describing: error))")
+      try await served
+    }
+  }
+
+  @Test("a cancelled send of a file ends it on both sides, and leaves nothing")
+  func cancelledSend() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1000))
+    try await NodePair.run { pair in
+      let (member, _) = try await pair.connect()
+      let sending = Task { try await member.send(file: path) }
+      let offer = try #require(await pair.server.session.offers.first())
+      sending.cancel()
+      #expect(await failure { try await sending.value }?.code == .cancelled)
+      let error = await failure {
+        try await offer.store(in: pair.server.receivingDirectory(at: folder.folder("in")))
+      }
+      #expect(error?.code == .cancelled, "\(String(describing: error))")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/in") == [])
+    }
+  }
+
+  @Test("a task cancelled beforehand sends, stores and invites nothing")
+  func cancelledBeforehand() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1000))
+    try await NodePair.run { pair in
+      let (member, _) = try await pair.connect()
+      let address = try await pair.address()
+      let codes = await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        let invite = await failure { try await pair.client.connect(to: address) }
+        let send = await failure { try await member.send(file: path) }
+        return [invite?.code, send?.code]
+      }.value
+      #expect(codes == [.cancelled, .cancelled])
+      let sending = Task { try await member.send(file: path) }
+      let offer = try #require(await pair.server.session.offers.first())
+      let into = try await pair.server.receivingDirectory(at: folder.folder("in"))
+      let store = await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return await failure { try await offer.store(in: into) }
+      }.value
+      #expect(store?.code == .cancelled, "\(String(describing: store))")
+      let error = await failure { try await sending.value }
+      #expect(error?.code == .cancelled && error?.blame == .peer, "\(String(describing: error))")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import Piconet
+
+@Suite("Names of files from peers", .timeLimit(.minutes(1)))
+struct OfferedNameTests {
+  static let names: [(String, [UInt8])] = [
+    ("parent", Array("../x".utf8)), ("deep", Array("a/b".utf8)), ("absolute", Array("/tmp/x".utf8)),
+    ("nul", Array("a\0b".utf8)), ("newline", Array("a\nb".utf8)), ("long", [UInt8](repeating: 97, count: 300)),
+    ("dot", Array(".x".utf8)), ("itself", Array(".".utf8)), ("above", Array("..".utf8)), ("empty", []),
+    ("reserved", Array("CON".utf8)), ("not UTF-8", [0x61, 0xFF, 0xFE]), ("backslash", Array("..\\x".utf8)),
+    ("partial", Array(".piconet-partial".utf8)), ("1024 bytes", [UInt8](repeating: 97, count: 1024)),
+  ]
+
+  @Test("a name that is not safe is refused with nameRefused, and nothing is written anywhere", arguments: names)
+  func refused(name: (String, [UInt8])) async throws {
+    try await Host.run { host in
+      let reason = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        try raw.send(.offer(transfer: 0, ResourceOffer(name: name.1, size: 1)))
+        return try raw.wait(for: "an answer") { frame -> Reason? in
+          switch frame {
+          case .declineOffer(0, let reason, _): reason
+          case .acceptOffer: .declined
+          default: nil
+          }
+        }
+      }
+      #expect(reason == .nameRefused)
+      guard case .failure(let error)? = await host.outcomes.first() else {
+        Issue.record("stored")
+        return
+      }
+      #expect(error.code == .nameRefused && error.blame == .peer, "\(error)")
+      #expect(host.entries() == [])
+      let around = try FileManager.default.contentsOfDirectory(atPath: host.directory + "/..")
+      #expect(around == ["in"])
+    }
+  }
+
+  @Test("the same name twice makes two files, from one sender or from two at once")
+  func twice() async throws {
+    let folder = try TemporaryFolder()
+    let first = try folder.file("a.bin", [UInt8](repeating: 1, count: 300_000))
+    let second = try TemporaryFolder()
+    let other = try second.file("a.bin", [UInt8](repeating: 2, count: 300_000))
+    try await Host.run { host in
+      try await Host.client("One") { one in
+        try await Host.client("Two") { two in
+          let (fromOne, fromTwo) = (
+            try await one.connect(to: host.address), try await two.connect(to: host.address)
+          )
+          async let sent = [fromOne.send(file: first), fromOne.send(file: other), fromTwo.send(file: other)]
+          async let more = fromTwo.send(file: first)
+          let names = Set((try await sent).map(\.storedName) + [try await more.storedName])
+          #expect(names.count == 4 && names.contains("a.bin"))
+          #expect(host.entries() == names.sorted())
+          for name in names {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: host.directory + "/" + name))
+            #expect(bytes.count == 300_000 && Set(bytes).count == 1)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a file that is there stays, where the receiver skips")
+  func skip() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a.bin", [1, 2, 3])
+    try await Host.run(policy: .skip) { host in
+      try await Host.client { client in
+        let member = try await client.connect(to: host.address)
+        _ = try await member.send(file: path)
+        let error = await failure { try await member.send(file: path) }
+        #expect(error?.code == .exists && error?.blame == .peer)
+        #expect(host.entries() == ["a.bin"])
+      }
+    }
+  }
+
+  @Test("a file above the receiver's limit is refused before a byte of it is sent")
+  func tooLarge() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1001))
+    try await Host.run(maximumFileSize: 1000) { host in
+      try await Host.client { client in
+        let member = try await client.connect(to: host.address)
+        let error = await failure { try await member.send(file: path) }
+        #expect(error?.code == .tooLarge && error?.blame == .peer)
+        #expect(host.entries() == [])
+      }
+    }
+  }
+}

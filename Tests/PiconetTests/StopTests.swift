@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import Piconet
+
+@Suite("The end of a node", .timeLimit(.minutes(1)))
+struct StopTests {
+  @Test("stopping in the middle of everything ends every wait with shuttingDown, and leaves nothing: 100 seeds")
+  func middleOfEverything() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let folder = try TemporaryFolder()
+      let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 2_000_000))
+      try await stopInTheMiddle(seed: 1000, path: path, in: folder.folder("in"))
+      let before = descriptorCount()
+      for seed in UInt64(0)..<100 {
+        try await stopInTheMiddle(seed: seed, path: path, in: folder.folder("in"))
+        try #require(
+          try FileManager.default.contentsOfDirectory(atPath: folder.path + "/in").allSatisfy { !$0.hasPrefix(".") })
+      }
+      try expectNothingLeft(since: before)
+    }
+    result.report()
+  }
+
+  @Test("a member that does not answer the farewell keeps the node no longer than its patience")
+  func silentMember() async throws {
+    try await Host.run({ $0.patience.leave = .milliseconds(300) }) { host in
+      let raw = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        return raw
+      }
+      // From here on it reads nothing, answers nothing, closes nothing.
+      let clock = ContinuousClock()
+      let start = clock.now
+      await host.node.stop()
+      #expect(clock.now - start < .seconds(10))
+      #expect(host.node.session.members.isEmpty)
+      withExtendedLifetime(raw) {}
+    }
+  }
+
+  @Test("waiting sends, and files on their way in, end at once when the node stops, although a member keeps it waiting")
+  func waitsEndAtOnce() async throws {
+    try await Host.run({ $0.patience.leave = .seconds(30) }) { host in
+      let raw = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        try raw.send(.offer(transfer: 0, ResourceOffer(name: [65], size: 1000)))
+        _ = try raw.wait(for: "acceptance") { if case .acceptOffer = $0 { true } else { nil } }
+        return raw
+      }
+      let member = try #require(host.node.session.members.first)
+      let sending = Task {
+        await failure { while true { try await member.send([UInt8](repeating: 1, count: 50_000)) } }
+      }
+      while member.budget.waitingCount == 0 { await Task.yield() }
+      let clock = ContinuousClock()
+      let start = clock.now
+      let stopping = Task { await host.node.stop() }
+      #expect(await sending.value?.code == .shuttingDown)
+      guard case .failure(let error)? = await host.outcomes.first() else {
+        Issue.record("stored")
+        return
+      }
+      #expect(error.code == .shuttingDown && error.blame == .us, "\(error)")
+      #expect(clock.now - start < .seconds(15))
+      shutdown(raw.socket, Int32(SHUT_RDWR))
+      await stopping.value
+    }
+  }
+
+  @Test("a stopped node refuses everything with shuttingDown, and its sequences end")
+  func afterTheEnd() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.file("a.bin", [1])
+    try await Host.client { client in
+      try await Host.run { host in
+        let member = try await client.connect(to: host.address)
+        await client.stop()
+        #expect(await failure { try await client.connect(to: host.address) }?.code == .shuttingDown)
+        #expect(await failure { try await member.send([1]) }?.code == .shuttingDown)
+        #expect(await failure { try await member.send(file: path) }?.code == .shuttingDown)
+        #expect(await failure { try await client.receivingDirectory(at: folder.path) }?.code == .shuttingDown)
+        await member.disconnect()
+        #expect(await client.session.messages.first() == nil)
+        #expect(await client.session.offers.first() == nil)
+        #expect(await client.invitations.first() == nil)
+        for await _ in client.peers {}
+        for await _ in client.session.membership {}
+        #expect(await host.departures.first()?.code == .shuttingDown)
+        await client.stop()
+      }
+    }
+  }
+}
+
+/// Two nodes with everything under way; one stops at a moment that the seed chooses.
+func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async throws {
+  var random = SeededRandom(seed: seed)
+  func configuration(_ name: String) -> NodeConfiguration {
+    var configuration = Host.configuration(name)
+    // Nobody reads messages here: what is queued can't go before the farewell.
+    configuration.patience.leave = .milliseconds(500)
+    return configuration
+  }
+  let server = try await Node(configuration("Server"))
+  let client = try await Node(configuration("Client"))
+  try await server.setAvailable(true)
+  guard let address = await server.listeningAddresses.first?.text else { throw RawLink.Failure("no address") }
+  let yields = Int(random.next() % 3000)
+  let stopsServer = random.next() % 2 == 0
+  let accepts = random.next() % 4 != 0
+  let codes = try await withThrowingTaskGroup(of: [PiconetError.Code].self) { group in
+    group.addTask {
+      for await invitation in server.invitations {
+        if accepts { _ = try? await invitation.accept() } else { _ = await invitation.ended() }
+      }
+      return []
+    }
+    group.addTask {
+      let into = try? await server.receivingDirectory(at: directory)
+      for await offer in server.session.offers {
+        if let into { _ = try? await offer.store(in: into, onConflict: .overwrite) }
+      }
+      return []
+    }
+    group.addTask {
+      for await _ in server.session.membership {}
+      for await _ in server.peers {}
+      return []
+    }
+    group.addTask {
+      do throws(PiconetError) {
+        let member = try await client.connect(to: address)
+        return await withTaskGroup(of: PiconetError.Code?.self) { group in
+          group.addTask { await failure { while true { _ = try await member.send(file: path) } }?.code }
+          // Nobody reads: these come to wait.
+          group.addTask {
+            await failure { while true { try await member.send([UInt8](repeating: 1, count: 90_000)) } }?.code
+          }
+          group.addTask {
+            await failure {
+              while true {
+                try await member.send([1], mode: .unreliable)
+                await Task.yield()
+              }
+            }?.code
+          }
+          var codes: [PiconetError.Code] = []
+          for await code in group { if let code { codes.append(code) } }
+          return codes
+        }
+      } catch {
+        return [error.code]
+      }
+    }
+    group.addTask {
+      // Nobody is there: unreachable, or the end.
+      await failure { try await client.connect(to: "127.0.0.1:1") }.map { [$0.code] } ?? []
+    }
+    for _ in 0..<yields { await Task.yield() }
+    let first = stopsServer ? server : client
+    let clock = ContinuousClock()
+    let start = clock.now
+    await first.stop()
+    let took = clock.now - start
+    await (stopsServer ? client : server).stop()
+    guard took < .seconds(10) else { throw RawLink.Failure("seed \(seed): stopping took \(took)") }
+    var codes: [PiconetError.Code] = []
+    for try await more in group { codes += more }
+    return codes
+  }
+  let allowed: Set<PiconetError.Code> = [.shuttingDown, .unreachable, .left, .linkFailed, .notConnected]
+  for code in codes where !allowed.contains(code) { throw RawLink.Failure("seed \(seed): \(code)") }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// Descriptors of this process.
+func descriptorCount() -> Int {
+  ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
+}
+
+/// The threads of nodes in this process.
+func nodeThreadCount() -> Int {
+  let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+  return tasks.count { task in
+    let name = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
+    return ["piconet\n", "piconet-disk\n", "piconet-names\n"].contains(name)
+  }
+}
+
+/// Resident memory of this process in bytes, the highest so far.
+func residentBytes() -> Int {
+  let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+  let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+  return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+}
+
+/// Shows that nodes have left neither descriptors nor threads. Only in a process of its own: other tests open and close.
+func expectNothingLeft(since before: Int) throws {
+  // libdispatch opens up to three of its own when it likes.
+  try #require(descriptorCount() < before + 8)
+  // A joined thread is done, but the kernel may list it a moment longer.
+  var tries = 0
+  while nodeThreadCount() > 0, tries < 10_000 {
+    sched_yield()
+    tries += 1
+  }
+  try #require(nodeThreadCount() == 0)
+}
+
+extension ExitTest.Result? {
+  /// Shows what a process that failed has said.
+  func report(sourceLocation: SourceLocation = #_sourceLocation) {
+    guard let self, self.exitStatus != .exitCode(EXIT_SUCCESS) else { return }
+    let said = String(decoding: self.standardErrorContent, as: UTF8.self)
+    Issue.record("\(said.prefix(3000))", sourceLocation: sourceLocation)
+  }
+}
