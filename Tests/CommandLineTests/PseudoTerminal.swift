@@ -31,7 +31,7 @@ final class PseudoTerminal: @unchecked Sendable {
 
   /// Reads until `text` was shown; false if that takes more than 10 seconds.
   func waits(for text: String) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(120)
     while !shown.contains(text) {
       guard ContinuousClock.now < deadline else { return false }
       readWhatIsThere(milliseconds: 100)
