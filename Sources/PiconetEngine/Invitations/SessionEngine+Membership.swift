@@ -8,12 +8,14 @@ extension SessionEngine {
   mutating func inviteCame(
     _ timeout: UInt64, _ context: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let association = associations[far], !association.isMember, association.invitationExpires == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
-      return
-    }
+    guard let association = associations[far] else { return }
+    // First, because we may be leaving a member whose withdrawal crossed our acceptance, and who invites anew.
     guard association.leaving == nil else {
       send(.decline(.left, detail: ""), to: far)
+      return
+    }
+    guard !association.isMember, association.invitationExpires == nil else {
+      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
       return
     }
     guard memberCount < configuration.capacity else {
@@ -64,8 +66,13 @@ extension SessionEngine {
       breach(id, .protocolBroken, "accepts what was not asked", now, &effects)
       return
     }
-    // A withdrawn invitation needs nothing: the far side leaves when it sees that it is withdrawn.
-    guard associations[far]?.unanswered.removeFirst() != nil, !association.isMember else { return }
+    let answered = associations[far]?.unanswered.removeFirst()
+    if association.isMember { return }
+    guard answered != nil else {
+      // The far side takes itself for a member until it sees the withdrawal, and may have sent messages: they are for nobody.
+      end(id, Ending(.cancelled, .nobody, "the invitation was withdrawn before it was accepted"), now, &effects)
+      return
+    }
     guard memberCount < configuration.capacity else {
       end(id, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
       return
