@@ -32,7 +32,8 @@ struct HandshakeTests {
     let one = dialled()
     let outcome = one.receive(one.hello(.nonce(someNonce)))
     #expect(outcome.effects.contains(.judgeTrust(one.link, one.far, name: "far")))
-    guard case .codeReveal(someNonce)? = outcome.frames.first, case .associate(_, 0)? = outcome.frames.dropFirst().first,
+    guard case .codeReveal(someNonce)? = outcome.frames.first,
+      case .associate(_, 0)? = outcome.frames.dropFirst().first,
       case .invite? = outcome.frames.last
     else {
       Issue.record("\(outcome.frames)")

@@ -56,6 +56,8 @@ final class Side {
   var answersHandshake = true
   /// False: the caller answers what sources and stores are asked.
   var answersDisk = true
+  /// False: the caller answers the store's last step.
+  var answersCommit = true
   /// False: the caller tells what is with the kernel.
   var takesAll = true
   /// What the caller has to answer.
@@ -127,7 +129,9 @@ final class Side {
       if answersHandshake { return fact(answering: effect) }
       unanswered.append(effect)
     case .readChunks, .finishSource, .storeChunk, .commitStore:
-      if answersDisk { return fact(answering: effect) }
+      var isCommit = false
+      if case .commitStore = effect { isCommit = true }
+      if answersDisk, answersCommit || !isCommit { return fact(answering: effect) }
       unanswered.append(effect)
     default: break
     }

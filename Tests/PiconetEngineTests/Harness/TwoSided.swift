@@ -47,7 +47,8 @@ final class TwoSided {
     let side = sides[choice.side]
     switch choice.source {
     case Self.script: scripts[choice.side].removeFirst()(side)
-    case Self.answers: if let effect = side.takeUnanswered(), let fact = side.fact(answering: effect) { side.take(fact) }
+    case Self.answers:
+      if let effect = side.takeUnanswered(), let fact = side.fact(answering: effect) { side.take(fact) }
     default:
       let link = UInt64(choice.source)
       switch channels[choice.side][link]?.removeFirst() {
