@@ -62,7 +62,7 @@ extension SessionEngine {
       return breach(link.id, .protocolBroken, "\(error)", now, &effects)
     }
     if link.isForgotten { return }
-    if link.decoder.bufferedCount > Link.pausedLimit {
+    if link.isDecodingPaused, link.decoder.bufferedCount > Link.pausedLimit {
       breach(link.id, .limitExceeded, "too many bytes during the handshake", now, &effects)
     } else if link.control.count > Link.controlLimit {
       breach(link.id, .limitExceeded, "asks for more answers than it takes", now, &effects)

@@ -1,0 +1,74 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Both sides dial")
+struct BothDialTests {
+  private func dialEachOther() -> TwoSided {
+    let two = TwoSided()
+    two.scripts = [[two.invite(from: 0, id: 1)], [two.invite(from: 1, id: 1)]]
+    return two
+  }
+
+  /// What is not as it should be: one association on each side, the same, over the same link, and every invitation answered.
+  private func fault(_ two: TwoSided, inviting: [Int] = [0, 1]) -> String? {
+    for index in 0...1 {
+      let side = two.sides[index]
+      let census = side.census
+      guard census.associations == 1, census.links == 1, census.members == 1 else { return "\(index): \(census)" }
+      guard census.attempts == 0, census.dials == 0 else { return "\(index) still tries: \(census)" }
+      let replies = side.log.replies(to: 1)
+      guard replies == (inviting.contains(index) ? [.connected(two.sides[1 - index].node)] : []) else {
+        return "\(index) was told \(replies)"
+      }
+      guard side.log.events.count(where: { if case .connected = $0 { true } else { false } }) == 1 else {
+        return "\(index) did not see one connection: \(side.log.events)"
+      }
+      guard !side.log.events.contains(where: { if case .disconnected = $0 { true } else { false } }) else {
+        return "\(index) was disconnected"
+      }
+    }
+    let associations = two.sides.compactMap { $0.engine.associations.values.first }
+    guard associations[0].id == associations[1].id, associations[0].link == associations[1].link else {
+      return "two associations"
+    }
+    return two.isBreached ? "a rule was broken" : nil
+  }
+
+  @Test("in every order of the two links' events there is one association, and both invitations succeed")
+  func everyOrder() {
+    #expect(TwoSided.inEveryOrder(limit: 50_000, of: dialEachOther) { fault($0) } > 100)
+  }
+
+  @Test("also where codes and trust are answered late, in orders that seeds draw", arguments: 0..<10 as Range<UInt64>)
+  func lateAnswers(seed: UInt64) {
+    for round in 0..<20 as Range<UInt64> {
+      var random = SeededRandom(seed: seed << 32 | round)
+      let two = dialEachOther()
+      for side in two.sides { side.answersHandshake = false }
+      two.run(&random)
+      let fault = fault(two)
+      #expect(fault == nil, "seed \(seed), round \(round)")
+    }
+  }
+
+  @Test("a side that has lost the link dials anew while the other does not know: one association", arguments: 0...1)
+  func lostByOneSide(loser: Int) {
+    let orders = TwoSided.inEveryOrder {
+      let two = TwoSided().associated()
+      for id in two.sides[loser].engine.links.keys.sorted() {
+        two.sides[loser].take(.linkClosed(id, .failed(LinkFailure(.reset))))
+      }
+      two.scripts[loser] = [two.invite(from: loser, id: 1)]
+      two.reactions[1 - loser] = { _, event in
+        guard case .invitationReceived(let peer, _, _) = event else { return nil }
+        return .commanded(CommandID(rawValue: 50), .answerInvitation(peer.node, accept: true, .declined))
+      }
+      return two
+    } fault: {
+      fault($0, inviting: [loser])
+    }
+    #expect(orders >= 1)
+  }
+}

@@ -1,0 +1,258 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("The handshake of a link")
+struct HandshakeTests {
+  /// The engine has dialled, and its link is open.
+  private func dialled(_ configuration: EngineConfiguration = configuration()) -> OneSided {
+    let one = OneSided(isSmaller: true, configuration)
+    one.invite()
+    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    return one
+  }
+
+  @Test("the dialling side speaks first, and only commits to its nonce")
+  func diallerSpeaksFirst() {
+    let one = OneSided(isSmaller: true)
+    #expect(one.invite().effects == [.dial(DialID(rawValue: 1), .tcp, [tcp("far")])])
+    let outcome = one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    guard case .hello(let hello)? = outcome.frames.first else {
+      Issue.record("no hello")
+      return
+    }
+    #expect(hello.code == .commitment(someNonce))
+    #expect(hello.scope == "test" && hello.name == "a device" && hello.held == nil)
+    #expect(outcome.frames.count == 1)
+  }
+
+  @Test("the dialling side reveals its nonce, proves the peer, associates and invites")
+  func diallerGoesOn() {
+    let one = dialled()
+    let outcome = one.receive(one.hello(.nonce(someNonce)))
+    #expect(outcome.effects.contains(.judgeTrust(one.link, one.far, name: "far")))
+    guard case .codeReveal(someNonce)? = outcome.frames.first,
+      case .associate(_, 0)? = outcome.frames.dropFirst().first,
+      case .invite? = outcome.frames.last
+    else {
+      Issue.record("\(outcome.frames)")
+      return
+    }
+    #expect(one.side.census.associations == 1)
+  }
+
+  @Test("the accepting side waits for a hello, answers with its nonce, and waits for the reveal")
+  func acceptorWaits() {
+    let one = OneSided()
+    #expect(one.side.take(.linkOpened(one.link, one.opening())).frames.isEmpty)
+    let answer = one.receive(one.hello())
+    guard case .hello(let hello)? = answer.frames.first else {
+      Issue.record("no hello")
+      return
+    }
+    #expect(hello.code == .nonce(someNonce))
+    #expect(!answer.effects.contains { if case .deriveCode = $0 { true } else { false } })
+    let reveal = one.receive(.codeReveal(nonce: someNonce))
+    #expect(
+      reveal.effects.first
+        == .deriveCode(one.link, diallerNonce: someNonce, acceptorNonce: someNonce, commitment: someNonce))
+  }
+
+  @Test("the larger id waits for `associate`, and answers it")
+  func largerWaits() {
+    let one = OneSided()
+    one.open()
+    #expect(one.side.census.associations == 0)
+    #expect(
+      one.receive(.associate(AssociationID(high: 1, low: 2), received: 0)).frames
+        == [.associated(received: 0, begun: 1)])
+    #expect(one.side.census.associations == 1)
+  }
+
+  @Test("the smaller id associates as soon as the peer is trusted")
+  func smallerDecides() {
+    let one = OneSided(isSmaller: true)
+    guard case .associate(_, 0)? = one.open().frames.last else {
+      Issue.record("no associate")
+      return
+    }
+    #expect(one.side.census.associations == 1)
+  }
+
+  @Test(
+    "what a hello can have wrong ends the link with its reason",
+    arguments: [
+      ("version", Reason.version), ("scope", .wrongSession), ("empty scope", .wrongSession),
+      ("longer scope", .wrongSession), ("ourselves", .selfConnection), ("dialler's part", .protocolBroken),
+      ("no part", .protocolBroken),
+    ])
+  func wrongHello(what: String, reason: Reason) {
+    let one = dialled()
+    var opening = one.opening(dial: nil)
+    let second = LinkID(rawValue: 2)
+    if what == "ourselves" { opening.peer = one.side.node.peer }
+    // On a link that the far side dialled; the part of the code is wrong there for a nonce.
+    one.side.take(.linkOpened(second, opening))
+    let hello = one.hello(
+      what == "no part" ? nil : what == "dialler's part" ? .nonce(someNonce) : .commitment(someNonce)
+    ) { hello in
+      switch what {
+      case "version": hello.versions = 2...3
+      case "scope": hello.scope = "tesT"
+      case "empty scope": hello.scope = ""
+      case "longer scope": hello.scope = "test2"
+      case "ourselves": hello.incarnation = one.side.node.incarnation
+      default: break
+      }
+    }
+    let outcome = one.side.take(.received(second, FrameEncoder.encode(hello)[...]))
+    #expect(outcome.closeReason == reason)
+    #expect(outcome.effects.last == .closeLink(second, flush: true))
+    #expect(one.side.census.links == 1)
+    #expect(outcome.replies(to: 1).isEmpty, "the other link goes on")
+  }
+
+  @Test(
+    "on a dialled link the failure is the invitation's reply",
+    arguments: [(Reason.version, Blame.peer), (.wrongSession, .peer), (.protocolBroken, .peer)])
+  func failureIsTheReply(reason: Reason, blame: Blame) {
+    let one = dialled()
+    let part = reason == .protocolBroken ? CodePart.commitment(someNonce) : .nonce(someNonce)
+    let outcome = one.receive(
+      one.hello(part) { hello in
+        if reason == .version { hello.versions = 9...9 }
+        if reason == .wrongSession { hello.scope = "other" }
+      })
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("no reply")
+      return
+    }
+    #expect(ending.reason == reason && ending.blame == blame)
+    #expect(one.side.census == OneSided().side.census)
+  }
+
+  @Test("scopes are compared byte by byte: the same letters in another form are another session")
+  func scopeBytes() {
+    let one = OneSided(configuration { $0.scope = "caf\u{E9}" })
+    one.side.take(.linkOpened(one.link, one.opening()))
+    #expect(one.receive(one.hello { $0.scope = "cafe\u{301}" }).closeReason == .wrongSession)
+  }
+
+  @Test("a reveal that is not what was committed to ends the link")
+  func codeMismatch() {
+    let one = OneSided()
+    one.side.code = nil
+    let outcome = one.open()
+    #expect(outcome.closeReason == .identity)
+    #expect(one.side.census.links == 0)
+  }
+
+  @Test("a peer that is not trusted is told the policy's words")
+  func trustRefused() {
+    let one = dialled()
+    one.side.judgement = .refused(.identity, detail: "another key")
+    let outcome = one.receive(one.hello(.nonce(someNonce)))
+    #expect(outcome.frames.last == .close(.identity, detail: "another key"))
+    #expect(outcome.replies(to: 1) == [.failed(Ending(.identity, .peer, "another key"))])
+    #expect(one.side.census.links == 0)
+  }
+
+  @Test("a link to somebody else than expected is closed at once, without a word")
+  func anotherPeer() {
+    let one = OneSided()
+    one.side.command(.invite(.addresses([tcp("x")], expected: peer(7)), context: [], timeout: .seconds(9)), id: 1)
+    let outcome = one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    #expect(outcome.effects.first == .closeLink(one.link, flush: false))
+    #expect(outcome.frames.isEmpty)
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("no reply")
+      return
+    }
+    #expect(ending.reason == .identity)
+    #expect(one.side.census.attempts == 0)
+  }
+
+  @Test("a frame at the wrong time ends the link", arguments: LegalFramesTests.table.map(\.0))
+  func wrongFrame(frame: Frame) {
+    switch frame {
+    case .hello, .close: return
+    default: break
+    }
+    let one = OneSided()
+    one.side.take(.linkOpened(one.link, one.opening()))
+    let outcome = one.receive(frame)
+    #expect(outcome.closeReason == .protocolBroken)
+    #expect(one.side.census.links == 0)
+  }
+
+  @Test("`associate` from the larger id ends the link, also in the place of an answer")
+  func associateFromTheLarger() {
+    let one = OneSided(isSmaller: true)
+    one.side.answersHandshake = false
+    one.open()
+    // The trust is not judged yet: the frame waits for it, and comes to an active link then.
+    #expect(one.receive(.associate(AssociationID(high: 1, low: 2), received: 0)).effects == [])
+    one.side.take(.codeDerived(one.link, "1"))
+    #expect(one.side.take(.trustJudged(one.link, .known)).closeReason == .protocolBroken)
+  }
+
+  @Test("`associate` that goes on with something we never had is refused")
+  func associateWithThePast() {
+    let one = OneSided()
+    one.open()
+    let outcome = one.receive(.associate(AssociationID(high: 1, low: 2), received: 5))
+    #expect(outcome.closeReason == .noSuchAssociation)
+  }
+
+  @Test("frames that come while the driver judges wait, and are then taken in their order")
+  func pausedFrames() {
+    let one = OneSided()
+    one.side.answersHandshake = false
+    one.open()
+    #expect(
+      one.receive(.associate(AssociationID(high: 1, low: 2), received: 0), .invite(timeout: 9, context: [4])).effects
+        == [])
+    one.side.take(.codeDerived(one.link, "1"))
+    let outcome = one.side.take(.trustJudged(one.link, .known))
+    #expect(outcome.frames == [.associated(received: 0, begun: 1)])
+    guard case .invitationReceived(_, [4], _)? = outcome.events.first else {
+      Issue.record("no invitation")
+      return
+    }
+  }
+
+  @Test("more bytes than a handshake needs end the link while the driver judges")
+  func tooManyPausedBytes() {
+    let one = OneSided()
+    one.side.answersHandshake = false
+    one.open()
+    let half = [UInt8](repeating: 0, count: Link.pausedLimit / 2)[...]
+    #expect(one.side.take(.received(one.link, half), .received(one.link, half)).effects == [])
+    #expect(one.side.take(.received(one.link, [0])).closeReason == .limitExceeded)
+  }
+
+  @Test("a handshake ends with its time, at every step", arguments: 0...3)
+  func timeout(step: Int) {
+    let one = OneSided(configuration { $0.handshakeTimeout = .seconds(4) })
+    one.side.answersHandshake = step == 3
+    one.side.take(.linkOpened(one.link, one.opening()))
+    if step >= 1 { one.receive(one.hello()) }
+    if step >= 2 { one.receive(.codeReveal(nonce: someNonce)) }
+    #expect(one.side.wait(.seconds(4) - .nanoseconds(1)).closeReason == nil)
+    #expect(one.side.wait(.nanoseconds(1)).closeReason == .timedOut)
+    #expect(one.side.census.links == 0)
+    #expect(one.side.engine.nextDeadline == nil)
+  }
+
+  @Test("the oldest unfinished link makes room for a new one, an active one never does")
+  func handshakeLimit() {
+    let one = OneSided(configuration { $0.handshakeLimit = 2 }).associated()
+    for number: UInt64 in 2...3 { one.side.take(.linkOpened(LinkID(rawValue: number), one.opening())) }
+    let outcome = one.side.take(.linkOpened(LinkID(rawValue: 4), one.opening()))
+    #expect(outcome.closedLinks == [LinkID(rawValue: 2)])
+    #expect(outcome.closeReason == .limitExceeded)
+    #expect(one.side.census.links == 3)
+    #expect(one.side.census.associations == 1)
+  }
+}

@@ -1,0 +1,64 @@
+import PiconetEngine
+import PiconetWire
+
+/// An engine whose far side is played by the test, frame by frame.
+final class OneSided {
+  let side: Side
+  let far: NodeID
+  let link = LinkID(rawValue: 1)
+
+  /// - Parameter isSmaller: the engine has the smaller id and decides which link is used.
+  init(isSmaller: Bool = false, _ configuration: EngineConfiguration = configuration()) {
+    side = Side(node(isSmaller ? 1 : 9), configuration)
+    far = node(isSmaller ? 9 : 1)
+  }
+
+  func opening(dial: DialID? = nil) -> LinkOpening {
+    LinkOpening(dial: dial, peer: far.peer, traits: someTraits, nonce: someNonce, commitment: someNonce)
+  }
+
+  func hello(_ code: CodePart? = .commitment(someNonce), _ change: (inout Hello) -> Void = { _ in }) -> Frame {
+    var hello = Hello(incarnation: far.incarnation, name: "far", scope: "test", code: code)
+    change(&hello)
+    return .hello(hello)
+  }
+
+  @discardableResult
+  func receive(_ frames: Frame...) -> Outcome {
+    side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+  }
+
+  /// The far side dials and proves itself.
+  @discardableResult
+  func open(_ change: (inout Hello) -> Void = { _ in }) -> Outcome {
+    var outcome = side.take(.linkOpened(link, opening()))
+    outcome += receive(hello(.commitment(someNonce), change))
+    outcome += receive(.codeReveal(nonce: someNonce))
+    return outcome
+  }
+
+  /// An association, over a link that the far side dialled.
+  func associated(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
+    open(change)
+    if far < side.node {
+      receive(.associate(AssociationID(high: 1, low: 2), received: 0))
+    } else {
+      receive(.associated(received: 0, begun: 1))
+    }
+    return self
+  }
+
+  /// The far side invites, and we accept.
+  func connected(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
+    _ = associated(change)
+    receive(.invite(timeout: 10_000, context: []))
+    side.command(.answerInvitation(far, accept: true, .declined))
+    return self
+  }
+
+  /// Invites the far side by an address; the reply has the id 1.
+  @discardableResult
+  func invite(timeout: Duration = .seconds(30), id: UInt64 = 1) -> Outcome {
+    side.command(.invite(.addresses([tcp("far")], expected: nil), context: [], timeout: timeout), id: id)
+  }
+}

@@ -1,0 +1,176 @@
+import PiconetWire
+
+@testable import PiconetEngine
+
+/// What one or more facts brought about.
+struct Outcome {
+  var effects: [Effect] = []
+  /// The frames handed to links, in order.
+  var frames: [Frame] = []
+
+  var events: [Event] {
+    effects.compactMap { effect in
+      if case .deliver(let event) = effect { return event }
+      return nil
+    }
+  }
+
+  func replies(to command: UInt64) -> [Reply] {
+    effects.compactMap { effect in
+      if case .reply(CommandID(rawValue: command), let reply) = effect { return reply }
+      return nil
+    }
+  }
+
+  var closedLinks: [LinkID] {
+    effects.compactMap { effect in
+      if case .closeLink(let link, _) = effect { return link }
+      return nil
+    }
+  }
+
+  /// The reason of the close frame.
+  var closeReason: Reason? {
+    for case .close(let reason, _) in frames { return reason }
+    return nil
+  }
+
+  static func += (left: inout Outcome, right: Outcome) {
+    left.effects += right.effects
+    left.frames += right.frames
+  }
+}
+
+/// One engine with a driver that does the least: all that is transmitted is with the kernel at once, codes and trust are
+/// answered as set, disks answer at once.
+final class Side {
+  let node: NodeID
+  var now = seconds(1)
+  private(set) var engine: SessionEngine
+  /// Every effect since the start.
+  private(set) var log = Outcome()
+
+  var code: String? = "123456"
+  var judgement = TrustJudgement.known
+  /// False: the caller answers `deriveCode` and `judgeTrust`.
+  var answersHandshake = true
+  /// False: the caller answers what sources and stores are asked.
+  var answersDisk = true
+  /// False: the caller answers the store's last step.
+  var answersCommit = true
+  /// False: the caller tells what is with the kernel.
+  var takesAll = true
+  /// What the caller has to answer.
+  private(set) var unanswered: [Effect] = []
+  private var storedCounts: [TransferID: UInt64] = [:]
+  private var decoders: [LinkID: FrameDecoder] = [:]
+  private var nextCommand: UInt64 = 1_000
+
+  init(_ node: NodeID, _ configuration: EngineConfiguration = configuration(), seed: UInt64 = 1) {
+    self.node = node
+    engine = SessionEngine(identity: LocalIdentity(node: node), configuration: configuration, seed: seed)
+  }
+
+  var census: EngineCensus { engine.census }
+  var members: [NodeID] { engine.associations.values.filter(\.isMember).map(\.node).sorted() }
+
+  /// Takes facts in one batch, flushes, answers what the driver has to answer, until nothing is left to do.
+  @discardableResult
+  func take(_ facts: Fact...) -> Outcome { take(facts) }
+
+  @discardableResult
+  func take(_ facts: [Fact]) -> Outcome {
+    var outcome = Outcome()
+    var waiting = facts
+    repeat {
+      var effects: [Effect] = []
+      for fact in waiting { engine.handle(fact, at: now, into: &effects) }
+      engine.flush(at: now, into: &effects)
+      waiting = effects.compactMap { answer($0, &outcome.frames) }
+      outcome.effects += effects
+    } while !waiting.isEmpty
+    log += outcome
+    return outcome
+  }
+
+  @discardableResult
+  func command(_ command: Command, id: UInt64? = nil) -> Outcome {
+    nextCommand += 1
+    return take(.commanded(CommandID(rawValue: id ?? nextCommand), command))
+  }
+
+  /// Time passes, and the deadlines in it are met one after the other.
+  @discardableResult
+  func wait(_ duration: Duration) -> Outcome {
+    var outcome = Outcome()
+    let end = now + duration
+    while let next = engine.nextDeadline, next <= end {
+      now = max(now, next)
+      outcome += take(.deadlineReached)
+      if let again = engine.nextDeadline, again <= now { break }
+    }
+    now = max(now, end)
+    return outcome
+  }
+
+  var hasUnanswered: Bool { !unanswered.isEmpty }
+
+  /// What was before does not count any more.
+  func forgetLog() { log = Outcome() }
+
+  func takeUnanswered() -> Effect? { unanswered.isEmpty ? nil : unanswered.removeFirst() }
+
+  private func answer(_ effect: Effect, _ frames: inout [Frame]) -> Fact? {
+    switch effect {
+    case .transmit(let link, let bytes):
+      decode(bytes, on: link, &frames)
+      return takesAll ? .transmitted(link, byteCount: bytes.count) : nil
+    case .deriveCode, .judgeTrust:
+      if answersHandshake { return fact(answering: effect) }
+      unanswered.append(effect)
+    case .readChunks, .finishSource, .storeChunk, .commitStore:
+      var isCommit = false
+      if case .commitStore = effect { isCommit = true }
+      if answersDisk, answersCommit || !isCommit { return fact(answering: effect) }
+      unanswered.append(effect)
+    default: break
+    }
+    return nil
+  }
+
+  private func decode(_ bytes: Bytes, on link: LinkID, _ frames: inout [Frame]) {
+    var decoder = decoders[link] ?? FrameDecoder(frameLimit: WireLimits.largestFrame)
+    decoder.push(bytes)
+    while let frame = try? decoder.next() { frames.append(frame) }
+    decoders[link] = decoder
+  }
+
+  /// What a driver answers where all goes well.
+  func fact(answering effect: Effect) -> Fact? {
+    switch effect {
+    case .deriveCode(let link, _, _, _): return .codeDerived(link, code)
+    case .judgeTrust(let link, _, _): return .trustJudged(link, judgement)
+    case .readChunks(let id, let number, _, let payloadCount, let frameCount):
+      let frames = chunkFrames(number, payloadCount: payloadCount, frameCount: frameCount)
+      return .chunksRead(id, frames: frames, payloadCount: payloadCount)
+    case .finishSource(let id): return .sourceFinished(id, someDigest)
+    case .storeChunk(let id, let bytes):
+      storedCounts[id, default: 0] += UInt64(bytes.count)
+      return .chunkStored(id, upTo: storedCounts[id] ?? 0)
+    case .commitStore(let id, _, _): return .committed(id, name: Array("stored".utf8))
+    default: return nil
+    }
+  }
+
+  private func chunkFrames(_ number: UInt64, payloadCount: Int, frameCount: Int) -> Bytes {
+    let full = frameCount - FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount)
+    var frames: [UInt8] = []
+    var left = payloadCount
+    while left > 0 {
+      let count = min(left, full)
+      FrameEncoder.append(.chunk(transfer: number, bytes(count)), to: &frames)
+      left -= count
+    }
+    return frames[...]
+  }
+}
