@@ -7,10 +7,15 @@ private let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6
 
 /// The examples of EVENTS.md, as values.
 private let examples: [Event] = [
+  .listening(
+    .init(
+      peer: fingerprint, name: "Living room", session: "piconet-images",
+      addresses: ["192.0.2.7:4000", "[2001:db8::7]:4000"], directory: "/home/ada/Pictures")),
   .found(.init(peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000")),
   .connecting(.init(peer: fingerprint, name: "Living room", transport: "tcp", address: "[2001:db8::7]:4000")),
   .connected(
     .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
+  .declined(.init(peer: fingerprint, name: "Somebody", reason: "not-known")),
   .offered(.init(peer: fingerprint, file: "sunset.jpg", bytes: 48_211, mediaType: ImageKind.jpeg.mediaType)),
   .progress(
     .init(peer: fingerprint, file: "sunset.jpg", done: 16_384, total: 48_211, rate: 1_200_000, remaining: 1)),

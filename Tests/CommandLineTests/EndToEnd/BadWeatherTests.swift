@@ -168,7 +168,7 @@ struct BadWeatherTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1")
       let sender = try scene.sender("--to", "Kitchen", try scene.sparse("large.jpg", size: size))
-      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await sender.end(within: .seconds(600)) == 0, "\(sender.error)")
       #expect(await receiver.end() == 0)
       for tool in [sender, receiver] { #expect((1..<64 << 10).contains(tool.peakMemory), "\(tool.peakMemory) KiB") }
       let stored = try FileManager.default.attributesOfItem(atPath: scene.into + "/large.jpg")

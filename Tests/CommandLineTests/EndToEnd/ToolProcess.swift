@@ -141,8 +141,10 @@ final class ToolProcess: Sendable {
   }
 
   /// Waits until `condition` gives something; nil when that takes too long.
-  private func wait<Value: Sendable>(_ condition: @Sendable @escaping (borrowing Snapshot) -> Value?) async -> Value? {
-    let deadline = ContinuousClock.now + Self.patience
+  private func wait<Value: Sendable>(
+    atMost patience: Duration = patience, _ condition: @Sendable @escaping (borrowing Snapshot) -> Value?
+  ) async -> Value? {
+    let deadline = ContinuousClock.now + patience
     let alarm = Task {
       try await ContinuousClock().sleep(until: deadline)
       change { _ in }
@@ -190,7 +192,7 @@ final class ToolProcess: Sendable {
   }
 
   /// Waits for the end; nil if it does not come.
-  func end() async -> Int32? { await wait { $0.status } }
+  func end(within patience: Duration = patience) async -> Int32? { await wait(atMost: patience) { $0.status } }
 
   func type(_ keys: String) {
     if let terminal { _ = keys.withCString { write(terminal, $0, strlen($0)) } }

@@ -7,6 +7,8 @@ struct PeerConnection: Sendable {
     case address(HostAndPort)
   }
 
+  private static let hintTime = Duration.milliseconds(700)
+
   let node: Node
   let place: Place
   let console: Console
@@ -29,10 +31,18 @@ struct PeerConnection: Sendable {
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
     // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (proofs, proof) = AsyncStream<ProvenMember>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    async let told: Void = { for await peer in proofs { tell(peer) } }()
+    let told = Task {
+      for await peer in proofs {
+        tell(peer)
+        // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
+        try? await ContinuousClock().sleep(for: Self.hintTime)
+        if !Task.isCancelled { console.note("Waiting for \(console.safe(peer.name)) to accept...") }
+      }
+    }
     let outcome = await invite(timeout: timeout) { proof.yield($0) }
     proof.finish()
-    await told
+    told.cancel()
+    await told.value
     do throws(PiconetError) {
       return try outcome.get()
     } catch {

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Whom --to means")
+struct RecipientMatchTests {
+  private let key = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  private let otherKey = "9f86d081884c0000000000000000000000000000000000000000000000000000"
+
+  private func peer(_ name: String, _ key: String, _ id: String) -> SightedPeer {
+    SightedPeer(fingerprint: key, name: name, id: id)
+  }
+
+  @Test("a name means the peer that is called so, whatever the form of its accents")
+  func name() {
+    let peers = [peer("Küche", key, "1"), peer("Hall", otherKey, "2")]
+    #expect(Recipient.named("Ku\u{308}che").matches(in: peers).map(\.id) == ["1"])
+    #expect(Recipient.named("küche").matches(in: peers).isEmpty)
+  }
+
+  @Test("two devices of one name are both meant, one device that was restarted only once")
+  func namesakes() {
+    #expect(Recipient.named("A").matches(in: [peer("A", key, "1"), peer("A", otherKey, "2")]).count == 2)
+    #expect(Recipient.named("A").matches(in: [peer("A", key, "1"), peer("A", key, "2")]).map(\.id) == ["2"])
+  }
+
+  @Test("twelve digits of a fingerprint are enough, fewer are a name; a name stands before a fingerprint")
+  func fingerprint() {
+    let peers = [peer("A", key, "1"), peer("B", "aa" + key.dropFirst(2), "2")]
+    #expect(Recipient.named("9F86D081884C").matches(in: peers).map(\.id) == ["1"])
+    #expect(Recipient.named("9f86d081884").matches(in: peers).isEmpty)
+    #expect(Recipient.peer(fingerprint: key).matches(in: peers).map(\.id) == ["1"])
+    let liar = peer("9f86d081884c", otherKey, "3")
+    #expect(Recipient.named("9f86d081884c").matches(in: peers + [liar]).map(\.id) == ["3"])
+    #expect(Recipient.named("9f86d081884c").matches(in: [peers[0], peer("C", otherKey, "4")]).count == 2)
+  }
+
+  @Test("all means everybody, two programs of one device too")
+  func all() {
+    #expect(Recipient.all.matches(in: [peer("A", key, "1"), peer("B", key, "2")]).count == 2)
+  }
+}

@@ -1,0 +1,102 @@
+import Piconet
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("What an error makes a tool exit with")
+struct TransferFailureTests {
+  private func code(_ code: PiconetError.Code, _ blame: Blame, on side: TransferFailure.Side = .sender) -> ExitCode {
+    TransferFailure(PiconetError(code, blame: blame), on: side).exitCode
+  }
+
+  @Test("a full disk is the receiver's local trouble, and a refusal for the sender")
+  func disk() {
+    for reason in [PiconetError.Code.diskFull, .noPermission, .directoryVanished, .storageFailed] {
+      #expect(code(reason, .us, on: .receiver) == .localFile)
+      #expect(code(reason, .peer, on: .sender) == .refused)
+    }
+  }
+
+  @Test("a source that can't be read is the sender's local trouble, and for the receiver the sender is lost")
+  func source() {
+    #expect(code(.sourceChanged, .us, on: .sender) == .localFile)
+    #expect(code(.sourceChanged, .peer, on: .receiver) == .linkLost)
+  }
+
+  @Test("who cancels was interrupted, who is cancelled was refused")
+  func cancelled() {
+    #expect(code(.cancelled, .us) == .interrupted)
+    #expect(code(.cancelled, .peer) == .refused)
+  }
+
+  @Test("each of the promised codes comes of what it stands for, and what is not known is internal")
+  func others() {
+    #expect(code(.unreachable, .link) == .noSuchPeer)
+    #expect(code(.declined, .peer) == .refused)
+    #expect(code(.timedOut, .peer) == .linkLost)
+    #expect(code(.linkFailed, .link) == .linkLost)
+    #expect(code(.identity, .peer) == .identity)
+    #expect(code(.codeMismatch, .peer) == .identity)
+    #expect(code(.state, .us) == .localFile)
+    #expect(code(PiconetError.Code(rawValue: "news"), .us) == .internalError)
+  }
+
+  @Test("words for programs have hyphens")
+  func words() {
+    #expect(TransferFailure(PiconetError(.linkFailed, blame: .link), on: .sender).word == "link-failed")
+    #expect(TransferFailure.hyphenated("declined") == "declined")
+  }
+
+  @Test("where the far side does not trust us, its paths are of no use to anybody here")
+  func identityThere() {
+    let error = PiconetError(.identity, blame: .us, detail: "remove line 3 of /home/x/known-peers")
+    #expect(!TransferFailure(error, on: .sender).message.contains("/home"))
+  }
+}
+
+@Suite("What the environment says")
+struct ProgramEnvironmentTests {
+  private func environment(_ variables: [String: String], host: String = "desk") -> ProgramEnvironment {
+    ProgramEnvironment(variable: { variables[$0] }, hostName: host)
+  }
+
+  @Test("PICONET_INTERFACES names interfaces; only lo alone keeps to this machine")
+  func interfaces() {
+    #expect(environment([:]).interfaces == nil)
+    #expect(environment(["PICONET_INTERFACES": ""]).interfaces == nil)
+    #expect(environment(["PICONET_INTERFACES": "lo, eth0"]).interfaces == ["lo", "eth0"])
+    #expect(!environment(["PICONET_INTERFACES": "lo,eth0"]).isLoopbackOnly)
+    #expect(environment(["PICONET_INTERFACES": "lo"]).isLoopbackOnly)
+  }
+
+  @Test("the host's name without its domain is the peer's name, never longer than a peer's name may be")
+  func name() {
+    #expect(environment([:], host: "desk.example.org").peerName == "desk")
+    #expect(environment([:], host: "").peerName == "Linux")
+    #expect(environment([:], host: String(repeating: "ä", count: 40)).peerName.utf8.count == 62)
+  }
+
+  @Test("the identity is kept under XDG_STATE_HOME, else under HOME")
+  func state() throws {
+    let set = try environment(["XDG_STATE_HOME": "/s", "HOME": "/h"]).configuration(
+      session: nil, name: nil, mode: .peer)
+    #expect(set.identity == .directory("/s/piconet"))
+    let unset = try environment(["HOME": "/h"]).configuration(session: nil, name: nil, mode: .peer)
+    #expect(unset.identity == .directory("/h/.local/state/piconet"))
+    #expect(unset.session == "piconet-images" && unset.name == "desk")
+  }
+}
+
+@Suite("A gate for tasks")
+struct TaskGateTests {
+  @Test("who is cancelled while waiting does not pass, and takes nobody's place")
+  func cancelled() async {
+    let gate = TaskGate(1)
+    #expect(await gate.enter())
+    let waiting = Task { await gate.enter() }
+    waiting.cancel()
+    #expect(await waiting.value == false)
+    gate.leave()
+    #expect(await gate.enter())
+  }
+}
