@@ -137,6 +137,11 @@ extension SessionEngine {
       abandon(transfer, Ending(reason, .us), &effects)
     }
     refuseIncoming(of: far, Ending(reason, .us), &effects)
+    if association.invitationExpires != nil {
+      associations[far]?.invitationExpires = nil
+      send(.decline(reason, detail: ""), to: far)
+      deliver(.invitationEnded(far, Ending(reason, .us)), &effects)
+    }
     dirty.insert(association.link)
   }
 
