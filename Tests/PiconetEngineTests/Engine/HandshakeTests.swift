@@ -242,7 +242,7 @@ struct HandshakeTests {
     #expect(one.side.wait(.seconds(4) - .nanoseconds(1)).closeReason == nil)
     #expect(one.side.wait(.nanoseconds(1)).closeReason == .timedOut)
     #expect(one.side.census.links == 0)
-    #expect(one.side.engine.nextDeadline == nil)
+    #expect(one.side.nextDeadline == nil)
   }
 
   @Test("the oldest unfinished link makes room for a new one, an active one never does")

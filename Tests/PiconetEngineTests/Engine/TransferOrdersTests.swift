@@ -94,13 +94,12 @@ struct TransferOrdersTests {
     return told <= stored ? nil : "\(told) stored for the sender, \(stored) for the receiver"
   }
 
-  @Test("each side sees one outcome, and numbers are taken again in safety", arguments: scripts, [1, 64])
-  func outcomes(script: String, transferLimit: Int) {
-    #expect(
-      TwoSided.inEveryOrder {
-        world(script, transferLimit: transferLimit)
-      } fault: {
-        fault($0, script)
-      } >= 1)
+  @Test("each side sees one outcome, and numbers are taken again in safety", arguments: scripts)
+  func outcomes(script: String) {
+    // With room for one transfer a second offer waits for the end of the first.
+    let hasSeveral = script.filter { $0 == "o" }.count > 1
+    for limit in hasSeveral ? [1, 64] : [64] {
+      #expect(TwoSided.inEveryOrder(of: { world(script, transferLimit: limit) }, fault: { fault($0, script) }) >= 1)
+    }
   }
 }

@@ -72,6 +72,7 @@ final class Side {
   }
 
   var census: EngineCensus { engine.census }
+  var nextDeadline: Instant? { engine.nextDeadline }
   var members: [NodeID] { engine.associations.values.filter(\.isMember).map(\.node).sorted() }
 
   /// Takes facts in one batch, flushes, answers what the driver has to answer, until nothing is left to do.

@@ -71,19 +71,27 @@ final class TwoSided {
     do {
       let orders = try Interleavings.forEach(limit: limit) { orders in
         let two = make()
-        var order = ""
+        var order: [Choice] = []
         while let choice = orders.pick(two.choices) {
-          order += " \(choice.side == 0 ? "small" : "large"):\(two.describe(choice))"
+          order.append(choice)
           two.perform(choice)
         }
         if !orders.isRedundant, let fault = fault(two) {
-          Issue.record("\(fault); order:\(order)", sourceLocation: sourceLocation)
+          Issue.record("\(fault); order:\(make().describe(order))", sourceLocation: sourceLocation)
           throw Found()
         }
       }
       if orders == nil { Issue.record("more than \(limit) orders", sourceLocation: sourceLocation) }
       return orders ?? 0
     } catch { return 0 }
+  }
+
+  /// Performs the choices again and tells what each was.
+  private func describe(_ order: [Choice]) -> String {
+    order.reduce(into: "") { text, choice in
+      text += " \(choice.side == 0 ? "small" : "large"):\(describe(choice))"
+      perform(choice)
+    }
   }
 
   private func describe(_ choice: Choice) -> String {

@@ -1,0 +1,103 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("The room of a session")
+struct CapacityTests {
+  private let second = LinkID(rawValue: 2)
+
+  /// A session of two, which is full with the far side; another peer has an association.
+  private func full() -> OneSided {
+    let one = OneSided(configuration { $0.capacity = 2 }).connected()
+    associate(one)
+    return one
+  }
+
+  private func associate(_ one: OneSided) {
+    var opening = one.opening()
+    opening.peer = peer(2)
+    one.side.take(.linkOpened(second, opening))
+    receive(
+      one, .hello(Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test", code: .commitment(someNonce))))
+    receive(one, .codeReveal(nonce: someNonce))
+    receive(one, .associate(AssociationID(high: 3, low: 4), received: 0))
+  }
+
+  @discardableResult
+  private func receive(_ one: OneSided, _ frame: Frame) -> Outcome {
+    one.side.take(.received(second, FrameEncoder.encode(frame)[...]))
+  }
+
+  @Test("a full session declines invitations and says so")
+  func declines() {
+    let one = full()
+    guard case .decline(.full, _)? = receive(one, .invite(timeout: 9_000, context: [])).frames.first else {
+      Issue.record("not declined")
+      return
+    }
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test("a full session invites nobody")
+  func invitesNobody() {
+    let one = full()
+    let outcome = one.side.command(.invite(.node(node(2)), context: [], timeout: .seconds(9)), id: 1)
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("no reply")
+      return
+    }
+    #expect(ending.reason == .full && ending.blame == .us)
+  }
+
+  @Test("who accepts when the room is gone is told")
+  func acceptedTooLate() {
+    let one = OneSided(configuration { $0.capacity = 2 }).associated()
+    associate(one)
+    one.side.command(.invite(.node(node(2)), context: [], timeout: .seconds(9)), id: 1)
+    one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 2)
+    #expect(one.receive(.accept).replies(to: 2) == [.connected(one.far)])
+    let outcome = receive(one, .accept)
+    #expect(outcome.closeReason == .full)
+    #expect(outcome.replies(to: 1).count == 1)
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test("an invitation that waits for our answer finds the room gone")
+  func answeredTooLate() {
+    let one = OneSided(configuration { $0.capacity = 2 }).associated()
+    associate(one)
+    receive(one, .invite(timeout: 9_000, context: []))
+    one.receive(.invite(timeout: 9_000, context: []))
+    one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 3)
+    guard case .decline(.full, _)? = outcome.frames.first, case .failed? = outcome.replies(to: 3).first else {
+      Issue.record("\(outcome.effects)")
+      return
+    }
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test("an idle association makes room for another, a used one does not")
+  func associationLimit() {
+    let idle = OneSided(configuration { $0.associationLimit = 1 }).associated()
+    associate(idle)
+    #expect(idle.side.census.associations == 1)
+    #expect(idle.side.engine.associations[node(2)] != nil)
+    let used = OneSided(configuration { $0.associationLimit = 1 }).connected()
+    associate(used)
+    #expect(used.side.log.closeReason == .full)
+    #expect(used.side.members == [used.far])
+  }
+
+  @Test("an association that nobody uses ends with its time")
+  func idle() {
+    let one = OneSided(
+      configuration {
+        $0.idleTimeout = .seconds(3)
+      }
+    ).associated()
+    #expect(one.side.wait(.seconds(3) - .nanoseconds(1)).closeReason == nil)
+    #expect(one.side.wait(.nanoseconds(1)).closeReason == .idle)
+  }
+}

@@ -1,0 +1,223 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Invitations")
+struct InvitationTests {
+  private func ending(_ outcome: Outcome, _ command: UInt64 = 1) -> Ending? {
+    guard case .failed(let ending)? = outcome.replies(to: command).first else { return nil }
+    return ending
+  }
+
+  /// An association, and our invitation with the id 1 is with the far side.
+  private func inviting(_ configuration: EngineConfiguration = configuration()) -> OneSided {
+    let one = OneSided(configuration).associated()
+    #expect(
+      one.side.command(.invite(.node(one.far), context: [8], timeout: .seconds(9)), id: 1).frames
+        == [.invite(timeout: 9_000, context: [8])])
+    return one
+  }
+
+  /// The far side's invitation waits for our answer.
+  private func invited(timeout: UInt64 = 10_000, _ configuration: EngineConfiguration = configuration()) -> OneSided {
+    let one = OneSided(configuration).associated()
+    one.receive(.invite(timeout: timeout, context: [4]))
+    return one
+  }
+
+  @Test("accepted, both are told, and the peer is remembered")
+  func accepted() {
+    let one = inviting()
+    let outcome = one.receive(.accept)
+    #expect(outcome.replies(to: 1) == [.connected(one.far)])
+    #expect(outcome.effects.first == .rememberPeer(one.far.peer, name: "far"))
+    guard case .connected(let peer)? = outcome.events.first else {
+      Issue.record("not connected")
+      return
+    }
+    #expect(peer.node == one.far && peer.code == "123456" && peer.isKnown)
+  }
+
+  @Test("declined, the inviter gets the reason")
+  func declined() {
+    let one = inviting()
+    #expect(ending(one.receive(.decline(.declined, detail: "no"))) == Ending(.declined, .peer, "no"))
+    #expect(one.side.census.members == 0)
+    #expect(one.side.census.associations == 1)
+  }
+
+  @Test("an answer that nobody asked for ends the link", arguments: [true, false])
+  func unaskedAnswer(accepts: Bool) {
+    let one = OneSided().associated()
+    let answer = accepts ? Frame.accept : .decline(.declined, detail: "")
+    #expect(one.receive(answer).closeReason == .protocolBroken)
+    let other = inviting()
+    #expect(other.receive(answer, answer).closeReason == .protocolBroken)
+  }
+
+  @Test("withdrawn, the far side is told, and its answer is awaited without a reply")
+  func withdrawn() {
+    let one = inviting()
+    let outcome = one.side.command(.cancelInvitation(CommandID(rawValue: 1)), id: 2)
+    #expect(outcome.frames == [.withdraw(.cancelled)])
+    #expect(outcome.replies(to: 1).count == 1 && outcome.replies(to: 2) == [.done])
+    #expect(one.receive(.decline(.cancelled, detail: "")).effects == [])
+  }
+
+  @Test("cancelling what is over is done without effect")
+  func cancelledLate() {
+    let one = inviting()
+    one.receive(.accept)
+    #expect(
+      one.side.command(.cancelInvitation(CommandID(rawValue: 1)), id: 2).effects
+        == [.reply(CommandID(rawValue: 2), .done)])
+  }
+
+  @Test("without an answer the inviter gives up at its time")
+  func inviterExpires() {
+    let one = inviting()
+    #expect(one.side.wait(.seconds(9) - .nanoseconds(1)).replies(to: 1).isEmpty)
+    let outcome = one.side.wait(.nanoseconds(1))
+    #expect(ending(outcome)?.reason == .timedOut)
+    #expect(outcome.frames.contains(.withdraw(.timedOut)))
+  }
+
+  @Test(
+    "without an answer the invitation expires where it waits, at most after five minutes",
+    arguments: [(UInt64(0), 0), (10_000, 10_000), (300_000, 300_000), (300_001, 300_000), (1 << 61, 300_000)])
+  func invitedExpires(timeout: UInt64, expected: Int) {
+    let one = OneSided(configuration { $0.disconnectTimeout = .seconds(86_400) }).associated()
+    let events = one.receive(.invite(timeout: timeout, context: [4])).events
+    let expires = one.side.now + .milliseconds(expected)
+    guard case .invitationReceived(let peer, [4], expires)? = events.first else {
+      Issue.record("\(events)")
+      return
+    }
+    #expect(peer.node == one.far)
+    let before = one.side.now
+    let outcome = one.side.wait(.milliseconds(expected))
+    #expect(one.side.now == before + .milliseconds(expected))
+    #expect(outcome.frames.last == .decline(.timedOut, detail: ""))
+    #expect(outcome.events == [.invitationEnded(one.far, Ending(.timedOut, .us, "nobody answered in time"))])
+    #expect(ending(one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3), 3) != nil)
+  }
+
+  @Test("accepting makes a member, declining tells the reason, each answer counts once")
+  func answers() {
+    let accepting = invited()
+    #expect(
+      accepting.side.command(.answerInvitation(accepting.far, accept: true, .declined), id: 3).frames == [.accept])
+    #expect(accepting.side.members == [accepting.far])
+    #expect(ending(accepting.side.command(.answerInvitation(accepting.far, accept: true, .declined), id: 4), 4) != nil)
+    let declining = invited()
+    #expect(
+      declining.side.command(.answerInvitation(declining.far, accept: false, .notWanted), id: 3).frames
+        == [.decline(.notWanted, detail: "")])
+    #expect(declining.side.members == [])
+  }
+
+  @Test("a withdrawn invitation ends for the invited, and has its one answer")
+  func withdrawnThere() {
+    let one = invited()
+    let outcome = one.receive(.withdraw(.cancelled))
+    #expect(outcome.frames == [.decline(.cancelled, detail: "")])
+    #expect(outcome.events == [.invitationEnded(one.far, Ending(.cancelled, .peer))])
+  }
+
+  @Test("a second invitation beside the first ends the link, and so does one from a member")
+  func secondInvitation() {
+    #expect(invited().receive(.invite(timeout: 1, context: [])).closeReason == .protocolBroken)
+    #expect(OneSided().connected().receive(.invite(timeout: 1, context: [])).closeReason == .protocolBroken)
+  }
+
+  @Test("our invitation to one who invites us accepts the other's")
+  func invitationAsAnswer() {
+    let one = invited()
+    let outcome = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 1)
+    #expect(outcome.frames == [.accept])
+    #expect(outcome.replies(to: 1) == [.connected(one.far)])
+  }
+
+  @Test("invitations that cross are accepted by both")
+  func crossing() {
+    let one = inviting()
+    let outcome = one.receive(.invite(timeout: 9_000, context: []))
+    #expect(outcome.frames == [.accept])
+    #expect(outcome.replies(to: 1) == [.connected(one.far)])
+    #expect(one.receive(.accept).effects == [])
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test(
+    "messages before the acceptance end the link",
+    arguments: [Frame.message([1]), .fragment([1]), .unreliableMessage([1])])
+  func messageTooEarly(frame: Frame) {
+    #expect(invited().receive(frame).closeReason == .protocolBroken)
+  }
+
+  @Test(
+    "what can't be invited is refused at once",
+    arguments: ["ourselves", "nobody", "out of sight", "twice", "member", "context"])
+  func refusals(what: String) {
+    let one = what == "member" ? OneSided().connected() : inviting()
+    var context: [UInt8] = []
+    var target = InvitationTarget.node(one.far)
+    var reason = Reason.inProgress
+    switch what {
+    case "ourselves": (target, reason) = (.node(one.side.node), .selfConnection)
+    case "nobody": (target, reason) = (.addresses([], expected: nil), .unreachable)
+    case "out of sight": (target, reason) = (.node(node(5)), .unreachable)
+    case "member": reason = .alreadyConnected
+    case "context": (context, reason) = ([UInt8](repeating: 0, count: WireLimits.context + 1), .limitExceeded)
+    default: break
+    }
+    let outcome = one.side.command(.invite(target, context: context, timeout: .seconds(5)), id: 2)
+    #expect(ending(outcome, 2)?.reason == reason)
+    #expect(outcome.effects.count == 1)
+  }
+
+  @Test("a peer that a person has to confirm is invited only then")
+  func confirmation() {
+    let one = OneSided(isSmaller: true)
+    one.side.judgement = .ask
+    one.invite()
+    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    let outcome = one.receive(one.hello(.nonce(someNonce)))
+    guard case .confirmationNeeded(let peer)? = outcome.events.last else {
+      Issue.record("\(outcome.events)")
+      return
+    }
+    #expect(peer.code == "123456" && !peer.isKnown)
+    #expect(!outcome.frames.contains { if case .invite = $0 { true } else { false } })
+    let confirmed = one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
+    guard case .invite? = confirmed.frames.first else {
+      Issue.record("not invited")
+      return
+    }
+    #expect(confirmed.replies(to: 2) == [.done])
+    #expect(ending(one.side.command(.confirm(one.far, true, .codeMismatch), id: 3), 3)?.reason == .noSuchAssociation)
+  }
+
+  @Test("a peer that is not confirmed is told why, and the invitation fails")
+  func notConfirmed() {
+    let one = OneSided(isSmaller: true)
+    one.side.judgement = .ask
+    one.invite()
+    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    one.receive(one.hello(.nonce(someNonce)))
+    let outcome = one.side.command(.confirm(one.far, false, .codeMismatch), id: 2)
+    #expect(outcome.closeReason == .codeMismatch)
+    #expect(ending(outcome)?.reason == .codeMismatch)
+    #expect(one.side.census == OneSided().side.census)
+  }
+
+  @Test("an invitation whose dials all fail says what each tried")
+  func unreachable() {
+    let one = OneSided()
+    one.invite()
+    let outcome = one.side.take(.dialFailed(DialID(rawValue: 1), LinkFailure(.refused, "nobody there")))
+    #expect(ending(outcome) == Ending(.unreachable, .link, "tcp: refused: nobody there"))
+    #expect(one.side.census.attempts == 0 && one.side.census.dials == 0)
+  }
+}
