@@ -2,7 +2,7 @@ import Glibc
 import PiconetRuntime
 import Testing
 
-@Suite("Batch mailbox", .timeLimit(.minutes(1)))
+@Suite("Batch mailbox", .timeLimit(.minutes(5)))
 struct BatchMailboxTests {
   @Test("eight threads push a hundred thousand each: all arrive, in the order of each producer")
   func producers() async throws {

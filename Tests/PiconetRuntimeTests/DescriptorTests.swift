@@ -2,7 +2,7 @@ import Glibc
 import PiconetRuntime
 import Testing
 
-@Suite("Descriptors on a loop", .timeLimit(.minutes(1)))
+@Suite("Descriptors on a loop", .timeLimit(.minutes(5)))
 struct DescriptorTests {
   @Test("a watched descriptor's handler is called on the loop, in each round while it stays ready")
   func levelTriggered() async throws {

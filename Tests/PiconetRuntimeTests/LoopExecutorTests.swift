@@ -3,7 +3,7 @@ import PiconetRuntime
 import Synchronization
 import Testing
 
-@Suite("A loop as an executor", .timeLimit(.minutes(1)))
+@Suite("A loop as an executor", .timeLimit(.minutes(5)))
 struct LoopExecutorTests {
   @Test("tasks that prefer the loop, and actors on it, run on its thread")
   func tasksRunOnTheLoop() async throws {

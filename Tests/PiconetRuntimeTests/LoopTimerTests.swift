@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import Testing
 
-@Suite("Timers on a loop", .timeLimit(.minutes(1)))
+@Suite("Timers on a loop", .timeLimit(.minutes(5)))
 struct LoopTimerTests {
   @Test("timers fire in the order of their deadlines, equal ones in the order in which they were set")
   func order() async throws {

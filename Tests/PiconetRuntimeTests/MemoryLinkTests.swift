@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import Testing
 
-@Suite("Links in memory on a loop", .timeLimit(.minutes(1)))
+@Suite("Links in memory on a loop", .timeLimit(.minutes(5)))
 struct MemoryLinkTests {
   @Test("a megabyte passes through a link of a thousand bytes, in order, and then its end")
   func transfer() async throws {

@@ -1,7 +1,7 @@
 import PiconetRuntime
 import Testing
 
-@Suite("Worker thread", .timeLimit(.minutes(1)))
+@Suite("Worker thread", .timeLimit(.minutes(5)))
 struct WorkerThreadTests {
   @Test("work runs in order off the loop, answers come back on it, and stop runs what waits")
   func answers() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(1)))
+@Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(5)))
 struct AttemptTests {
   @Test("declined: the inviter is told so")
   func declined() async throws {

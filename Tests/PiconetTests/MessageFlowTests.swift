@@ -6,7 +6,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Messages when it gets crowded", .timeLimit(.minutes(1)))
+@Suite("Messages when it gets crowded", .timeLimit(.minutes(5)))
 struct MessageFlowTests {
   /// Sends until a send waits; how many were taken before.
   private static func sendUntilItWaits(_ member: Member, size: Int) -> (

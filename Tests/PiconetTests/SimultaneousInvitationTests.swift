@@ -2,7 +2,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Both sides invite at once", .timeLimit(.minutes(1)))
+@Suite("Both sides invite at once", .timeLimit(.minutes(5)))
 struct SimultaneousInvitationTests {
   @Test(
     "50 times two nodes dial each other at once: both calls succeed, and there is one association", arguments: 0..<5)

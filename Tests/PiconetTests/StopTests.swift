@@ -6,7 +6,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("The end of a node", .timeLimit(.minutes(1)))
+@Suite("The end of a node", .timeLimit(.minutes(5)))
 struct StopTests {
   @Test("stopping in the middle of everything ends every wait with shuttingDown, and leaves nothing: 100 seeds")
   func middleOfEverything() async throws {
