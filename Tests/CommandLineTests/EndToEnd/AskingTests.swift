@@ -36,7 +36,7 @@ struct AskingTests {
   func withdrawn() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(accept: "ask", json: false, onTerminal: true)
-      let sender = try scene.sender("--to", "Kitchen", "--timeout", "1", try scene.photo("a.jpg"))
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", try scene.photo("a.jpg"))
       #expect(await receiver.shows(question))
       #expect(await sender.end() == 5, "\(sender.error)")
       #expect(await receiver.shows("has gone"))

@@ -66,6 +66,8 @@ struct TransferFailure: Error, Hashable, Sendable {
       .directoryVanished, .nameRefused, .storageFailed:
       error.detail.isEmpty ? error.description : error.detail
     case .invalidArgument, .state: error.detail.isEmpty ? error.description : error.detail
+    case .cancelled: error.blame == .us ? "interrupted" : "the other side has cancelled it"
+    case .declined where error.detail.isEmpty: "the other side has declined"
     case .notWanted:
       error.blame == .us
         ? "not an image; use --any to take it all the same" : "not wanted there: not an image, and --any was not given"
