@@ -145,7 +145,8 @@ extension SessionEngine {
   mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links[id], link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail) = judgement {
-      refuse(id, reason, detail, now, &effects)
+      // The judge's words are for our own user: they may name a file of this machine.
+      end(id, Ending(reason, .peer, detail), told: "this device is not trusted there", now, &effects)
       return
     }
     links[id]?.judgement = judgement
@@ -194,9 +195,12 @@ extension SessionEngine {
   }
 
   /// Tells the far side the reason, closes the link and forgets it.
-  mutating func end(_ id: LinkID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+  /// - Parameter told: what the far side is told instead of the ending's own words.
+  mutating func end(
+    _ id: LinkID, _ ending: Ending, told: String? = nil, _ now: Instant, _ effects: inout [Effect]
+  ) {
     guard links[id] != nil else { return }
-    links[id]?.queue(.close(ending.reason, detail: ending.detail))
+    links[id]?.queue(.close(ending.reason, detail: told ?? ending.detail))
     handOver(id, now, &effects)
     effects.append(.closeLink(id, flush: true))
     forget(id, ending, now, &effects)
