@@ -48,8 +48,13 @@ struct AttemptTests {
       let first = await failure { try await pair.client.connect(to: pair.address(), timeout: .milliseconds(300)) }
       #expect(first?.code == .timedOut)
       async let second = pair.client.connect(to: pair.address())
-      let invitation = try #require(await pair.server.invitations.first())
-      _ = try await invitation.accept()
+      // The first one may still be there if its withdrawal has not arrived yet; it can't be accepted any more then.
+      var taken = 0
+      for await invitation in pair.server.invitations {
+        taken += 1
+        if await failure({ try await invitation.accept() }) == nil { break }
+      }
+      #expect(taken <= 2)
       _ = try await second
     }
   }
@@ -163,7 +168,8 @@ struct AttemptTests {
     ) { pair in
       let error = await failure { try await pair.client.connect(to: pair.address()) }
       #expect(error?.code == .identity, "\(String(describing: error))")
-      #expect(error?.description.contains("not the device that was remembered under this name") == true)
+      #expect(error?.description.contains("another device was remembered under this name there") == true)
+      #expect(error?.description.contains(state.path) == false, "no path of the other machine")
     }
   }
 

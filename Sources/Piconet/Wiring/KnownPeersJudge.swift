@@ -32,8 +32,10 @@ final class KnownPeersJudge: TrustJudge {
     case .known: .known
     case .new(.accepted): .new
     case .new(.needsAsking): .ask
-    case .refused(let refusal): .refused(.identity, detail: "\(refusal)")
-    case .keyChanged(let change): .refused(.identity, detail: "\(change)")
+    case .refused(let refusal): .refused(.identity, detail: "\(refusal)", told: "\(refusal)")
+    case .keyChanged(let change):
+      .refused(
+        .identity, detail: "\(change)", told: "another device was remembered under this name there")
     }
   }
 

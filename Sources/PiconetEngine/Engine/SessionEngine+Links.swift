@@ -144,9 +144,8 @@ extension SessionEngine {
 
   mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links[id], link.phase == .awaitingTrust else { return }
-    if case .refused(let reason, let detail) = judgement {
-      // The judge's words are for our own user: they may name a file of this machine.
-      end(id, Ending(reason, .peer, detail), told: "this device is not trusted there", now, &effects)
+    if case .refused(let reason, let detail, let told) = judgement {
+      end(id, Ending(reason, .peer, detail), told: told, now, &effects)
       return
     }
     links[id]?.judgement = judgement

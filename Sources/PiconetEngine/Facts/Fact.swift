@@ -36,7 +36,8 @@ public enum TrustJudgement: Sendable, Hashable {
   case new
   /// A person has to compare the short codes first.
   case ask
-  case refused(Reason, detail: String)
+  /// `detail` is for our own user and may name a file of this machine; `told` is for the peer.
+  case refused(Reason, detail: String, told: String = "this device is not trusted there")
 }
 
 /// What happened. Facts are in the past tense.

@@ -148,13 +148,13 @@ struct HandshakeTests {
     #expect(one.side.census.links == 0)
   }
 
-  @Test("a peer that is not trusted is told the policy's words")
+  @Test("a peer that is not trusted is told so in words without our own files; our user is told everything")
   func trustRefused() {
     let one = dialled()
-    one.side.judgement = .refused(.identity, detail: "another key")
+    one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
     let outcome = one.receive(one.hello(.nonce(someNonce)))
     #expect(outcome.frames.last == .close(.identity, detail: "another key"))
-    #expect(outcome.replies(to: 1) == [.failed(Ending(.identity, .peer, "another key"))])
+    #expect(outcome.replies(to: 1) == [.failed(Ending(.identity, .peer, "see line 3 of a file"))])
     #expect(one.side.census.links == 0)
   }
 
