@@ -82,6 +82,9 @@ final class Console: Sendable {
       state.status.clear()
       if let prompt {
         state.error.write("\r" + prompt)
+      } else if state.prompt != nil {
+        // A question that was taken back still stands there; after an answer this line is empty.
+        state.error.write("\r\u{1B}[K")
       }
       state.prompt = prompt
     }
@@ -118,6 +121,9 @@ final class Console: Sendable {
       state.status.clear()
       state.finished.exitCode = .worst(state.codes)
       if isJSON { state.write(EventLine.text(.finished(state.finished))) }
+      if case .system(let code) = state.output.failure {
+        state.say("\(program): standard output: \(SystemError.text(code))")
+      }
       return state.output.exitCode(after: state.finished.exitCode)
     }
   }

@@ -29,13 +29,14 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
-    let policy = policy()
     do throws(PiconetError) {
       try await node.setAvailable(true)
     } catch {
-      let failure = TransferFailure(error, on: .receiver)
-      return console.fail("can-not-listen", failure.message, .usage)
+      // The detail alone: where to listen is the user's choice, so the code's words, "internal error", would mislead.
+      let message = error.detail.isEmpty ? TransferFailure(error, on: .receiver).message : error.detail
+      return console.fail("can-not-listen", message, .usage)
     }
+    let policy = policy()
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
     let desk = OfferDesk(
