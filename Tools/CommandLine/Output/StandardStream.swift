@@ -36,6 +36,15 @@ struct StandardStream: Sendable {
     if case .system = failure { .worst([files, .localFile]) } else { files }
   }
 
+  /// Takes the numbers 0 to 2 where the caller has closed them (`>&-`): a socket or a received file that got one would
+  /// be written to in the belief that it is the output. Opened the wrong way round, so that use still fails.
+  static func occupyClosed() {
+    for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+      // The lowest free number is this one.
+      _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
   private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Failure? {

@@ -8,6 +8,7 @@ enum ProgramStart {
     _ table: OptionTable<Arguments>, initial: Arguments, console make: (Arguments) -> Console,
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
   ) -> Never {
+    StandardStream.occupyClosed()
     Interruption.block()
     StandardStream.ignoreBrokenPipes()
     var output = StandardStream.output
