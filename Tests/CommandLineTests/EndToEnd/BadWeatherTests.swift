@@ -19,6 +19,7 @@ struct BadWeatherTests {
       "imagesend", ["--json", "--to", "Kitchen"] + arguments + [file], state: "sender")
     try #require(await receiver.shows("\"progress\""), "\(receiver.error)")
     try await body(sender, receiver)
+    for tool in [sender, receiver] { #expect((1..<64 << 10).contains(tool.peakMemory), "\(tool.peakMemory) KiB") }
   }
 
   /// All names in the folder, hidden ones too.
@@ -71,6 +72,20 @@ struct BadWeatherTests {
     }
   }
 
+  @Test("a sender that is stopped is given up by the receiver when its patience is over, and learns it when it goes on")
+  func senderStopped() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        sender.send(signal: SIGSTOP)
+        #expect(await receiver.shows("\"failed\""))
+        #expect(entries(scene.into) == [])
+        sender.send(signal: SIGCONT)
+        #expect(await sender.end() == 5, "\(sender.error)")
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
   @Test("SIGINT ends the sender in good order: both sides tell, nothing is left")
   func senderInterrupted() async throws {
     try await ToolScene.run { scene in
@@ -109,6 +124,19 @@ struct BadWeatherTests {
         try file.close()
         #expect(await sender.end() == 6, "\(sender.error)")
         #expect(sender.error.contains("grew"))
+        #expect(await receiver.shows("\"source-changed\""))
+        #expect(entries(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("a file that shrinks while it is sent is a local failure of the sender, and is not stored")
+  func shrinking() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene) { sender, receiver in
+        #expect(truncate(scene.folder.path + "/large.jpg", 1) == 0)
+        #expect(await sender.end() == 6, "\(sender.error)")
+        #expect(sender.error.contains("shrank"))
         #expect(await receiver.shows("\"source-changed\""))
         #expect(entries(scene.into) == [])
       }

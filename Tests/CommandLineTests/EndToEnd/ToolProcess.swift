@@ -28,7 +28,7 @@ final class ToolProcess: Sendable {
   private static let starting = NSLock()
 
   /// How long anything is waited for. Long, since the machine may be busy; a test that fails takes it, a good one does not.
-  static let patience = Duration.seconds(30)
+  static let patience = Duration.seconds(90)
 
   /// - Parameter onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same.
   init(_ tool: String, _ arguments: [String], environment: [String: String], onTerminal: Bool = false) throws {
