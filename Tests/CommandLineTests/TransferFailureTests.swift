@@ -60,6 +60,17 @@ struct ProgramEnvironmentTests {
     ProgramEnvironment(variable: { variables[$0] }, hostName: host)
   }
 
+  @Test("PICONET_INTERFACES that names no interface of this machine is a wrong setting; one of several may come later")
+  func misspeltInterface() throws {
+    let variables = ["XDG_STATE_HOME": "/state", "HOME": "/home"]
+    func configure(_ names: String) throws(PiconetError) -> NodeConfiguration {
+      try environment(variables.merging(["PICONET_INTERFACES": names]) { $1 })
+        .configuration(session: nil, name: nil, mode: .client)
+    }
+    #expect(throws: PiconetError.self) { try configure("nope0") }
+    #expect(try configure("lo,nope0").interfaces == ["lo", "nope0"])
+  }
+
   @Test("PICONET_INTERFACES names interfaces; only lo alone keeps to this machine")
   func interfaces() {
     #expect(environment([:]).interfaces == nil)

@@ -44,6 +44,12 @@ struct ProgramEnvironment: Sendable {
     var configuration = NodeConfiguration(session: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
     configuration.interfaces = interfaces
+    // One of several may appear later; if there is none of them, it is a slip of the keyboard.
+    if let interfaces, interfaces.allSatisfy({ if_nametoindex($0) == 0 }) {
+      let names = interfaces.sorted().joined(separator: ", ")
+      throw PiconetError(
+        .invalidArgument, blame: .us, detail: "PICONET_INTERFACES names no network interface of this machine: \(names)")
+    }
     configuration.identity = try .userState(
       stateHome: variable("XDG_STATE_HOME"), home: variable("HOME") ?? Self.homeOfUser)
     return configuration
