@@ -98,7 +98,7 @@ extension SessionEngine {
       return
     }
     guard hello.scope.utf8.elementsEqual(configuration.scope.utf8) else {
-      refuse(id, .wrongSession, "the other device is in another session", now, &effects)
+      refuse(id, .wrongSession, "", now, &effects)
       return
     }
     let far = NodeID(peer: link.opening.peer, incarnation: hello.incarnation)

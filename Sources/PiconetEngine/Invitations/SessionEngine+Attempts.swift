@@ -277,8 +277,8 @@ extension SessionEngine {
   mutating func attemptDeadlines(_ now: Instant, _ effects: inout [Effect]) {
     for attempt in attempts {
       if attempt.deadline <= now {
-        let tried = attempt.race.failures.isEmpty ? "" : " (\(attempt.race.failureDescription))"
-        withdraw(attempt.command, Ending(.timedOut, .peer, "no answer in time\(tried)"), now, &effects)
+        let tried = attempt.race.failures.isEmpty ? "" : attempt.race.failureDescription
+        withdraw(attempt.command, Ending(.timedOut, .peer, tried), now, &effects)
       } else if attempt.phase == .dialling {
         dialNext(attempt.command, now, &effects)
       }
