@@ -20,16 +20,25 @@ let package = Package(
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Bluetooth"]),
+    .trait(name: "Bluetooth", description: "RFCOMM, L2CAP and LE through BlueZ; needs libbluetooth and libsystemd"),
+  ],
   targets: [
-    // C: what Swift's Glibc module does not import, and OpenSSL.
+    // C: what Swift's Glibc module does not import, OpenSSL, and BlueZ.
     .target(name: "CPiconetSystem"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .target(name: "CPiconetOpenSSL", dependencies: ["COpenSSL"]),
+    .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .target(name: "CPiconetBluetooth", dependencies: ["CBluetooth", "CSystemd"]),
 
     // Pure: the standard library only.
     .target(name: "PiconetWire", swiftSettings: strict),
     .target(name: "PiconetEngine", dependencies: ["PiconetWire"], swiftSettings: strict),
     .target(name: "PiconetDNSSD", swiftSettings: strict),
+    .target(name: "PiconetSDP", dependencies: ["PiconetWire"], swiftSettings: strict),
+    .target(name: "PiconetBlueZ", dependencies: ["PiconetSDP", "PiconetEngine", "PiconetWire"], swiftSettings: strict),
     .target(
       name: "PiconetTestKit", dependencies: ["PiconetEngine", "PiconetWire"],
       swiftSettings: strict),
@@ -46,6 +55,13 @@ let package = Package(
       dependencies: ["PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem"],
       swiftSettings: strict),
     .target(
+      name: "PiconetBluetooth",
+      dependencies: [
+        "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetSDP", "PiconetBlueZ", "CPiconetBluetooth",
+        "CBluetooth", "CSystemd", "CPiconetSystem", "COpenSSL",
+      ],
+      swiftSettings: strict),
+    .target(
       name: "PiconetFiles",
       dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL"],
       swiftSettings: strict),
@@ -55,7 +71,8 @@ let package = Package(
       name: "Piconet",
       dependencies: [
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
-        "CPiconetSystem",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])), "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
 
@@ -98,6 +115,17 @@ let package = Package(
       name: "PiconetIPTests",
       dependencies: [
         "PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "PiconetWire", "CPiconetSystem", "dnssd-tool",
+      ],
+      swiftSettings: strict),
+    .testTarget(name: "PiconetSDPTests", dependencies: ["PiconetSDP", "PiconetWire"], swiftSettings: strict),
+    .testTarget(
+      name: "PiconetBlueZTests", dependencies: ["PiconetBlueZ", "PiconetSDP", "PiconetEngine", "PiconetWire"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PiconetBluetoothTests",
+      dependencies: [
+        "PiconetBluetooth", "PiconetBlueZ", "PiconetSDP", "PiconetRuntime", "PiconetEngine", "PiconetWire",
+        "CPiconetBluetooth", "CPiconetSystem",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -7,6 +7,12 @@ struct ImportTests {
     "PiconetWire": [],
     "PiconetEngine": ["PiconetWire"],
     "PiconetDNSSD": [],
+    "PiconetSDP": ["PiconetWire"],
+    "PiconetBlueZ": ["PiconetSDP", "PiconetEngine", "PiconetWire"],
+    "PiconetBluetooth": [
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetSDP", "PiconetBlueZ", "CPiconetBluetooth",
+      "CBluetooth", "CSystemd", "CPiconetSystem", "COpenSSL", "Glibc", "Synchronization",
+    ],
     "PiconetTestKit": ["PiconetEngine", "PiconetWire"],
     "PiconetRuntime": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "Glibc", "Synchronization"],
     "PiconetTLS": ["PiconetEngine", "PiconetWire", "CPiconetOpenSSL", "Glibc", "Synchronization"],
@@ -16,6 +22,7 @@ struct ImportTests {
     "PiconetFiles": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL", "Glibc", "Synchronization"],
     "Piconet": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles", "PiconetDNSSD",
+      "PiconetBluetooth", "PiconetSDP",
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
   ]

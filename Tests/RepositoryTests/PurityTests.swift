@@ -2,7 +2,9 @@ import Testing
 
 @Suite("Wire, engine, DNS-SD and the simulator are pure")
 struct PurityTests {
-  static let pure: Set<String> = ["PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetTestKit"]
+  static let pure: Set<String> = [
+    "PiconetWire", "PiconetEngine", "PiconetDNSSD", "PiconetSDP", "PiconetBlueZ", "PiconetTestKit",
+  ]
   static let impure: Set<String> = [
     "async", "await", "Task", "actor", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "Mutex",
     "Atomic", "Thread", "readLine", "CommandLine", "ObjectIdentifier",

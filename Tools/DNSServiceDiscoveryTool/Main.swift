@@ -60,7 +60,7 @@ import PiconetWire
     discovery.advertise(
       Advertisement(
         peer: peer, incarnation: Incarnation(rawValue: .random(in: .min ... .max)), name: arguments[1], info: info,
-        scope: arguments[3], port: port))
+        scope: arguments[3], ports: [.tcp: port]))
     var isAnnounced = false
     while !isStopped {
       loop.turn()

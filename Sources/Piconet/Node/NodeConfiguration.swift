@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
@@ -56,6 +57,11 @@ public struct NodeConfiguration: Sendable {
   public var messageLimit = 95 * 1024
   /// The silence after which a peer is taken for gone. Default 20 s.
   public var disconnectTimeout: Duration = .seconds(20)
+  /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on. Default: a
+  /// common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
+  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
+  /// The settings of the transports over Bluetooth.
+  public var bluetooth = BluetoothSettings()
   /// Where TCP listens, such as `0.0.0.0:4000` or `[::1]:0`; nil: all addresses, a port that the system chooses.
   public var listen: String?
   /// The network interfaces for discovery, by name, such as `lo`; nil: all.
@@ -63,6 +69,8 @@ public struct NodeConfiguration: Sendable {
   /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
   public var discovers = true
 
+  /// Transports and discoveries beside the real ones: tests run the same sessions over a simulated one.
+  var additional: (@Sendable (EventLoop) -> (transports: [any Transport], discoveries: [any Discovery]))?
   /// How long handshakes and farewells may take; tests are less patient.
   var patience = Patience()
 
@@ -82,6 +90,7 @@ public struct NodeConfiguration: Sendable {
   func engineConfiguration() throws(PiconetError) -> EngineConfiguration {
     var configuration = EngineConfiguration(scope: session, name: name)
     configuration.capacity = capacity
+    configuration.transports = transports
     configuration.messageLimit = messageLimit
     configuration.messageWindow = max(configuration.messageWindow, 2 * (messageLimit + WireLimits.messageCost))
     configuration.disconnectTimeout = disconnectTimeout

@@ -8,7 +8,7 @@ import Synchronization
 
 /// The real parts of a node, wired together, from start to stop.
 final class NodeShell: @unchecked Sendable {
-  // Sendable is right: `driver` and `transport` are made, used and dropped on the loop; the rest is constant or behind the
+  // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or behind the
   // mutex.
   let core: NodeCore
   private let loop: EventLoop
@@ -16,7 +16,7 @@ final class NodeShell: @unchecked Sendable {
   private let resolver: WorkerThread
   private let configuration: NodeConfiguration
   private var driver: NodeDriver?
-  private var transport: TCPTransport?
+  private var wiring: NodeWiring?
 
   private enum Life { case running, stopping, stopped }
   private let life = Mutex((phase: Life.running, waiters: [CheckedContinuation<Void, Never>]()))
@@ -106,30 +106,15 @@ final class NodeShell: @unchecked Sendable {
   private func build(
     _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity, knownPeers: KnownPeersFile?, listen: HostPort?
   ) throws(PiconetError) {
-    let context: OpenSSLContext
+    let security: OpenSSLLinkSecurity
     do throws(SecureChannelFailure) {
-      context = try OpenSSLContext(identity: identity)
+      security = try OpenSSLLinkSecurity(identity: identity)
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }
+    let wiring = try NodeWiring(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
+    self.wiring = wiring
     var random = SystemRandomNumberGenerator()
-    var tcp = TCPConfiguration()
-    tcp.listen = listen
-    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after a second.
-    tcp.backlog = 1024
-    let transport = TCPTransport(loop: loop, configuration: tcp, resolver: resolver)
-    self.transport = transport
-    var discoveries: [any Discovery] = []
-    if configuration.discovers {
-      do throws(LinkFailure) {
-        discoveries.append(
-          try DNSServiceDiscovery(
-            loop: LoopForDatagrams(loop),
-            options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())))
-      } catch {
-        throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
-      }
-    }
     var limits = LinkLimits()
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
@@ -137,7 +122,7 @@ final class NodeShell: @unchecked Sendable {
       loop: loop, worker: worker,
       engine: SessionEngine(
         identity: LocalIdentity(node: core.id), configuration: engineConfiguration, seed: random.next()),
-      transports: [transport], discoveries: discoveries, security: OpenSSLLinkSecurity(context: context),
+      transports: wiring.transports, discoveries: wiring.discoveries, security: security,
       trust: KnownPeersJudge(
         policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
       observer: core, limits: limits)
@@ -146,40 +131,41 @@ final class NodeShell: @unchecked Sendable {
   // MARK: Availability
 
   func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
-    let failure = await loop.perform { [self] () -> LinkFailure? in
-      do throws(LinkFailure) {
-        try applyAvailability(isAvailable)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let failure {
+    let failures = await loop.perform { [self] in applyAvailability(isAvailable) }
+    if let failure = failures[.tcp] {
       throw PiconetError(
         .internalError, blame: .us, detail: "can't listen on \(configuration.listen ?? "any address"): \(failure)",
         underlying: failure)
     }
+    if !failures.isEmpty, failures.count == configuration.transports.count {
+      // Nothing is left that others could reach us by.
+      let reasons = configuration.transports.compactMap { kind in failures[kind].map { "\(kind): \($0)" } }
+      throw PiconetError(.unreachable, blame: .us, detail: "can't listen: \(reasons.joined(separator: "; "))")
+    }
   }
 
-  private func applyAvailability(_ isAvailable: Bool) throws(LinkFailure) {
-    guard let driver, let transport else { return }
+  /// - Returns: the transports that can't listen. Where there is no Bluetooth, the others go on without it.
+  private func applyAvailability(_ isAvailable: Bool) -> [TransportKind: LinkFailure] {
+    guard let driver else { return [:] }
     let advertises = configuration.mode != .client
     let searches = configuration.mode != .server
     guard isAvailable else {
       driver.stopListening()
       driver.take([.advertise(nil), .search(scope: nil)])
-      return
+      return [:]
     }
+    var failures: [TransportKind: LinkFailure] = [:]
     if advertises {
-      if transport.listeningPort == nil { try driver.listen() }
+      failures = driver.listen()
       driver.take([
         .advertise(
           Advertisement(
             peer: core.id.peer, incarnation: core.id.incarnation, name: configuration.name,
-            info: configuration.discoveryInfo, scope: configuration.session, port: transport.listeningPort ?? 0))
+            info: configuration.discoveryInfo, scope: configuration.session, ports: driver.listeningPorts))
       ])
     }
     if searches { driver.take([.search(scope: configuration.session)]) }
+    return failures
   }
 
   var listeningAddresses: [TransportAddress] {
@@ -203,10 +189,10 @@ final class NodeShell: @unchecked Sendable {
       loop.execute { [self] in
         driver?.close()
         driver = nil
-        guard let transport else { return continuation.resume() }
+        guard let wiring else { return continuation.resume() }
         // Kept until then: orderly closes may take a moment.
-        transport.shutDown { [self] in
-          self.transport = nil
+        wiring.shutDown { [self] in
+          self.wiring = nil
           continuation.resume()
         }
       }

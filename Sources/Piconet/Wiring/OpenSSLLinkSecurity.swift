@@ -3,11 +3,25 @@ import PiconetTLS
 
 /// TLS 1.3 by OpenSSL as what secures links.
 final class OpenSSLLinkSecurity: LinkSecurity {
+  /// For TCP, where throughput counts.
   private let context: OpenSSLContext
+  /// For Bluetooth, where a record has to fit a packet.
+  private let shortRecordContext: OpenSSLContext
 
-  init(context: OpenSSLContext) { self.context = context }
+  init(identity: DeviceIdentity) throws(SecureChannelFailure) {
+    context = try OpenSSLContext(identity: identity)
+    shortRecordContext = try OpenSSLContext(
+      identity: identity, options: OpenSSLContext.Options(preference: .shortRecords))
+  }
 
-  func makeChannel(isDialler: Bool) -> any SecureChannel { context.makeChannel(role: isDialler ? .client : .server) }
+  func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {
+    let context =
+      switch kind {
+      case .l2cap, .rfcomm, .le: shortRecordContext
+      case .tcp, .relay, .simulated: context
+      }
+    return context.makeChannel(role: isDialler ? .client : .server)
+  }
 
   func makeNonce() -> [UInt8]? { try? ShortCode.makeNonce() }
 

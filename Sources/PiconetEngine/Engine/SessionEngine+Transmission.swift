@@ -6,7 +6,7 @@ extension SessionEngine {
     guard let link = links[id] else { return }
     // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
     // ever more of them.
-    var room = configuration.transmitWindow - link.outstanding
+    var room = transmitWindow(of: link) - link.outstanding
     guard room > 0 else { return }
     var bytes: [UInt8] = []
     swap(&bytes, &link.control)
@@ -40,6 +40,11 @@ extension SessionEngine {
       }
       leaveWhenSent(association, on: link, now, &effects)
     }
+  }
+
+  /// The most bytes that may be with the driver and not yet with the kernel, but for one frame that is longer.
+  func transmitWindow(of link: Link) -> Int {
+    min(configuration.transmitWindow, link.opening.traits.transmitWindow ?? .max)
   }
 
   /// Chunks of the first transfer that has some; the next one's turn comes when it has none.
@@ -107,7 +112,7 @@ extension SessionEngine {
     case .unreliable:
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       guard let link = links[association.link], message.count <= association.frameLimit,
-        link.outstanding + link.control.count + message.count < configuration.transmitWindow
+        link.outstanding + link.control.count + message.count < transmitWindow(of: link)
       else { return }
       link.queue(.unreliableMessage(message))
     }

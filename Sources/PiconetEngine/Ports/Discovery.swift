@@ -29,18 +29,20 @@ public struct Advertisement: Sendable, Hashable {
   public var info: [String: String]
   /// The session id: only nodes of the same scope see each other.
   public var scope: String
-  /// The TCP port of the listener; other transports advertise their own numbers.
-  public var port: UInt16
+  /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source tells those of
+  /// the transports that it serves.
+  public var ports: [TransportKind: UInt16]
 
   public init(
-    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], scope: String, port: UInt16
+    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], scope: String,
+    ports: [TransportKind: UInt16]
   ) {
     self.peer = peer
     self.incarnation = incarnation
     self.name = name
     self.info = info
     self.scope = scope
-    self.port = port
+    self.ports = ports
   }
 }
 
@@ -60,8 +62,15 @@ public protocol Discovery: AnyObject {
   func advertise(_ advertisement: Advertisement?)
   /// Starts (the scope to look for) or stops (nil) searching.
   func search(scope: String?)
+  /// While the radio is needed for something else, dialling or sending: no scan, and nobody is lost for lack of one. Sources
+  /// without a radio ignore it.
+  func setRadioBusy(_ isBusy: Bool)
   /// Called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)
   /// Says goodbye, closes everything. Nothing is called afterwards.
   func close()
+}
+
+extension Discovery {
+  public func setRadioBusy(_ isBusy: Bool) {}
 }

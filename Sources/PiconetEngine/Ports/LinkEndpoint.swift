@@ -16,16 +16,20 @@ public struct LinkTraits: Sendable, Hashable {
   public var isPacket: Bool
   /// The most bytes one write takes; `Int.max` for a byte stream.
   public var largestWrite: Int
+  /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil: as
+  /// many as the engine's configuration allows.
+  public var transmitWindow: Int?
 
   public init(
     kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,
-    largestWrite: Int = .max
+    largestWrite: Int = .max, transmitWindow: Int? = nil
   ) {
     self.kind = kind
     self.remoteAddress = remoteAddress
     self.localAddress = localAddress
     self.isPacket = isPacket
     self.largestWrite = largestWrite
+    self.transmitWindow = transmitWindow
   }
 }
 

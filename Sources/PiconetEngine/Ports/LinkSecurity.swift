@@ -2,7 +2,8 @@ import PiconetWire
 
 /// The port of what secures links: channels, and the short code of one; confined to the loop.
 public protocol LinkSecurity: AnyObject {
-  func makeChannel(isDialler: Bool) -> any SecureChannel
+  /// A new channel for a link over a transport of this kind.
+  func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel
   /// 32 random bytes for the short code of one link, or nil if the system has none to give.
   func makeNonce() -> [UInt8]?
   func commitment(to nonce: [UInt8]) -> [UInt8]

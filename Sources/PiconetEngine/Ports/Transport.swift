@@ -26,6 +26,8 @@ public protocol Transport: AnyObject {
   /// Listens, and hands every accepted link over, until `stopListening`.
   /// - Throws: why it can't listen.
   func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure)
+  /// What a dialler names beside the device: TCP's port, L2CAP's PSM, RFCOMM's channel; nil while not listening.
+  var listeningPort: UInt16? { get }
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
   func stopListening()

@@ -77,7 +77,7 @@ public final class DNSServiceDiscovery: Discovery {
   /// Why an advertisement can't be published as it is; nil if it can. The caller asks first: `advertise` has nobody to
   /// tell.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
-    if advertisement.port == 0 { return LinkFailure(.notAvailable, "the port is 0") }
+    if advertisement.ports[.tcp] ?? 0 == 0 { return LinkFailure(.notAvailable, "TCP does not listen, or on port 0") }
     do throws(PeerText.Failure) {
       _ = try peerText(of: advertisement).strings()
       return nil
@@ -86,18 +86,18 @@ public final class DNSServiceDiscovery: Discovery {
     }
   }
 
-  /// Info that breaks the limits is left out; a port of 0 or a scope that is too long is not advertised at all: see
+  /// Info that breaks the limits is left out; no TCP port or a scope that is too long is not advertised at all: see
   /// `failure(of:)`.
   public func advertise(_ advertisement: Advertisement?) {
     guard advertisement != self.advertisement else { return }
     let old = self.advertisement
     self.advertisement = advertisement
-    guard let advertisement, let text = Self.text(of: advertisement) else {
+    guard let advertisement, let port = advertisement.ports[.tcp], let text = Self.text(of: advertisement) else {
       stopAdvertising()
       return
     }
     if let old, old.peer == advertisement.peer, old.incarnation == advertisement.incarnation,
-      old.name == advertisement.name, let output = responder?.update(port: advertisement.port, text: text, at: now)
+      old.name == advertisement.name, let output = responder?.update(port: port, text: text, at: now)
     {
       send(output)
     } else {
@@ -108,7 +108,7 @@ public final class DNSServiceDiscovery: Discovery {
           label: InstanceLabel.make(name: advertisement.name, identifier: advertisement.peer.description),
           // The incarnation keeps two nodes of one device apart.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
-          port: advertisement.port, text: text), seed: nextSeed())
+          port: port, text: text), seed: nextSeed())
       for (id, traits) in interfaces.sorted(by: { $0.key < $1.key }) {
         send(responder?.interfaceAppeared(id, traits, at: now) ?? [])
       }

@@ -106,11 +106,25 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// Starts to listen on every transport.
-  public func listen() throws(LinkFailure) {
-    for transport in transports {
-      try transport.listen { [weak self] endpoint in self?.accepted(endpoint) }
+  /// Starts to listen on every transport that does not listen yet.
+  /// - Returns: why some can't.
+  public func listen() -> [TransportKind: LinkFailure] {
+    var failures: [TransportKind: LinkFailure] = [:]
+    for transport in transports where transport.listeningPort == nil {
+      do throws(LinkFailure) {
+        try transport.listen { [weak self] endpoint in self?.accepted(endpoint) }
+      } catch {
+        failures[transport.kind] = error
+      }
     }
+    return failures
+  }
+
+  /// Where each transport listens.
+  public var listeningPorts: [TransportKind: UInt16] {
+    var ports: [TransportKind: UInt16] = [:]
+    for transport in transports { ports[transport.kind] = transport.listeningPort }
+    return ports
   }
 
   public func stopListening() {
@@ -334,7 +348,7 @@ public final class NodeDriver: RoundHandler {
   private func secure(_ endpoint: any LinkEndpoint, dial: DialID?) {
     let runner = LinkRunner(
       id: LinkID(rawValue: nextLink), dial: dial, endpoint: endpoint,
-      channel: security.makeChannel(isDialler: dial != nil), at: loop.now, driver: self)
+      channel: security.makeChannel(isDialler: dial != nil, over: endpoint.traits.kind), at: loop.now, driver: self)
     nextLink += 1
     runners[runner.id] = runner
     securing.append(runner)

@@ -38,7 +38,8 @@ import Testing
         (pair.advertiser, pair.searcher) = (advertiser, searcher)
         advertiser.advertise(
           Advertisement(
-            peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], scope: scope, port: 4000))
+            peer: peer, incarnation: incarnation, name: "Anna", info: ["k": "v"], scope: scope,
+            ports: [.tcp: 4000]))
         advertiser.search(scope: scope)
         searcher.search(scope: scope)
       } catch {

@@ -96,7 +96,7 @@ import Testing
   @Test func whatCannotBeAdvertisedIsToldBeforehand() throws {
     var advertisement = Advertisement(
       peer: try #require(PeerID(bytes: Self.peer)), incarnation: Incarnation(rawValue: 1), name: "Anna",
-      info: ["k": "v"], scope: "photos", port: 4000)
+      info: ["k": "v"], scope: "photos", ports: [.tcp: 4000])
     #expect(DNSServiceDiscovery.failure(of: advertisement) == nil)
     advertisement.info = ["k": String(repeating: "x", count: 300)]
     #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("pairTooLong") == true)
@@ -104,7 +104,7 @@ import Testing
     advertisement.scope = String(repeating: "x", count: 129)
     #expect(DNSServiceDiscovery.failure(of: advertisement)?.detail.contains("sessionTooLong") == true)
     advertisement.scope = "photos"
-    advertisement.port = 0
+    advertisement.ports = [:]
     #expect(DNSServiceDiscovery.failure(of: advertisement) != nil)
   }
 }

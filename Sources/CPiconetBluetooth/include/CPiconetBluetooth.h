@@ -1,0 +1,7 @@
+#ifndef CPICONET_BLUETOOTH_H
+#define CPICONET_BLUETOOTH_H
+
+// What Swift can't import of libbluetooth, sd-bus and the kernel's Bluetooth sockets: one header a topic.
+#include "sockets.h"
+
+#endif

@@ -1,0 +1,98 @@
+import PiconetEngine
+import PiconetIP
+import PiconetRuntime
+
+#if Bluetooth
+  import PiconetBluetooth
+#endif
+
+/// The transports and discoveries of one node, as its configuration wants them. Confined to the loop.
+final class NodeWiring {
+  private(set) var transports: [any Transport] = []
+  private(set) var discoveries: [any Discovery] = []
+  private var tcp: TCPTransport?
+  #if Bluetooth
+    private var bluetooth: BluetoothStack?
+  #endif
+
+  init(
+    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread
+  ) throws(PiconetError) {
+    if configuration.transports.contains(.tcp) {
+      try addIP(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
+    }
+    if let additional = configuration.additional {
+      let (transports, discoveries) = additional(loop)
+      self.transports += transports
+      self.discoveries += discoveries
+    }
+    #if Bluetooth
+      let kinds = Set(configuration.transports).intersection([.l2cap, .rfcomm, .le])
+      if !kinds.isEmpty {
+        let stack = BluetoothStack(
+          loop: loop, configuration: try BluetoothConfiguration(configuration, transports: kinds),
+          discovers: configuration.discovers)
+        bluetooth = stack
+        transports += stack.transports
+        discoveries += stack.discoveries
+      }
+    #endif
+  }
+
+  private func addIP(
+    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread
+  ) throws(PiconetError) {
+    var settings = TCPConfiguration()
+    settings.listen = listen
+    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after a second.
+    settings.backlog = 1024
+    let tcp = TCPTransport(loop: loop, configuration: settings, resolver: resolver)
+    self.tcp = tcp
+    transports.append(tcp)
+    guard configuration.discovers else { return }
+    var random = SystemRandomNumberGenerator()
+    do throws(LinkFailure) {
+      discoveries.append(
+        try DNSServiceDiscovery(
+          loop: LoopForDatagrams(loop),
+          options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())))
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
+    }
+  }
+
+  /// Ends everything; orderly closes may take a moment.
+  func shutDown(_ completion: @escaping () -> Void) {
+    let closeTCP = { [self] in
+      guard let tcp else { return completion() }
+      tcp.shutDown { completion() }
+    }
+    #if Bluetooth
+      if let bluetooth { return bluetooth.shutDown(closeTCP) }
+    #endif
+    closeTCP()
+  }
+}
+
+#if Bluetooth
+  extension BluetoothConfiguration {
+    fileprivate init(_ configuration: NodeConfiguration, transports: Set<TransportKind>) throws(PiconetError) {
+      self.init(scope: configuration.session)
+      self.transports = transports
+      requiresPairing = configuration.bluetooth.requiresPairing
+      finder =
+        switch configuration.bluetooth.finder {
+        case .automatic: .automatic
+        case .daemon: .daemon
+        case .headless: .headless
+        }
+      guard let text = configuration.bluetooth.adapter else { return }
+      guard let adapter = Adapter(text) else {
+        throw PiconetError(
+          .invalidArgument, blame: .us,
+          detail: "an adapter is named like hci0 or by its address like 00:11:22:33:44:55; '\(text)' is neither")
+      }
+      self.adapter = adapter
+    }
+  }
+#endif

@@ -1,0 +1,10 @@
+/// Names that bluetoothd has on D-Bus (BlueZ 5, doc/*-api.txt).
+public enum BlueZNames {
+  public static let service = "org.bluez"
+  public static let adapterInterface = "org.bluez.Adapter1"
+  public static let deviceInterface = "org.bluez.Device1"
+  public static let profileManagerInterface = "org.bluez.ProfileManager1"
+  public static let profileInterface = "org.bluez.Profile1"
+  public static let advertisingManagerInterface = "org.bluez.LEAdvertisingManager1"
+  public static let advertisementInterface = "org.bluez.LEAdvertisement1"
+}

@@ -1,0 +1,13 @@
+import PiconetEngine
+import PiconetSDP
+
+/// Reads what the nodes on one device say of themselves; confined to the loop.
+public protocol ServiceRecordReader: AnyObject {
+  /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never from
+  /// within this call. No record at all is the failure `noService`.
+  /// - Returns: what cancels the reading: the completion then gets `.cancelled`.
+  func readRecords(
+    of service: BluetoothUUID, on device: BluetoothPlace,
+    completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
+  ) -> any DialCancellation
+}

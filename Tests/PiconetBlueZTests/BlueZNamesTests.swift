@@ -1,0 +1,6 @@
+import PiconetBlueZ
+import Testing
+
+@Test func interfacesAreThoseOfTheService() {
+  #expect(BlueZNames.adapterInterface.hasPrefix(BlueZNames.service))
+}
