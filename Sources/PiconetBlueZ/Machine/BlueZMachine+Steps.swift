@@ -88,12 +88,12 @@ extension BlueZMachine {
       ? .timeout(adapter.discoverableTimeout == ours ? ours + 1 : ours) : nil
   }
 
-  /// The profile as it should be.
+  /// The profile as it should be; a record that breaks the limits is none.
   var wantedProfile: ProfileContent? {
     guard let use, let offer = activeOffer else { return nil }
     var content = ProfileContent(service: offer.service, record: offer.record)
     content.record.adapter = use.address
-    return content
+    return content.record.refusal == nil ? content : nil
   }
 
   /// The UUID under which the profile is registered, which stands for this node only: bluetoothd takes each once. Of version 8
@@ -125,12 +125,13 @@ extension BlueZMachine {
         path: "/", interface: BlueZNames.objectManagerInterface, member: "GetManagedObjects", arguments: [],
         timeout: settings.callTimeout)
     case .registerProfile(let content):
+      guard let record = try? content.record.attributes(of: content.service) else { return nil }
       let uuid = Self.profileUUID(content, attempt: profileAttempt)
       let options: [String: DBusValue] = [
         "Name": .string("Piconet"), "Role": .string("server"), "AutoConnect": .bool(false),
         "RequireAuthentication": .bool(settings.requiresPairing),
         "RequireAuthorization": .bool(settings.requiresPairing),
-        "ServiceRecord": .string(settings.renderRecord(content.record, content.service)),
+        "ServiceRecord": .string(record.xml),
       ]
       return profileCall("RegisterProfile", [.string(uuid.description), .properties(options)])
     case .unregisterProfile: return profileCall("UnregisterProfile", [])

@@ -1,3 +1,4 @@
+import PiconetEngine
 import PiconetSDP
 
 /// Which adapter is used.
@@ -21,7 +22,7 @@ public enum AdapterChoice: Sendable, Hashable {
 }
 
 /// How we behave towards bluetoothd, and so towards everybody else who uses the adapter.
-public struct BlueZSettings: Sendable {
+public struct BlueZSettings: Sendable, Hashable {
   public var adapter = AdapterChoice.any
   /// Whether an adapter that is off when it is first needed is switched on; it is switched off at the end.
   public var powersOn = true
@@ -31,8 +32,6 @@ public struct BlueZSettings: Sendable {
   public var usesClassic = true
   /// LE: an advertisement where the adapter has LE, and the scan for those of others.
   public var usesLowEnergy = true
-  /// The service record of a node on one adapter, as XML.
-  public var renderRecord: @Sendable (NodeRecord, BluetoothUUID) -> String
 
   /// Seconds after which the adapter stops being discoverable without us. This and the next number mark the mode as ours: they
   /// are set in turns, which starts the time anew, and who finds one of them knows that it is nobody's choice.
@@ -71,7 +70,5 @@ public struct BlueZSettings: Sendable {
   /// The time that a call gets, and a longer one for the list of all objects.
   public var callTimeout = Duration.seconds(10)
 
-  public init(renderRecord: @escaping @Sendable (NodeRecord, BluetoothUUID) -> String) {
-    self.renderRecord = renderRecord
-  }
+  public init() {}
 }

@@ -9,14 +9,12 @@ import PiconetSDP
 public final class BlueZDiscovery: Discovery {
   public struct Options: Sendable {
     public var settings: BlueZSettings
-    /// The service that stands for a session.
-    public var service: @Sendable (String) -> BluetoothUUID
-    /// Of a message bus instead of the system's, for tests.
+    /// The address of a message bus instead of the system's, for tests.
     public var busAddress: String?
 
-    public init(settings: BlueZSettings, service: @escaping @Sendable (String) -> BluetoothUUID) {
+    public init(settings: BlueZSettings = BlueZSettings(), busAddress: String? = nil) {
       self.settings = settings
-      self.service = service
+      self.busAddress = busAddress
     }
   }
 
@@ -77,15 +75,30 @@ public final class BlueZDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
+  /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the limits, and
+  /// does nothing for a scope that does.
+  public static func failure(of advertisement: Advertisement) -> LinkFailure? {
+    record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
+  }
+
   public func advertise(_ advertisement: Advertisement?) {
-    handle(
-      .advertise(
-        advertisement.map { BlueZOffer(service: options.service($0.scope), record: Self.record(of: $0)) }))
+    var offer: BlueZOffer?
+    if let advertisement, let service = try? BluetoothUUID.session(advertisement.scope) {
+      var record = Self.record(of: advertisement)
+      if record.refusal != nil { record.info = [:] }
+      if record.refusal == nil { offer = BlueZOffer(service: service, record: record) }
+    }
+    handle(.advertise(offer))
   }
 
   /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
   public func search(scope: String?) {
-    handle(.search(scope.map { BlueZSearch(service: options.service($0), scope: $0) }))
+    let search = scope.flatMap { scope in
+      (try? BluetoothUUID.session(scope)).map { BlueZSearch(service: $0, scope: scope) }
+    }
+    // A new search, even for the same scope, has heard of nobody yet.
+    handle(.search(nil))
+    handle(.search(search))
   }
 
   public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
@@ -189,7 +202,7 @@ public final class BlueZDiscovery: Discovery {
 
   private static func record(of advertisement: Advertisement) -> NodeRecord {
     NodeRecord(
-      peer: advertisement.peer, incarnation: advertisement.incarnation, name: advertisement.name,
+      peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
       scope: advertisement.scope, info: advertisement.info, l2capPSM: advertisement.ports[.l2cap],
       rfcommChannel: advertisement.ports[.rfcomm].flatMap { UInt8(exactly: $0) }, lePSM: advertisement.ports[.le])
   }
