@@ -148,5 +148,6 @@ let package = Package(
       name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
       swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
+    .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
   ]
 )

@@ -2,6 +2,7 @@
 #define CPICONET_BLUETOOTH_H
 
 // What Swift can't import of libbluetooth, sd-bus and the kernel's Bluetooth sockets: one header a topic.
+#include "adapters.h"
 #include "sockets.h"
 
 #endif

@@ -40,6 +40,12 @@ public struct BluetoothUUID: Sendable, Hashable, LosslessStringConvertible {
       high: plain.high & ~0xF000 | 0x5000, low: plain.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
   }
 
+  /// The number of a 16-bit or 32-bit UUID; nil if this one is not on the Bluetooth Base UUID.
+  public var short: UInt32? {
+    let short = UInt32(truncatingIfNeeded: high >> 32)
+    return self == BluetoothUUID(short: short) ? short : nil
+  }
+
   /// 16 bytes, big-endian.
   public var bytes: [UInt8] {
     [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * $0)) } }

@@ -1,0 +1,22 @@
+#ifndef CPICONET_BLUETOOTH_ADAPTERS_H
+#define CPICONET_BLUETOOTH_ADAPTERS_H
+
+#include <stdint.h>
+
+// One adapter as the kernel has it; no privilege is needed to ask.
+struct piconet_adapter {
+  uint64_t device;
+  uint16_t index;
+  // The largest piece of data that its controller takes at a time, and how many of them.
+  uint16_t acl_mtu, acl_packets;
+  uint8_t is_up, has_le, has_bredr;
+};
+
+// Writes at most `limit` adapters and returns how many there are of them, or -1 with errno.
+int piconet_adapters(struct piconet_adapter *adapters, int limit);
+
+// A socket, non-blocking and closed on exec, that becomes readable when an adapter comes, goes, or is switched on or off; each
+// event is read with recv(2). Events of that kind need no privilege. -1 with errno where it can't be made.
+int piconet_adapter_events(void);
+
+#endif

@@ -1,0 +1,22 @@
+import COpenSSL
+import PiconetEngine
+import PiconetSDP
+
+extension BluetoothUUID {
+  /// The UUID of version 5 (RFC 9562, section 5.5) of a name within a namespace.
+  /// - Throws: this OpenSSL has no SHA-1.
+  public static func version5(namespace: BluetoothUUID, name: some Sequence<UInt8>) throws(LinkFailure) -> BluetoothUUID
+  {
+    let input = namespace.bytes + Array(name)
+    var digest = [UInt8](repeating: 0, count: 20)
+    guard SHA1(input, input.count, &digest) != nil, let uuid = BluetoothUUID(version5: digest) else {
+      throw LinkFailure(.notAvailable, "OpenSSL has no SHA-1, from which the service's UUID is made")
+    }
+    return uuid
+  }
+
+  /// The service UUID of a session: nodes with the same session id find each other by it.
+  public static func session(_ scope: String) throws(LinkFailure) -> BluetoothUUID {
+    try version5(namespace: .sessionNamespace, name: scope.utf8)
+  }
+}

@@ -1,0 +1,20 @@
+/// What a Bluetooth socket is asked for before it is connected or listens.
+public struct SocketSettings: Sendable, Hashable {
+  /// How L2CAP over BR/EDR carries SDUs.
+  public enum Mode: Sendable, Hashable {
+    /// As they are. No flow control: what comes while the receive buffer is full is lost, and the link with it.
+    case basic
+    /// Enhanced retransmission mode: in pieces with sequence numbers, acknowledged, with flow control; about a tenth slower.
+    case enhancedRetransmission
+  }
+
+  public var mode = Mode.basic
+  /// The largest SDU that we take. The far side may have a larger or smaller one.
+  public var incomingMTU = UInt16(PacketArithmetic.incomingMTU)
+  /// Whether the link has to be paired and encrypted by BlueZ (BT_SECURITY_MEDIUM); otherwise it need not (LOW).
+  public var requiresPairing = false
+  /// The bytes that the kernel keeps for us until we read them, overhead included; the system's limit (net.core.rmem_max) cuts it.
+  public var receiveBuffer: Int32 = 1 << 20
+
+  public init() {}
+}
