@@ -78,17 +78,14 @@ extension SessionSuite {
     func takenBack(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
-          let first = await failure { try await pair.invite(timeout: transport.shortAttempt) }
-          #expect(first?.code == .timedOut)
-          async let second = pair.invite()
-          // The first one may still be there if its withdrawal has not arrived yet; it can't be accepted any more then.
-          var taken = 0
-          for await invitation in pair.server.invitations {
-            taken += 1
-            if await failure({ try await invitation.accept() }) == nil { break }
-          }
-          #expect(taken <= 2)
-          _ = try await second
+          let inviting = Task { try await pair.invite() }
+          try await world.until("the invitation waits") { pair.server.core.invitations.count == 1 }
+          inviting.cancel()
+          #expect(await failure { try await inviting.value }?.code == .cancelled)
+          try await world.until("it is taken back") { pair.server.core.invitations.count == 0 }
+          // Whoever looks now sees the next one only.
+          let (onClient, onServer) = try await pair.connect()
+          #expect(onClient.id == pair.server.id && onServer.id == pair.client.id)
         }
       }
     }

@@ -28,7 +28,7 @@ extension SessionSuite {
           #expect(member.proven.transport == transport.kind)
           _ = try await accepted
           try await pair.server.setAvailable(false)
-          try await world.until("the client sees nobody") { pair.client.currentPeers.isEmpty }
+          try await world.seesNobody(pair.client)
           // Hiding leaves connections alone.
           try await member.send([1])
           #expect(await pair.server.session.messages.first()?.bytes == [1])
@@ -46,7 +46,7 @@ extension SessionSuite {
             try await server.setAvailable(true)
             _ = try #require(await world.sees(client, server))
           }
-          try await world.until("the stopped node is lost") { client.currentPeers.isEmpty }
+          try await world.seesNobody(client)
         }
       }
     }
@@ -105,9 +105,23 @@ extension SessionSuite {
 }
 
 extension SuiteWorld {
-  /// What `node` sees of `other` as soon as that can be dialled.
+  /// What `node` sees of `other` as soon as it sees it.
   func sees(_ node: Node, _ other: Node) async throws -> Peer? {
-    try await until("\(node.name) sees \(other.name)") { node.currentPeers.contains { $0.id == other.id } }
-    return node.currentPeers.first { $0.id == other.id }
+    let peers = try await peers(of: node, "\(node.name) sees \(other.name)") { $0.contains { $0.id == other.id } }
+    return peers.first { $0.id == other.id }
+  }
+
+  func seesNobody(_ node: Node) async throws {
+    _ = try await peers(of: node, "\(node.name) sees nobody any more") { $0.isEmpty }
+  }
+
+  /// The list of peers as soon as it is as wanted.
+  private func peers(of node: Node, _ what: String, _ holds: @escaping @Sendable ([Peer]) -> Bool) async throws
+    -> [Peer]
+  {
+    try await within(what) {
+      for await peers in node.peers where holds(peers) { return peers }
+      return []
+    }
   }
 }

@@ -98,7 +98,7 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   var patience: Duration { usesBluetooth ? .seconds(60) : .seconds(30) }
 
   /// An attempt that is meant to run out of time has reached the other side by then.
-  var shortAttempt: Duration { usesBluetooth ? .seconds(6) : .milliseconds(500) }
+  var shortAttempt: Duration { usesBluetooth ? .seconds(10) : .milliseconds(1500) }
 
   /// A silence that no healthy link of this kind keeps.
   var silence: Duration { usesBluetooth ? .seconds(4) : .seconds(1) }

@@ -136,6 +136,23 @@ final class SuiteWorld: Sendable {
 
   // MARK: Waiting
 
+  /// What takes longer than the transport's patience fails.
+  func within<Value: Sendable>(
+    _ what: String, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let patience = transport.patience
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      group.addTask(operation: body)
+      group.addTask {
+        try await Task.sleep(for: patience)
+        throw Failure(description: "in \(patience) it is not so: \(what)")
+      }
+      defer { group.cancelAll() }
+      guard let value = try await group.next() else { throw Failure(description: what) }
+      return value
+    }
+  }
+
   /// Looks again and again until it is so; what takes longer than the transport's patience fails.
   func until(_ what: String, _ holds: () async -> Bool) async throws {
     let clock = ContinuousClock()
