@@ -3,44 +3,16 @@ adapters of this machine. Started by Tools/bluetooth-benchmark."""
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
 
-import trace
+import air
 from processes import Failure, Process
+from rounds import figures, measure, ratio
 from subjects import Bench, address_of
 
 TRIPS = 500
-
-
-def figures(values):
-    values = sorted(values)
-    return statistics.median(values), values[0], values[-1]
-
-
-def measure(rounds, subjects, say):
-    """`rounds` times all `subjects` (name: function) in turn; per name a list with a figure or None for each round."""
-    results = {name: [] for name in subjects}
-    for turn in range(rounds):
-        for name, make in subjects.items():
-            try:
-                got = make()
-            except (Failure, OSError, ValueError, TypeError) as failure:
-                say(f"round {turn + 1}: {name}: {failure}")
-                got = None
-            if got is not None:
-                say(f"round {turn + 1}: {name}: " + ", ".join(f"{key} {value:.3f}" for key, value in got.items()))
-            results[name].append(got)
-            time.sleep(0.3)  # links that nobody uses any more are closed
-    return results
-
-
-def ratio(results, key, ours, theirs):
-    """The median of the ratios within a round, and their range."""
-    pairs = [(mine[key], other[key]) for mine, other in zip(results[ours], results[theirs]) if mine and other]
-    return figures([mine / other for mine, other in pairs]) if pairs else None
 
 
 def traced(bench, adapter, transport):
@@ -51,7 +23,7 @@ def traced(bench, adapter, transport):
         time.sleep(0.5)
         bench.tools(transport)
         time.sleep(0.5)
-    counted = trace.count(path, int(adapter[3:]))
+    counted = air.count(path, int(adapter[3:]))
     os.unlink(path)
     return counted
 

@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -23,8 +24,24 @@ class Bench:
             file.write(os.urandom(size))
         self.port = 0
         self.obex = None
+        # What waits for connections with bare sockets does not ask bluetoothd for it, so we do, and take it back.
+        self.before = [(name, key, kind, value) for name in adapters
+                       for key, kind, value in (("DiscoverableTimeout", "u", "0"), ("Discoverable", "b", "true"))
+                       for value in self.exchange(name, key, kind, value)]
+
+    @staticmethod
+    def exchange(adapter, key, kind, value):
+        """Sets a property of bluetoothd's adapter; what it was, or nothing where there is no bluetoothd."""
+        place = ["org.bluez", f"/org/bluez/{adapter}", "org.bluez.Adapter1", key]
+        was = subprocess.run(["busctl", "get-property"] + place, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if was.returncode != 0:
+            return []
+        subprocess.run(["busctl", "set-property"] + place + [kind, value], stdin=subprocess.DEVNULL, check=False)
+        return [was.stdout.split()[1]]
 
     def close(self):
+        for name, key, kind, value in self.before:
+            self.exchange(name, key, kind, value)
         for process in self.obex or ():
             process.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
