@@ -3,14 +3,13 @@ adapters of this machine. Started by Tools/bluetooth-benchmark."""
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 
 import air
 from processes import Failure, Process
 from rounds import figures, measure, ratio
-from subjects import Bench, address_of
+from subjects import Bench, address_of, enlarge_buffers
 
 TRIPS = 500
 
@@ -39,9 +38,7 @@ def main():
     adapters = [name for name in os.environ.get("PICONET_ADAPTERS", "").split(",") if name]
     if len(adapters) < 2:
         parser.error("PICONET_ADAPTERS must name two adapters, such as hci0,hci1")
-    if os.getuid() == 0:
-        # l2test has no option for it, and stands still with large SDUs and the default.
-        subprocess.run(["sysctl", "-qw", "net.core.wmem_default=2097152", "net.core.wmem_max=4194304"], check=False)
+    enlarge_buffers()
     say = lambda words: print(words, file=sys.stderr, flush=True)
 
     bench = Bench(options.programs, adapters, [address_of(name) for name in adapters], options.size)
