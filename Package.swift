@@ -72,7 +72,7 @@ let package = Package(
       dependencies: [
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
-        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])), "CPiconetSystem",
+        "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
 
