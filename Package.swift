@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
+    .executable(name: "piconet", targets: ["piconet"]),
   ],
   traits: [
     .default(enabledTraits: ["Bluetooth"]),
@@ -87,6 +88,9 @@ let package = Package(
       name: "imagerecv", dependencies: ["PiconetCommandLine"], path: "Tools/imagerecv-program",
       swiftSettings: strict),
     .executableTarget(
+      name: "piconet", dependencies: ["PiconetCommandLine"], path: "Tools/piconet-program",
+      swiftSettings: strict),
+    .executableTarget(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
@@ -138,7 +142,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
+      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv", "piconet"],
       swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
