@@ -1,0 +1,130 @@
+import PiconetEngine
+import PiconetSDP
+
+/// One step towards what is wanted of bluetoothd.
+enum BlueZAction: Hashable, Sendable {
+  case list
+  case power(Bool)
+  /// Discoverable mode while we advertise.
+  case enter(ModeChange)
+  /// Back to what it was.
+  case leave(ModeChange)
+  case registerProfile(ProfileContent)
+  case unregisterProfile
+  case registerAdvertisement(BluetoothUUID)
+  case unregisterAdvertisement
+  case setFilter(BluetoothUUID)
+  case startDiscovery(BluetoothUUID)
+  case stopDiscovery
+
+  enum ModeChange: Hashable, Sendable {
+    case discoverable(Bool)
+    case timeout(UInt32)
+  }
+
+  /// What failures and pauses are counted by.
+  enum Kind: Int, Hashable, Sendable {
+    case list, powerOn, powerOff, enterMode, leaveMode, registerProfile, unregisterProfile, registerAdvertisement
+    case unregisterAdvertisement, discover, stopDiscovery
+  }
+
+  var kind: Kind {
+    switch self {
+    case .list: .list
+    case .power(let isOn): isOn ? .powerOn : .powerOff
+    case .enter: .enterMode
+    case .leave: .leaveMode
+    case .registerProfile: .registerProfile
+    case .unregisterProfile: .unregisterProfile
+    case .registerAdvertisement: .registerAdvertisement
+    case .unregisterAdvertisement: .unregisterAdvertisement
+    case .setFilter, .startDiscovery: .discover
+    case .stopDiscovery: .stopDiscovery
+    }
+  }
+
+  /// Whether it takes something back. It is given up after `attemptsToRestore` failures: the machine must come to an end.
+  var isRestoring: Bool {
+    switch self {
+    case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: true
+    default: false
+    }
+  }
+
+  /// Whether it concerns the adapter in use, not bluetoothd as a whole.
+  var isOfAdapter: Bool {
+    switch self {
+    case .list, .registerProfile, .unregisterProfile: false
+    default: true
+    }
+  }
+
+  static let attemptsToRestore = 3
+}
+
+/// Something of ours with bluetoothd.
+enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
+  case none
+  /// Nobody knows: the call was not answered.
+  case uncertain
+  case held(Value)
+
+  var isNone: Bool { self == .none }
+
+  /// Whether it has to be taken back, because something else is wanted.
+  func isStale(wanted: Value?) -> Bool {
+    switch self {
+    case .none: false
+    case .uncertain: true
+    case .held(let value): value != wanted
+    }
+  }
+}
+
+/// What a registered profile says.
+struct ProfileContent: Hashable, Sendable {
+  var service: BluetoothUUID
+  var record: NodeRecord
+}
+
+/// What an adapter was set to before us.
+struct DiscoverableMode: Hashable, Sendable {
+  var isDiscoverable: Bool
+  var timeout: UInt32
+}
+
+/// What failed last, and when it may be tried again.
+struct FailedAttempt: Hashable, Sendable {
+  var count: Int
+  var retryAt: Instant
+  var failure: DBusFailure
+}
+
+/// The adapter in use, and what we have done to it.
+struct AdapterUse: Hashable, Sendable {
+  let path: String
+  let address: BluetoothAddress
+  /// What the adapter was set to before we touched it; nil: not touched.
+  var former: DiscoverableMode?
+  /// We have switched it on, and nobody has switched it off since.
+  var hasPowered = false
+  /// It was off when we came, and we had not our try yet. Later, who switches it off means it.
+  var mayPower: Bool
+  /// Another node was there before us, which may switch off at its end what it has switched on.
+  var isShared = false
+  var modeSetAt: Instant?
+  var timeoutSetAt: Instant?
+  var advertisement = Registration<BluetoothUUID>.none
+  var filter: BluetoothUUID?
+  var discovery = Registration<BluetoothUUID>.none
+  /// Another adapter is to be used as soon as this one is as it was.
+  var isRetiring = false
+
+  init(_ adapter: BlueZAdapter, address: BluetoothAddress) {
+    path = adapter.path
+    self.address = address
+    mayPower = !adapter.isPowered
+  }
+
+  var isRestored: Bool { former == nil && !hasPowered && advertisement.isNone && discovery.isNone }
+}

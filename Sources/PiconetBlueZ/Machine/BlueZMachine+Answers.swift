@@ -1,0 +1,108 @@
+import PiconetEngine
+import PiconetSDP
+
+/// What an answer means.
+extension BlueZMachine {
+  mutating func conclude(_ action: BlueZAction, _ result: Result<[DBusValue], DBusFailure>, at now: Instant)
+    -> [BlueZEffect]
+  {
+    switch result {
+    case .success(let values): return succeeded(action, values, at: now)
+    case .failure(let failure):
+      if isAsGoodAsDone(action, failure) { return succeeded(action, [], at: now) }
+      let count = (failed[action.kind]?.count ?? 0) + 1
+      let pause: Duration = isOver ? .milliseconds(100) : .milliseconds(500 << Int64(min(count, 6)))
+      failed[action.kind] = FailedAttempt(count: count, retryAt: now + pause, failure: failure)
+      refused(action, failure)
+      if action.isRestoring, count >= BlueZAction.attemptsToRestore {
+        giveUp(action)
+        failed[action.kind] = nil
+      }
+      return []
+    }
+  }
+
+  /// Refusals that say that things are as we want them.
+  private func isAsGoodAsDone(_ action: BlueZAction, _ failure: DBusFailure) -> Bool {
+    switch action {
+    case .startDiscovery: failure.name == "org.bluez.Error.InProgress"
+    // "No discovery started", or the adapter is off: of ours nothing is left.
+    case .stopDiscovery: failure.name == "org.bluez.Error.Failed" || failure.name == "org.bluez.Error.NotReady"
+    case .unregisterProfile, .unregisterAdvertisement: failure.name == "org.bluez.Error.DoesNotExist"
+    default: false
+    }
+  }
+
+  private mutating func succeeded(_ action: BlueZAction, _ values: [DBusValue], at now: Instant) -> [BlueZEffect] {
+    failed[action.kind] = nil
+    switch action {
+    case .list:
+      isReady = true
+      if let answer = values.first { follow(tree.replace(by: answer), at: now) }
+    case .power(let isOn):
+      use?.hasPowered = isOn
+      use?.mayPower = false
+      assume("Powered", .bool(isOn))
+    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)): assume("Discoverable", .bool(isOn))
+    case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
+      assume("DiscoverableTimeout", .uint32(seconds))
+    case .registerProfile(let content): profile = .held(content)
+    case .unregisterProfile: profile = .none
+    case .registerAdvertisement(let service): use?.advertisement = .held(service)
+    case .unregisterAdvertisement: use?.advertisement = .none
+    case .setFilter(let service): use?.filter = service
+    case .startDiscovery(let service):
+      use?.discovery = .held(service)
+      schedule.started(at: now)
+    case .stopDiscovery:
+      use?.discovery = .none
+      if schedule.stopped(at: now) { return scanEnded() }
+    }
+    return []
+  }
+
+  /// What we have set ourselves holds before the signal says so.
+  private mutating func assume(_ property: String, _ value: DBusValue) {
+    if let path = use?.path { tree.assume(path, property, value) }
+  }
+
+  private mutating func scanEnded() -> [BlueZEffect] {
+    book.scanEnded { [tree] path in
+      tree.devices[path].map { $0.isConnected || $0.signalStrength != nil } ?? false
+    }
+  }
+
+  private mutating func refused(_ action: BlueZAction, _ failure: DBusFailure) {
+    let isTaken = failure.name == "org.bluez.Error.AlreadyExists"
+    switch action {
+    case .power(true):
+      if failure.isUncertain { use?.hasPowered = true }
+      // Blocked by rfkill, or not ours to switch: whoever may will do so.
+      if failed[.powerOn]?.count ?? 0 >= 3 { use?.mayPower = false }
+    case .registerProfile:
+      if failure.isUncertain || isTaken { profile = .uncertain }
+      // "UUID already registered": somebody has this one. The next is tried at once, but not for ever.
+      if isTaken || failure.name == "org.bluez.Error.NotPermitted" {
+        profileAttempt += 1
+        if profileAttempt % 16 != 0 { failed[.registerProfile] = nil }
+      }
+    case .registerAdvertisement: if failure.isUncertain || isTaken { use?.advertisement = .uncertain }
+    case .startDiscovery: if failure.isUncertain { use?.discovery = .uncertain }
+    default: break
+    }
+  }
+
+  /// It can't be taken back: we act as if it were, since a machine that never ends helps nobody.
+  private mutating func giveUp(_ action: BlueZAction) {
+    switch action {
+    case .power: use?.hasPowered = false
+    case .leave: use?.former = nil
+    case .unregisterProfile: profile = .none
+    case .unregisterAdvertisement: use?.advertisement = .none
+    case .stopDiscovery:
+      use?.discovery = .none
+      schedule.interrupted()
+    default: break
+    }
+  }
+}

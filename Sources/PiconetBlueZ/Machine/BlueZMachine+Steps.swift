@@ -1,0 +1,178 @@
+import PiconetEngine
+import PiconetSDP
+import PiconetWire
+
+/// What is done next, and by which call.
+extension BlueZMachine {
+  /// The first step that is not done yet and need not wait. What is to be taken back comes before what is to be set up, and
+  /// what a killed program would leave behind comes first of all.
+  func nextAction(at now: Instant) -> BlueZAction? {
+    if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
+    return restoringAction(at: now) ?? settingUpAction(at: now)
+  }
+
+  private func mayTry(_ kind: BlueZAction.Kind, _ now: Instant) -> Bool {
+    failed[kind].map { $0.retryAt <= now } ?? true
+  }
+
+  func isOurs(_ timeout: UInt32) -> Bool {
+    timeout == settings.discoverableTimeout || timeout == settings.discoverableTimeout + 1
+  }
+
+  private func restoringAction(at now: Instant) -> BlueZAction? {
+    if let use, let adapter {
+      let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
+      if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
+      if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
+        return .leave(change)
+      }
+      let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
+      if use.advertisement.isStale(wanted: advertises), mayTry(.unregisterAdvertisement, now) {
+        return .unregisterAdvertisement
+      }
+    }
+    if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
+    if let use, let adapter, use.hasPowered, use.former == nil, activeOffer == nil, activeSearch == nil,
+      adapter.isPowered, mayTry(.powerOff, now),
+      // A keyboard that was connected meanwhile keeps its adapter.
+      !tree.devices.values.contains(where: { $0.adapterPath == use.path && $0.isConnected })
+    {
+      return .power(false)
+    }
+    return nil
+  }
+
+  /// The next change towards what the adapter was like, first the mode and then its timeout.
+  func leavingChange(_ former: DiscoverableMode) -> BlueZAction.ModeChange? {
+    guard let adapter else { return nil }
+    if adapter.isDiscoverable, !former.isDiscoverable { return .discoverable(false) }
+    if adapter.discoverableTimeout != former.timeout { return .timeout(former.timeout) }
+    // One that was discoverable for ever is so again; one with a timeout would be off by now.
+    if !adapter.isDiscoverable, former.isDiscoverable, former.timeout == 0, adapter.isPowered { return .discoverable(true) }
+    return nil
+  }
+
+  private func settingUpAction(at now: Instant) -> BlueZAction? {
+    guard let use, let adapter, activeOffer != nil || activeSearch != nil else { return nil }
+    if !adapter.isPowered, use.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) { return .power(true) }
+    if let content = wantedProfile, profile.isNone, tree.hasProfileManager, mayTry(.registerProfile, now) {
+      return .registerProfile(content)
+    }
+    guard adapter.isPowered else { return nil }
+    if activeOffer != nil, settings.usesClassic, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
+      return .enter(change)
+    }
+    if let offer = activeOffer, settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,
+      mayTry(.registerAdvertisement, now)
+    {
+      return .registerAdvertisement(offer.service)
+    }
+    if let search = activeSearch, schedule.wantsScan(at: now), use.discovery.isNone, mayTry(.discover, now) {
+      return use.filter == search.service ? .startDiscovery(search.service) : .setFilter(search.service)
+    }
+    return nil
+  }
+
+  /// First the timeout, so that nothing is ever discoverable for longer.
+  private func enteringChange(_ use: AdapterUse, _ adapter: BlueZAdapter, _ now: Instant) -> BlueZAction.ModeChange? {
+    func isDue(_ last: Instant?, after pause: Duration) -> Bool { last.map { $0 + pause <= now } ?? true }
+    let ours = settings.discoverableTimeout
+    if !isOurs(adapter.discoverableTimeout) {
+      return isDue(use.timeoutSetAt, after: settings.leastReassertion) ? .timeout(ours) : nil
+    }
+    if !adapter.isDiscoverable {
+      return isDue(use.modeSetAt, after: settings.leastReassertion) ? .discoverable(true) : nil
+    }
+    // Only a different timeout starts the time anew.
+    return isDue(use.timeoutSetAt, after: settings.renewal)
+      ? .timeout(adapter.discoverableTimeout == ours ? ours + 1 : ours) : nil
+  }
+
+  /// The profile as it should be; a record that breaks the limits is none.
+  var wantedProfile: ProfileContent? {
+    guard let use, let offer = activeOffer else { return nil }
+    var content = ProfileContent(service: offer.service, record: offer.record)
+    content.record.adapter = use.address
+    return content.record.refusal == nil ? content : nil
+  }
+
+  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd takes each once. Of version 8
+  /// (RFC 9562, section 5.8), mixed from the service, the incarnation and a number that changes when somebody else has it.
+  static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
+    func mix(_ value: UInt64) -> UInt64 {
+      var mixed = value &+ 0x9E37_79B9_7F4A_7C15
+      mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ mixed >> 31
+    }
+    let incarnation = content.record.incarnation.rawValue
+    let high = mix(mix(content.service.high ^ incarnation) ^ attempt)
+    let low = mix(mix(content.service.low ^ incarnation) &+ attempt)
+    return BluetoothUUID(high: high & ~0xF000 | 0x8000, low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+  }
+
+  /// Flags and service take 3 + 18 of the 31 bytes that an advertisement has.
+  static func advertisement(of service: BluetoothUUID) -> [String: DBusValue] {
+    ["Type": .string("peripheral"), "ServiceUUIDs": .strings([service.description]), "Discoverable": .bool(true)]
+  }
+
+  // MARK: calls
+
+  func call(for action: BlueZAction) -> BlueZCall? {
+    switch action {
+    case .list:
+      return BlueZCall(
+        path: "/", interface: BlueZNames.objectManagerInterface, member: "GetManagedObjects", arguments: [],
+        timeout: settings.callTimeout)
+    case .registerProfile(let content):
+      guard let record = try? content.record.attributes(of: content.service) else { return nil }
+      let uuid = Self.profileUUID(content, attempt: profileAttempt)
+      let options: [String: DBusValue] = [
+        "Name": .string("Piconet"), "Role": .string("server"), "AutoConnect": .bool(false),
+        "RequireAuthentication": .bool(settings.requiresPairing),
+        "RequireAuthorization": .bool(settings.requiresPairing),
+        "ServiceRecord": .string(record.xml),
+      ]
+      return profileCall("RegisterProfile", [.string(uuid.description), .properties(options)])
+    case .unregisterProfile: return profileCall("UnregisterProfile", [])
+    case .power(let isOn): return set("Powered", .bool(isOn))
+    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)): return set("Discoverable", .bool(isOn))
+    case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
+      return set("DiscoverableTimeout", .uint32(seconds))
+    case .registerAdvertisement:
+      return adapterCall(
+        BlueZNames.advertisingManagerInterface, "RegisterAdvertisement",
+        [.path(BlueZNames.ownAdvertisementPath), .properties([:])])
+    case .unregisterAdvertisement:
+      return adapterCall(
+        BlueZNames.advertisingManagerInterface, "UnregisterAdvertisement", [.path(BlueZNames.ownAdvertisementPath)])
+    case .setFilter(let service):
+      let transport = settings.usesClassic ? (settings.usesLowEnergy ? "auto" : "bredr") : "le"
+      let filter: [String: DBusValue] = [
+        "UUIDs": .strings([service.description]), "Transport": .string(transport), "DuplicateData": .bool(false),
+      ]
+      return adapterCall(BlueZNames.adapterInterface, "SetDiscoveryFilter", [.properties(filter)])
+    case .startDiscovery: return adapterCall(BlueZNames.adapterInterface, "StartDiscovery", [])
+    case .stopDiscovery: return adapterCall(BlueZNames.adapterInterface, "StopDiscovery", [])
+    }
+  }
+
+  private func profileCall(_ member: String, _ arguments: [DBusValue]) -> BlueZCall {
+    BlueZCall(
+      path: BlueZNames.managerPath, interface: BlueZNames.profileManagerInterface, member: member,
+      arguments: [.path(BlueZNames.ownProfilePath)] + arguments, timeout: settings.callTimeout)
+  }
+
+  private func adapterCall(_ interface: String, _ member: String, _ arguments: [DBusValue]) -> BlueZCall? {
+    use.map {
+      BlueZCall(
+        path: $0.path, interface: interface, member: member, arguments: arguments, timeout: settings.callTimeout)
+    }
+  }
+
+  private func set(_ property: String, _ value: DBusValue) -> BlueZCall? {
+    adapterCall(
+      BlueZNames.propertiesInterface, "Set",
+      [.string(BlueZNames.adapterInterface), .string(property), .variant(value)])
+  }
+}

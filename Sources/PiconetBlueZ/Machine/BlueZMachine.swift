@@ -1,0 +1,275 @@
+import PiconetEngine
+import PiconetSDP
+import PiconetWire
+
+/// How one node is found and finds through bluetoothd, as a value: facts in, effects out, no bus in sight.
+///
+/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards it: at most one call is on its
+/// way. So a daemon or an adapter that comes, goes or is changed by others needs no paths of its own.
+///
+/// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then; whoever
+/// switches it off meanwhile means it. The adapter is discoverable only while we advertise, with a timeout that is renewed, so
+/// that a killed program leaves nothing on. Scans have rests between them, and none happens while the radio is needed.
+public struct BlueZMachine: Sendable {
+  public let settings: BlueZSettings
+  public internal(set) var tree = ObjectTree()
+  /// Whether bluetoothd is there.
+  public private(set) var hasDaemon = false
+  /// Whether it has told what it has.
+  public internal(set) var isReady = false
+
+  private var isEnding = false
+  private var hasEnded = false
+  private var offer: BlueZOffer?
+  private var search: BlueZSearch?
+  var use: AdapterUse?
+  var profile = Registration<ProfileContent>.none
+  /// How many UUIDs of the profile were taken by others.
+  var profileAttempt: UInt64 = 0
+  /// The action is nil when its adapter has gone: the answer is awaited, and means nothing.
+  private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
+  var failed: [BlueZAction.Kind: FailedAttempt] = [:]
+  var schedule: ScanSchedule
+  var book: RecordBook
+  private var lastID: UInt64 = 0
+  /// The time of the last fact.
+  private var clock = Instant(nanoseconds: 0)
+
+  public init(settings: BlueZSettings) {
+    self.settings = settings
+    schedule = ScanSchedule(settings: settings)
+    book = RecordBook(settings: settings)
+  }
+
+  /// The adapter in use.
+  public var adapter: BlueZAdapter? { use.flatMap { tree.adapters[$0.path] } }
+
+  /// The last refusal of each thing that did not succeed since, for logs.
+  public var failures: [DBusFailure] { failed.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value.failure) }
+
+  /// Whether all that was asked for is done: registered, discoverable, advertised.
+  public var isAdvertising: Bool {
+    guard let wanted = wantedProfile, profile == .held(wanted), let adapter, adapter.isPowered else { return false }
+    return (!settings.usesClassic || adapter.isDiscoverable)
+      && (!settings.usesLowEnergy || adapter.advertisementsLeft == nil || use?.advertisement.isNone == false
+        || failed[.registerAdvertisement] != nil)
+  }
+
+  /// What is told of us, and what is looked for, on the adapter in use.
+  var activeOffer: BlueZOffer? { isEnding || use?.isRetiring == true ? nil : offer }
+  var activeSearch: BlueZSearch? { isEnding || use?.isRetiring == true ? nil : search }
+
+  /// When `deadlineReached` is to come.
+  public var nextDeadline: Instant? {
+    if hasEnded { return nil }
+    var deadlines: [Instant?] = [book.nextDeadline]
+    if hasDaemon, onTheWay == nil {
+      deadlines += failed.values.map(\.retryAt)
+      if let use, let adapter, adapter.isPowered {
+        if activeSearch != nil { deadlines.append(schedule.nextDeadline) }
+        if activeOffer != nil {
+          deadlines.append(use.timeoutSetAt.map { $0 + settings.renewal })
+          deadlines.append(use.timeoutSetAt.map { $0 + settings.leastReassertion })
+          deadlines.append(use.modeSetAt.map { $0 + settings.leastReassertion })
+        }
+      }
+    }
+    // What was due at the last fact had its chance: it waits for something else than time.
+    return deadlines.compactMap { $0 }.filter { $0 > clock }.min()
+  }
+
+  // MARK: facts
+
+  /// Takes a fact and returns what is to be done. Facts may come in any order; late ones are ignored.
+  public mutating func handle(_ fact: BlueZFact, at now: Instant) -> [BlueZEffect] {
+    if hasEnded { return [] }
+    clock = max(clock, now)
+    var effects = take(fact, at: now)
+    effects += chooseAdapter(at: now)
+    effects += step(at: now)
+    if !isEnding { effects += book.startReads(at: now, lastID: &lastID) }
+    return effects
+  }
+
+  private mutating func take(_ fact: BlueZFact, at now: Instant) -> [BlueZEffect] {
+    switch fact {
+    case .daemonAppeared:
+      forgetDaemon()
+      hasDaemon = true
+    case .daemonVanished: forgetDaemon()
+    case .interfacesAdded(let path, let interfaces): follow(tree.add(path, interfaces: interfaces), at: now)
+    case .interfacesRemoved(let path, let interfaces): follow(tree.remove(path, interfaces: interfaces), at: now)
+    case .propertiesChanged(let path, let interface, let changed, let invalidated):
+      follow(tree.change(path, interface: interface, changed: changed, invalidated: invalidated), at: now)
+    case .replied(let id, let result):
+      guard let (expected, action) = onTheWay, expected == id else { return [] }
+      onTheWay = nil
+      return action.map { conclude($0, result, at: now) } ?? []
+    case .advertise(let offer):
+      if isEnding { return [] }
+      if offer != self.offer { failed[.registerProfile] = nil }
+      self.offer = offer
+      book.ownPeer = offer?.record.peer ?? book.ownPeer
+    case .search(let search):
+      if isEnding || search == self.search { return [] }
+      self.search = search
+      if search == nil { schedule.end() } else { schedule.begin(at: now) }
+      failed[.discover] = nil
+      let effects = book.begin(search)
+      hearAll(at: now)
+      return effects
+    case .radioBusy(let isBusy):
+      schedule.setBusy(isBusy, at: now)
+      book.setPaused(isBusy)
+    case .recordsRead(let id, let result): return isEnding ? [] : book.read(id, result, at: now)
+    case .dialFailed(let address): book.dialFailed(address, at: now)
+    case .profileReleased: profile = .none
+    case .advertisementReleased: use?.advertisement = .none
+    case .shutDown:
+      if isEnding { return [] }
+      isEnding = true
+      schedule.end()
+      failed = [:]
+      return book.begin(nil)
+    case .deadlineReached: break
+    }
+    return []
+  }
+
+  /// What bluetoothd had of us is gone with it; what we did to its adapters is not.
+  private mutating func forgetDaemon() {
+    hasDaemon = false
+    isReady = false
+    onTheWay = nil
+    failed = [:]
+    tree = ObjectTree()
+    profile = .none
+    use?.advertisement = .none
+    use?.filter = nil
+    scanIsOver()
+  }
+
+  private mutating func scanIsOver() {
+    use?.discovery = .none
+    schedule.interrupted()
+  }
+
+  mutating func follow(_ changes: [ObjectTreeChange], at now: Instant) {
+    for change in changes {
+      switch change {
+      case .deviceSeen(let path), .device(let path):
+        // Its services may become known only after it was heard.
+        guard let device = tree.devices[path], device.adapterPath == use?.path, device.signalStrength != nil
+        else { continue }
+        book.heard(device, at: now)
+      case .adapter(let path) where path == use?.path:
+        guard let adapter = tree.adapters[path] else { continue }
+        if adapter.isPowered {
+          use?.mayPower = false
+        } else if use?.mayPower == false {
+          use?.hasPowered = false
+          if use?.isShared == true {
+            use?.isShared = false
+            use?.mayPower = true
+          }
+        }
+        // Whoever switches it off ends our scan with it.
+        if !adapter.isPowered, use?.discovery.isNone == false { scanIsOver() }
+      default: break
+      }
+    }
+  }
+
+  // MARK: which adapter
+
+  private mutating func chooseAdapter(at now: Instant) -> [BlueZEffect] {
+    guard isReady else { return [] }
+    var effects: [BlueZEffect] = []
+    let choice = settings.adapter.choose(from: tree)
+    if let used = use {
+      if tree.adapters[used.path]?.address != used.address {
+        // Unplugged, or another one in its place: nothing is left to be restored.
+        effects += leaveAdapter()
+      } else if let choice, choice != used.path, !isEnding, !used.mayPower,
+        tree.adapters[used.path]?.isPowered == false, tree.adapters[choice]?.isPowered == true
+      {
+        // We stay where we are as long as that works.
+        use?.isRetiring = true
+      }
+      if use?.isRetiring == true, use?.isRestored == true { effects += leaveAdapter() }
+    }
+    if use == nil, !isEnding, offer != nil || search != nil, let choice, let adapter = tree.adapters[choice],
+      let address = adapter.address
+    {
+      use = AdapterUse(adapter, address: address)
+      failed = failed.filter { $0.key == .registerProfile || $0.key == .unregisterProfile }
+      hearAll(at: now)
+      effects.append(.adapter(path: choice, address))
+    }
+    return effects
+  }
+
+  private mutating func leaveAdapter() -> [BlueZEffect] {
+    scanIsOver()
+    use = nil
+    if onTheWay?.action?.isOfAdapter == true { onTheWay?.action = nil }
+    return book.reset() + [.adapter(path: nil, nil)]
+  }
+
+  /// Whoever another program's scan has just heard is there.
+  private mutating func hearAll(at now: Instant) {
+    for device in tree.devices.values.sorted(by: { $0.path < $1.path })
+    where device.adapterPath == use?.path && device.signalStrength != nil {
+      book.heard(device, at: now)
+    }
+  }
+
+  // MARK: one step
+
+  private mutating func step(at now: Instant) -> [BlueZEffect] {
+    guard onTheWay == nil else { return [] }
+    if hasDaemon {
+      // What is as it was needs no restoring.
+      if let former = use?.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil { use?.former = nil }
+      if let action = nextAction(at: now), let call = call(for: action) {
+        remember(action, at: now)
+        let id = BlueZCallID(rawValue: nextID())
+        onTheWay = (id, action)
+        var effects: [BlueZEffect] = []
+        if case .registerAdvertisement(let service) = action {
+          effects.append(.showAdvertisement(Self.advertisement(of: service)))
+        }
+        return effects + [.call(id, call)]
+      }
+    }
+    // A step that waits for its next attempt is still to be taken.
+    guard isEnding, !hasDaemon || nextAction(at: .distantFuture) == nil else { return [] }
+    hasEnded = true
+    return [.ended]
+  }
+
+  /// What the adapter was like is noted before the first change.
+  private mutating func remember(_ action: BlueZAction, at now: Instant) {
+    guard case .enter(let change) = action, let adapter else { return }
+    if use?.former == nil {
+      let isOurs = isOurs(adapter.discoverableTimeout)
+      use?.isShared = isOurs && adapter.isDiscoverable
+      // Another node's mode, or what a killed one left behind, is nobody's choice.
+      use?.former =
+        isOurs
+        ? DiscoverableMode(isDiscoverable: false, timeout: BlueZSettings.usualTimeout)
+        : DiscoverableMode(isDiscoverable: adapter.isDiscoverable, timeout: adapter.discoverableTimeout)
+    }
+    switch change {
+    case .discoverable: use?.modeSetAt = now
+    case .timeout: use?.timeoutSetAt = now
+    }
+  }
+
+  private mutating func nextID() -> UInt64 {
+    lastID += 1
+    return lastID
+  }
+
+  var isOver: Bool { isEnding }
+}

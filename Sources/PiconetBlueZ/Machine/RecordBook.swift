@@ -1,0 +1,228 @@
+import PiconetEngine
+import PiconetSDP
+import PiconetWire
+
+/// Which devices have nodes of our session, what their records say, and when to ask again.
+struct RecordBook: Sendable {
+  /// The most devices that are remembered at the same time, and the most nodes of one device.
+  static let deviceLimit = 128
+  static let recordLimit = 8
+
+  private struct Entry: Sendable {
+    var place: BluetoothPlace
+    var name: String
+    var isHeard = true
+    var missed = 0
+    var records: [NodeRecord] = []
+    /// The higher the fresher.
+    var freshness: UInt64 = 0
+    var reading: BlueZReadID?
+    var lastRead: Instant?
+    var due: Instant?
+    var failures = 0
+  }
+
+  private let settings: BlueZSettings
+  private var entries: [String: Entry] = [:]
+  private var published: [PeerID: Sighting] = [:]
+  private var search: BlueZSearch?
+  private var isPaused = false
+  private var counter: UInt64 = 0
+  /// Whose records are our own.
+  var ownPeer: PeerID?
+
+  init(settings: BlueZSettings) { self.settings = settings }
+
+  var readCount: Int { entries.values.count { $0.reading != nil } }
+
+  // MARK: facts
+
+  /// Begins anew, without a word about what was known.
+  mutating func begin(_ search: BlueZSearch?) -> [BlueZEffect] {
+    let cancelled = cancelAll()
+    entries = [:]
+    published = [:]
+    self.search = search
+    return cancelled
+  }
+
+  /// Everything that was known is gone: another adapter, or none.
+  mutating func reset() -> [BlueZEffect] {
+    let cancelled = cancelAll()
+    entries = [:]
+    return cancelled + publish()
+  }
+
+  mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }
+
+  /// A scan has heard this device.
+  mutating func heard(_ device: BlueZDevice, at now: Instant) {
+    guard let search, device.uuids.contains(search.service), let address = device.address else { return }
+    let place = BluetoothPlace(device: address, isRandom: device.isRandom)
+    if var entry = entries[device.path] {
+      let isBack = entry.missed > 0
+      entry.isHeard = true
+      entry.missed = 0
+      if isBack || entry.name != device.name {
+        entry.name = device.name
+        entry.failures = 0
+        entry.due = min(entry.due ?? now, soon(entry, now))
+      }
+      entries[device.path] = entry
+    } else if entries.count < Self.deviceLimit {
+      entries[device.path] = Entry(place: place, name: device.name, due: now)
+    }
+  }
+
+  /// A whole scan is over; `isThere` says of a device's path whether it is there though it was not heard anew.
+  mutating func scanEnded(isThere: (String) -> Bool) -> [BlueZEffect] {
+    var effects: [BlueZEffect] = []
+    for path in entries.keys.sorted() {
+      guard var entry = entries[path] else { continue }
+      if entry.isHeard || isThere(path) {
+        entry.missed = 0
+      } else {
+        entry.missed += 1
+      }
+      entry.isHeard = false
+      entries[path] = entry
+      if entry.missed >= settings.missedScans {
+        if let id = entry.reading { effects.append(.cancelRead(id)) }
+        entries[path] = nil
+      }
+    }
+    return effects + publish()
+  }
+
+  mutating func dialFailed(_ address: BluetoothAddress, at now: Instant) {
+    for path in entries.keys.sorted() {
+      guard let entry = entries[path], entry.place.device == address else { continue }
+      let due = min(entry.due ?? .distantFuture, soon(entry, now))
+      entries[path]?.due = due
+    }
+  }
+
+  mutating func read(_ id: BlueZReadID, _ result: Result<[NodeRecord], LinkFailure>, at now: Instant) -> [BlueZEffect] {
+    guard let path = entries.first(where: { $0.value.reading == id })?.key, var entry = entries[path] else { return [] }
+    entry.reading = nil
+    switch result {
+    case .success(let records):
+      let usable = records.prefix(Self.recordLimit).filter { record in
+        record.peer != ownPeer && record.scope == search?.scope
+          && (record.adapter == nil || record.adapter == entry.place.device)
+      }
+      counter += 1
+      entry.freshness = counter
+      entry.records = Array(usable)
+      if usable.isEmpty {
+        scheduleRetry(of: &entry, now)
+      } else {
+        entry.failures = 0
+        entry.due = now + settings.rereadInterval
+      }
+    case .failure(let failure):
+      // Only a definite answer says that nobody is there: the rest may be the air.
+      if failure.code == .noService { entry.records = [] }
+      if failure.code == .cancelled { entry.due = now + settings.firstRetry } else { scheduleRetry(of: &entry, now) }
+    }
+    entries[path] = entry
+    return publish()
+  }
+
+  private func scheduleRetry(of entry: inout Entry, _ now: Instant) {
+    entry.failures = min(entry.failures + 1, 30)
+    entry.due =
+      entry.failures > settings.retries
+      ? now + settings.lateRetry : now + settings.firstRetry * (1 << (entry.failures - 1))
+  }
+
+  /// As soon as politeness lets us.
+  private func soon(_ entry: Entry, _ now: Instant) -> Instant {
+    entry.lastRead.map { max(now, $0 + settings.firstRetry) } ?? now
+  }
+
+  // MARK: effects
+
+  /// The readings that are due, as far as there is room.
+  mutating func startReads(at now: Instant, lastID: inout UInt64) -> [BlueZEffect] {
+    guard let search, !isPaused else { return [] }
+    var effects: [BlueZEffect] = []
+    var room = settings.concurrentReads - readCount
+    while room > 0, let path = mostDue(at: now) {
+      lastID += 1
+      let id = BlueZReadID(rawValue: lastID)
+      entries[path]?.reading = id
+      entries[path]?.lastRead = now
+      entries[path]?.due = nil
+      if let place = entries[path]?.place { effects.append(.read(id, service: search.service, from: place)) }
+      room -= 1
+    }
+    return effects
+  }
+
+  private func mostDue(at now: Instant) -> String? {
+    entries.filter { isWaiting($0.value) && ($0.value.due ?? .distantFuture) <= now }
+      .min { ($0.value.due ?? now, $0.key) < ($1.value.due ?? now, $1.key) }?.key
+  }
+
+  private func isWaiting(_ entry: Entry) -> Bool { entry.reading == nil && entry.due != nil && entry.missed == 0 }
+
+  var nextDeadline: Instant? {
+    if search == nil || isPaused || readCount >= settings.concurrentReads { return nil }
+    return entries.values.filter(isWaiting).compactMap(\.due).min()
+  }
+
+  private mutating func cancelAll() -> [BlueZEffect] {
+    var effects: [BlueZEffect] = []
+    for path in entries.keys.sorted() {
+      if let id = entries[path]?.reading { effects.append(.cancelRead(id)) }
+      entries[path]?.reading = nil
+    }
+    return effects
+  }
+
+  /// Tells the difference between what is known and what was told.
+  private mutating func publish() -> [BlueZEffect] {
+    var sightings: [PeerID: Sighting] = [:]
+    for entry in entries.values.sorted(by: { $0.freshness > $1.freshness }) {
+      for record in entry.records {
+        let addresses = Self.addresses(record, entry.place)
+        if addresses.isEmpty { continue }
+        if let known = sightings[record.peer] {
+          // The freshest record says which incarnation lives; another device may lead to the same one.
+          guard known.incarnation == record.incarnation else { continue }
+          sightings[record.peer]?.addresses += addresses.filter { !known.addresses.contains($0) }
+        } else {
+          sightings[record.peer] = Sighting(
+            peer: record.peer, incarnation: record.incarnation, name: record.name, info: record.info,
+            addresses: addresses)
+        }
+      }
+    }
+    var effects: [BlueZEffect] = []
+    for peer in Set(published.keys).union(sightings.keys).sorted() {
+      let (old, new) = (published[peer], sightings[peer])
+      if old == new { continue }
+      if let old, old.incarnation != new?.incarnation { effects.append(.report(.gone(peer, old.incarnation))) }
+      if let new { effects.append(.report(.seen(new))) }
+    }
+    published = sightings
+    return effects
+  }
+
+  static func addresses(_ record: NodeRecord, _ place: BluetoothPlace) -> [TransportAddress] {
+    let ports: [(TransportKind, UInt16?)] = [
+      (.l2cap, place.isRandom ? nil : record.l2capPSM),
+      (.rfcomm, place.isRandom ? nil : record.rfcommChannel.map(UInt16.init)), (.le, record.lePSM),
+    ]
+    return ports.compactMap { kind, port in
+      guard let port, port != 0 else { return nil }
+      let text = BluetoothPlace(device: place.device, isRandom: place.isRandom, port: port).description
+      return TransportAddress(kind: kind, text: text)
+    }
+  }
+}
+
+extension Instant {
+  static var distantFuture: Instant { Instant(nanoseconds: .max) }
+}

@@ -1,0 +1,68 @@
+import PiconetEngine
+
+/// When to scan and when to rest.
+struct ScanSchedule: Sendable {
+  private enum Phase: Sendable {
+    case idle
+    /// A scan may start at this time.
+    case resting(until: Instant)
+    /// bluetoothd scans.
+    case scanning(since: Instant, until: Instant)
+  }
+
+  private var phase = Phase.idle
+  private var eagerUntil = Instant(nanoseconds: 0)
+  private var isBusy = false
+  let settings: BlueZSettings
+
+  init(settings: BlueZSettings) { self.settings = settings }
+
+  /// A search begins, eagerly.
+  mutating func begin(at now: Instant) {
+    eagerUntil = now + settings.eagerness
+    if case .scanning = phase { return }
+    phase = .resting(until: now)
+  }
+
+  mutating func end() { phase = .idle }
+
+  mutating func setBusy(_ isBusy: Bool, at now: Instant) {
+    if self.isBusy, !isBusy, case .resting(let until) = phase {
+      phase = .resting(until: max(until, now + settings.quiet))
+    }
+    self.isBusy = isBusy
+  }
+
+  /// Whether bluetoothd is to scan now.
+  func wantsScan(at now: Instant) -> Bool {
+    if isBusy { return false }
+    return switch phase {
+    case .idle: false
+    case .resting(let until): now >= until
+    case .scanning(_, let until): now < until
+    }
+  }
+
+  mutating func started(at now: Instant) {
+    if case .idle = phase { return }
+    phase = .scanning(since: now, until: now + settings.scan)
+  }
+
+  /// - Returns: true if the scan was long enough to say who was not heard.
+  mutating func stopped(at now: Instant) -> Bool {
+    guard case .scanning(let since, let until) = phase else { return false }
+    phase = .resting(until: now + (isBusy ? settings.quiet : now < eagerUntil ? settings.eagerRest : settings.rest))
+    return now >= until && now - since >= settings.scan
+  }
+
+  /// The scan is over before its time; the next one may start at once.
+  mutating func interrupted() { if case .scanning = phase { phase = .resting(until: Instant(nanoseconds: 0)) } }
+
+  var nextDeadline: Instant? {
+    if isBusy { return nil }
+    return switch phase {
+    case .idle: nil
+    case .resting(let until), .scanning(_, let until): until
+    }
+  }
+}

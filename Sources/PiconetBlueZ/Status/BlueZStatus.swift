@@ -1,0 +1,25 @@
+/// What there is of BlueZ on this machine, read without changing anything.
+public struct BlueZStatus: Sendable, Hashable {
+  /// How far the question came.
+  public enum Daemon: Sendable, Hashable {
+    /// The system bus can't be reached.
+    case noBus(DBusFailure)
+    /// Nobody has the name org.bluez.
+    case notRunning
+    /// It runs and does not answer us; with `AccessDenied` the policy of the bus keeps us out.
+    case refused(DBusFailure)
+    case running
+  }
+
+  public var daemon: Daemon
+  /// Such as `5.66`; nil where no adapter tells.
+  public var version: String?
+  /// In the order of their paths.
+  public var adapters: [BlueZAdapter]
+
+  public init(daemon: Daemon, tree: ObjectTree = ObjectTree()) {
+    self.daemon = daemon
+    adapters = tree.adapters.values.sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
+    version = adapters.lazy.compactMap(\.daemonVersion).first
+  }
+}

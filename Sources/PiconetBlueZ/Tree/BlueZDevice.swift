@@ -1,0 +1,50 @@
+import PiconetSDP
+
+/// What bluetoothd says of one remote device. All of it is the device's own claim.
+public struct BlueZDevice: Sendable, Hashable {
+  public let path: String
+  public var address: BluetoothAddress?
+  public var isRandom = false
+  /// The device's own words, as they came; at most 248 bytes.
+  public var name = ""
+  /// At most 64.
+  public var uuids: Set<BluetoothUUID> = []
+  /// In dBm; nil: not seen since the last scan.
+  public var signalStrength: Int16?
+  public var isConnected = false
+  /// What the device's advertisements carry for a service: at most 8 services, 32 bytes each.
+  public var serviceData: [BluetoothUUID: [UInt8]] = [:]
+
+  public init(path: String) { self.path = path }
+
+  /// The path of the adapter that knows it.
+  public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+
+  mutating func set(_ property: String, _ value: DBusValue) {
+    switch property {
+    case "Address": address = value.text.flatMap(BluetoothAddress.init)
+    case "AddressType": isRandom = value.text == "random"
+    case "Alias": name = String(decoding: (value.text ?? "").utf8.prefix(248), as: UTF8.self)
+    case "UUIDs": uuids = Set(value.texts.prefix(64).compactMap(BluetoothUUID.init))
+    case "RSSI": signalStrength = value.integer.flatMap { Int16(exactly: $0) }
+    case "Connected": isConnected = value.boolean ?? isConnected
+    case "ServiceData":
+      serviceData = [:]
+      for entry in value.entries.prefix(8) {
+        guard let uuid = entry.key.text.flatMap(BluetoothUUID.init), case .bytes(let bytes) = entry.value.plain
+        else { continue }
+        serviceData[uuid] = Array(bytes.prefix(32))
+      }
+    default: break
+    }
+  }
+
+  mutating func invalidate(_ property: String) {
+    switch property {
+    case "RSSI": signalStrength = nil
+    case "ServiceData": serviceData = [:]
+    case "UUIDs": uuids = []
+    default: break
+    }
+  }
+}

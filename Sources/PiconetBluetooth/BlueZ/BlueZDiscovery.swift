@@ -1,0 +1,216 @@
+import PiconetBlueZ
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Is found and finds others through bluetoothd on the system bus. Confined to the loop.
+///
+/// No bus, no daemon and no adapter are states: each is waited for, and what is wanted is set up when it comes.
+public final class BlueZDiscovery: Discovery {
+  public struct Options: Sendable {
+    public var settings: BlueZSettings
+    /// The address of a message bus instead of the system's, for tests.
+    public var busAddress: String?
+
+    public init(settings: BlueZSettings = BlueZSettings(), busAddress: String? = nil) {
+      self.settings = settings
+      self.busAddress = busAddress
+    }
+  }
+
+  /// How long `shutDown` takes at most.
+  public static let shutDownLimit = Duration.seconds(2)
+
+  public let sourceName = "bluez"
+  private let loop: EventLoop
+  private let options: Options
+  private let makeReader: (BluetoothAddress) -> any ServiceRecordReader
+  /// Of the adapter in use.
+  private var reader: (any ServiceRecordReader)?
+  private var machine: BlueZMachine
+  private var bus: BlueZBus?
+  private var timer: LoopTimer?
+  private var reads: [BlueZReadID: any DialCancellation] = [:]
+  private var shownAdvertisement: [String: DBusValue] = [:]
+  private var handler: ((DiscoveryReport) -> Void)?
+  private var adapterHandler: ((BluetoothAddress?) -> Void)?
+  private var endHandlers: [() -> Void] = []
+  private var hasEnded = false
+  /// Facts that came while effects were performed.
+  private var waiting: [BlueZFact] = []
+  private var isPerforming = false
+
+  /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
+  /// - Parameter makeReader: makes what reads records from the adapter with this address; once for each adapter that is used.
+  public init(
+    loop: EventLoop, options: Options, makeReader: @escaping (BluetoothAddress) -> any ServiceRecordReader
+  ) {
+    self.loop = loop
+    self.options = options
+    self.makeReader = makeReader
+    machine = BlueZMachine(settings: options.settings)
+    timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
+    bus = BlueZBus(
+      loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
+    ) { [weak self] event in
+      switch event {
+      case .daemon(let name): self?.handle(name == nil ? .daemonVanished : .daemonAppeared)
+      case .signal(let fact): self?.handle(fact)
+      }
+    }
+  }
+
+  // MARK: what holds now
+
+  /// The adapter in use, as bluetoothd describes it; nil while there is none.
+  public var adapter: BlueZAdapter? { machine.adapter }
+  /// Whether the bus is reached and bluetoothd is on it.
+  public var hasDaemon: Bool { machine.hasDaemon }
+  /// Whether the record is registered and the adapter is discoverable and advertises.
+  public var isAdvertising: Bool { machine.isAdvertising }
+  /// What was refused last and did not succeed since, the absence of the bus included.
+  public var failures: [DBusFailure] { (bus?.failure).map { [$0] } ?? machine.failures }
+  /// What sd-bus keeps for us: calls under way, matches, objects.
+  public var slotCount: Int { bus?.connection?.slotCount ?? 0 }
+
+  /// Called on the loop with the address of the adapter in use, whenever that changes: sockets are to be bound to it.
+  public func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) { adapterHandler = handler }
+
+  // MARK: Discovery
+
+  public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
+
+  /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the limits, and
+  /// does nothing for a scope that does.
+  public static func failure(of advertisement: Advertisement) -> LinkFailure? {
+    record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
+  }
+
+  public func advertise(_ advertisement: Advertisement?) {
+    var offer: BlueZOffer?
+    if let advertisement, let service = try? BluetoothUUID.session(advertisement.scope) {
+      var record = Self.record(of: advertisement)
+      if record.refusal != nil { record.info = [:] }
+      if record.refusal == nil { offer = BlueZOffer(service: service, record: record) }
+    }
+    handle(.advertise(offer))
+  }
+
+  /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
+  public func search(scope: String?) {
+    let search = scope.flatMap { scope in
+      (try? BluetoothUUID.session(scope)).map { BlueZSearch(service: $0, scope: scope) }
+    }
+    // A new search, even for the same scope, has heard of nobody yet.
+    handle(.search(nil))
+    handle(.search(search))
+  }
+
+  public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
+
+  /// A dial to this device failed: its record is read again soon, since its node may have started anew.
+  public func dialFailed(_ device: BluetoothAddress) { handle(.dialFailed(device)) }
+
+  /// Ends at once. What bluetoothd holds for us it drops with the connection; the adapter's own settings are restored by
+  /// `shutDown` only, or left to the timeout of the discoverable mode.
+  public func close() {
+    handler = nil
+    adapterHandler = nil
+    finish()
+  }
+
+  /// Restores the adapter, takes everything back, and closes; `completion` is called on the loop, after at most
+  /// `shutDownLimit`. Nothing else is called meanwhile.
+  public func shutDown(_ completion: @escaping () -> Void) {
+    handler = nil
+    adapterHandler = nil
+    if hasEnded { return loop.executeLater(completion) }
+    endHandlers.append(completion)
+    guard endHandlers.count == 1 else { return }
+    // Held until the end: whoever shuts us down may let go of us.
+    let limit = LoopTimer(loop: loop) { self.finish() }
+    limit.set(after: Self.shutDownLimit)
+    endHandlers.append { limit.set(nil) }
+    handle(.shutDown)
+  }
+
+  private func finish() {
+    if hasEnded { return }
+    hasEnded = true
+    timer?.set(nil)
+    timer = nil
+    bus?.close()
+    bus = nil
+    for read in reads.values { read.cancel() }
+    reads = [:]
+    let handlers = endHandlers
+    endHandlers = []
+    for handler in handlers { handler() }
+  }
+
+  // MARK: the machine
+
+  private func handle(_ fact: BlueZFact) {
+    if hasEnded { return }
+    waiting.append(fact)
+    // An effect's handler may bring the next fact: it comes after the effects of this one.
+    guard !isPerforming else { return }
+    isPerforming = true
+    var next = 0
+    while next < waiting.count, !hasEnded {
+      for effect in machine.handle(waiting[next], at: loop.now) where !hasEnded { perform(effect) }
+      next += 1
+    }
+    waiting = []
+    isPerforming = false
+    if !hasEnded { timer?.set(machine.nextDeadline) }
+  }
+
+  private func perform(_ effect: BlueZEffect) {
+    switch effect {
+    case .call(let id, let call): bus?.call(call) { [weak self] in self?.handle(.replied(id, $0)) }
+    case .read(let id, let service, let place):
+      reads[id] = reader?.readRecords(of: service, on: place) { [weak self] result in
+        self?.reads[id] = nil
+        self?.handle(.recordsRead(id, result))
+      }
+    case .cancelRead(let id): reads.removeValue(forKey: id)?.cancel()
+    case .report(let report): handler?(report)
+    case .showAdvertisement(let properties): shownAdvertisement = properties
+    case .adapter(_, let address):
+      reader = address.map(makeReader)
+      adapterHandler?(address)
+    case .ended: finish()
+    }
+  }
+
+  /// What bluetoothd calls. Connections come to our own sockets, so that of a profile is refused, which closes it.
+  private func objects() -> [(path: String, object: DBusObject)] {
+    let profile = DBusObject(interface: BlueZNames.profileInterface, properties: { [:] }) { [weak self] call in
+      switch call.member {
+      case "Release":
+        self?.loop.executeLater { [weak self] in self?.handle(.profileReleased) }
+        return .success([])
+      case "NewConnection": return .failure(DBusFailure("org.bluez.Error.Rejected", "connections come elsewhere"))
+      case "RequestDisconnection": return .success([])
+      default: return nil
+      }
+    }
+    let advertisement = DBusObject(
+      interface: BlueZNames.advertisementInterface,
+      properties: { [weak self] in self?.shownAdvertisement ?? [:] }
+    ) { [weak self] call in
+      guard call.member == "Release" else { return nil }
+      self?.loop.executeLater { [weak self] in self?.handle(.advertisementReleased) }
+      return .success([])
+    }
+    return [(BlueZNames.ownProfilePath, profile), (BlueZNames.ownAdvertisementPath, advertisement)]
+  }
+
+  private static func record(of advertisement: Advertisement) -> NodeRecord {
+    NodeRecord(
+      peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
+      scope: advertisement.scope, info: advertisement.info, l2capPSM: advertisement.ports[.l2cap],
+      rfcommChannel: advertisement.ports[.rfcomm].flatMap { UInt8(exactly: $0) }, lePSM: advertisement.ports[.le])
+  }
+}

@@ -1,0 +1,32 @@
+import PiconetBlueZ
+
+/// An object of ours that other programs on the bus see.
+struct DBusObject {
+  /// What a call is answered with.
+  typealias Answer = Result<[DBusValue], DBusFailure>
+
+  var interface: String
+  /// Read at each question, so that it is always what holds now.
+  var properties: () -> [String: DBusValue]
+  /// Answers a call to a method of the interface; nil: there is no such method.
+  var handle: (DBusArrival) -> Answer?
+
+  static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+  static let unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
+
+  func answer(_ call: DBusArrival) -> Answer {
+    if call.interface == interface || call.interface.isEmpty, let answer = handle(call) { return answer }
+    guard call.interface == BlueZNames.propertiesInterface, call.arguments.first?.text == interface else {
+      return .failure(DBusFailure(Self.unknownMethod, "no such method"))
+    }
+    switch call.member {
+    case "GetAll": return .success([.properties(properties())])
+    case "Get":
+      guard call.arguments.count > 1, let name = call.arguments[1].text, let value = properties()[name] else {
+        return .failure(DBusFailure(Self.unknownProperty, "no such property"))
+      }
+      return .success([.variant(value)])
+    default: return .failure(DBusFailure(Self.unknownMethod, "the properties are read-only"))
+    }
+  }
+}
