@@ -58,3 +58,12 @@ int piconet_hci_set_up(uint16_t index, int is_up) {
   close(descriptor);
   return is_up && error == EALREADY ? 0 : error;
 }
+
+int piconet_hci_set_scan(uint16_t index, uint8_t scan) {
+  int descriptor = open_socket();
+  if (descriptor < 0) return errno;
+  struct hci_dev_req request = {.dev_id = index, .dev_opt = scan};
+  int error = ioctl(descriptor, HCISETSCAN, &request) == 0 ? 0 : errno;
+  close(descriptor);
+  return error;
+}

@@ -13,5 +13,8 @@ int piconet_hci_open(uint16_t index);
 int piconet_hci_is_up(uint16_t index);
 // Switches an adapter on or off, which takes its time: 0, or an errno. Switching on what is on succeeds.
 int piconet_hci_set_up(uint16_t index, int is_up);
+// Makes an adapter discoverable (bit 0) and connectable (bit 1), or not: 0, or an errno. Waits for the controller. The command
+// alone would not do: the kernel writes what it believes itself after every connection.
+int piconet_hci_set_scan(uint16_t index, uint8_t scan);
 
 #endif

@@ -22,6 +22,8 @@ public final class HeadlessDiscovery: Discovery {
     public var pause = Duration.seconds(3)
     /// After how many inquiries without an answer a peer is gone. Default: 3.
     public var patience = 3
+    /// How long the side with the larger address waits before it asks the other one for its record. Default: 0.5 s.
+    public var courtesy = Duration.milliseconds(500)
 
     public init() {}
   }
@@ -75,7 +77,7 @@ public final class HeadlessDiscovery: Discovery {
     let isUp = piconet_hci_is_up(index)
     if isUp < 0 { throw LinkFailure(.notAvailable, "there is no adapter hci\(index)") }
     do {
-      worker = try WorkerThread(name: "piconet-hci", limit: 4)
+      worker = try WorkerThread(name: "piconet-hci", limit: 64)
     } catch {
       throw LinkFailure(listening: error, "a thread")
     }
@@ -133,16 +135,16 @@ public final class HeadlessDiscovery: Discovery {
     stopSearch()
     server?.close()
     server = nil
+    // Waits for what is under way, such as a switching-on.
+    worker.stop()
+    if isChanged { _ = piconet_hci_set_scan(index, saved.scanEnable) }
     if let controller, isChanged {
-      controller.post(.writeScanEnable(saved.scanEnable))
       controller.post(
         .writeInquiryResponse(Array(saved.inquiryResponse.dropFirst()), correction: saved.inquiryResponse.first ?? 0))
       controller.post(.writeInquiryMode(saved.inquiryMode))
     }
     controller?.close()
     controller = nil
-    // Waits for a switching-on that is still under way.
-    worker.stop()
     if !wasUp, isPowering || failure == nil || isChanged { _ = piconet_hci_set_up(index, 0) }
   }
 
@@ -194,9 +196,10 @@ public final class HeadlessDiscovery: Discovery {
 
   private func applyAdvertisement() {
     guard let advertisement else {
+      guard server != nil else { return }
       server?.close()
       server = nil
-      ask(.writeScanEnable(saved.scanEnable)) { _ in }
+      setScan(saved.scanEnable)
       ask(.writeInquiryResponse([])) { _ in }
       return
     }
@@ -209,12 +212,22 @@ public final class HeadlessDiscovery: Discovery {
         server = try RecordServer(record, of: service, kind: .l2cap, adapter: adapter, loop: loop)
       }
       ask(.writeInquiryResponse(try Self.response(record, of: service))) { _ in }
-      ask(.writeScanEnable(3)) { _ in }
+      setScan(3)
     } catch let error as LinkFailure {
       failure = error
     } catch {
       failure = LinkFailure(.notAvailable, "the inquiry response: \(error)")
     }
+  }
+
+  private func setScan(_ scan: UInt8) {
+    let index = index
+    let isTaken = worker.submit(answering: loop) {
+      piconet_hci_set_scan(index, scan)
+    } then: { [weak self] error in
+      if error != 0 { self?.failure = LinkFailure(listening: SystemError("HCISETSCAN", error), "hci\(index)") }
+    }
+    if !isTaken { failure = LinkFailure(.busy, "too much waits for hci\(index)") }
   }
 
   private static func response(_ record: NodeRecord, of service: BluetoothUUID) throws -> [UInt8] {
@@ -240,7 +253,8 @@ public final class HeadlessDiscovery: Discovery {
     let reader = RecordChannelReader(kind: .l2cap, adapter: adapter, scope: scope, loop: loop)
     self.reader = reader
     let scanner = InquiryScanner(
-      service: service, controller: controller, reader: reader, loop: loop, options: options, isRadioBusy: isRadioBusy
+      service: service, adapter: adapter, controller: controller, reader: reader, loop: loop, options: options,
+      isRadioBusy: isRadioBusy
     ) { [weak self] in self?.perform($0) }
     self.scanner = scanner
     scanner.start()

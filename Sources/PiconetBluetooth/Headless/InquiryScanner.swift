@@ -6,6 +6,9 @@ import PiconetSDP
 ///
 /// Inquiring and connecting are in each other's way, so an inquiry is broken off to read a record, though only every other one: the one
 /// in between runs its time, and counts for who is gone. While the radio is busy there is neither.
+///
+/// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the one with the
+/// larger address lets the other one go first; by then there is a link that both can use.
 final class InquiryScanner {
   private enum State { case idle, starting, running, cancelling }
 
@@ -13,6 +16,7 @@ final class InquiryScanner {
   private let controller: HCIController
   private let reader: any ServiceRecordReader
   private let service: BluetoothUUID
+  private let adapter: BluetoothAddress
   private let options: HeadlessDiscovery.Options
   private let report: (InquiryTable.Effect) -> Void
   private var table: InquiryTable
@@ -24,14 +28,18 @@ final class InquiryScanner {
   private var readings: [BluetoothAddress: any DialCancellation] = [:]
   /// Ends the pause between inquiries.
   private var pause: LoopTimer?
+  /// Ends the wait of the side with the larger address.
+  private var courtesy: LoopTimer?
   /// Ends an inquiry of which the controller does not say that it has ended.
   private var guardTimer: LoopTimer?
 
   init(
-    service: BluetoothUUID, controller: HCIController, reader: any ServiceRecordReader, loop: EventLoop,
+    service: BluetoothUUID, adapter: BluetoothAddress, controller: HCIController, reader: any ServiceRecordReader,
+    loop: EventLoop,
     options: HeadlessDiscovery.Options, isRadioBusy: Bool, report: @escaping (InquiryTable.Effect) -> Void
   ) {
     self.service = service
+    self.adapter = adapter
     self.controller = controller
     self.reader = reader
     self.loop = loop
@@ -40,6 +48,10 @@ final class InquiryScanner {
     self.report = report
     table = InquiryTable(service: service, patience: options.patience)
     pause = LoopTimer(loop: loop) { [weak self] in self?.goOn() }
+    courtesy = LoopTimer(loop: loop) { [weak self] in
+      guard let self, !isRadioBusy, state == .idle else { return }
+      startReading(isCourteous: false)
+    }
     guardTimer = LoopTimer(loop: loop) { [weak self] in self?.cancelInquiry() }
   }
 
@@ -71,6 +83,7 @@ final class InquiryScanner {
     if isClosed { return }
     isClosed = true
     pause?.set(nil)
+    courtesy?.set(nil)
     guardTimer?.set(nil)
     if state == .running || state == .starting { controller.post(.cancelInquiry) }
     for reading in readings.values { reading.cancel() }
@@ -81,7 +94,7 @@ final class InquiryScanner {
   /// Does what is next: read what there is to read, and only then inquire.
   private func goOn() {
     guard !isClosed, !isRadioBusy, state == .idle else { return }
-    startReading()
+    startReading(isCourteous: true)
     guard waiting.isEmpty, readings.isEmpty, pause?.deadline == nil else { return }
     state = .starting
     controller.send(.inquiry(length: options.inquiryLength)) { [weak self] answer in
@@ -113,9 +126,10 @@ final class InquiryScanner {
     }
   }
 
-  private func startReading() {
-    let due = waiting
-    waiting = []
+  private func startReading(isCourteous: Bool) {
+    let due = waiting.filter { !isCourteous || adapter < $0.device }
+    waiting.removeAll { !isCourteous || adapter < $0.device }
+    if !waiting.isEmpty, courtesy?.deadline == nil { courtesy?.set(after: options.courtesy) }
     for (device, psm) in due {
       readings[device] = reader.readRecords(of: service, on: BluetoothPlace(device: device, port: psm)) {
         [weak self] result in
