@@ -63,8 +63,7 @@ extension BlueZMachine {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
-    if activeOffer != nil, settings.usesClassic, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now)
-    {
+    if activeOffer != nil, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
       return .enter(change)
     }
     if let offer = activeOffer, settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,

@@ -50,7 +50,7 @@ public struct BlueZMachine: Sendable {
   /// Whether all that was asked for is done: registered, discoverable, advertised.
   public var isAdvertising: Bool {
     guard let wanted = wantedProfile, profile == .held(wanted), let adapter, adapter.isPowered else { return false }
-    return (!settings.usesClassic || adapter.isDiscoverable)
+    return adapter.isDiscoverable
       && (!settings.usesLowEnergy || adapter.advertisementsLeft == nil || use?.advertisement.isNone == false
         || failed[.registerAdvertisement] != nil)
   }
