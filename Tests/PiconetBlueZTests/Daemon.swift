@@ -49,14 +49,19 @@ struct Daemon {
   }
 
   func interfaces(_ path: String) -> BlueZInterfaces {
-    [BlueZNames.adapterInterface: properties(path), BlueZNames.advertisingManagerInterface: ["SupportedInstances": .byte(3)]]
+    [
+      BlueZNames.adapterInterface: properties(path),
+      BlueZNames.advertisingManagerInterface: ["SupportedInstances": .byte(3)],
+    ]
   }
 
   var objects: DBusValue {
     var entries = [
       DBusEntry(key: .path(BlueZNames.managerPath), value: Self.value([BlueZNames.profileManagerInterface: [:]]))
     ]
-    for path in adapters.keys.sorted() { entries.append(DBusEntry(key: .path(path), value: Self.value(interfaces(path)))) }
+    for path in adapters.keys.sorted() {
+      entries.append(DBusEntry(key: .path(path), value: Self.value(interfaces(path))))
+    }
     return .dictionary(key: "o", value: "a{sa{sv}}", entries)
   }
 

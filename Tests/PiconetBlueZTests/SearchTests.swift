@@ -29,7 +29,7 @@ struct SearchTests {
   func notSeen() {
     var scene = Self.searching()
     scene.tell(.advertise(Scene.offer))
-    scene.hear(1, strength: nil)
+    scene.hear(1, strength: nil, isPaired: true)
     #expect(scene.reads.isEmpty)
     scene.hear(2)
     scene.answerReads(
@@ -50,6 +50,20 @@ struct SearchTests {
     #expect(scene.reports.isEmpty)
     scene.pass(.seconds(14))
     #expect(scene.reports == [.gone(Scene.peer(2), Incarnation(rawValue: 7))])
+  }
+
+  @Test("where the controller tells no strength, a device is there as long as BlueZ has it")
+  func noStrength() {
+    var scene = Self.searching()
+    scene.hear(1, strength: nil)
+    scene.answerReads(.success([Scene.record(2)]))
+    scene.pass(.seconds(19))
+    #expect(scene.reports.count == 1)
+    scene.tell(.radioBusy(false))
+    scene.answerReads(.success([Scene.record(2)]))
+    scene.tell(.interfacesRemoved(path: Scene.device(1), [BlueZNames.deviceInterface]))
+    scene.pass(.seconds(55))
+    #expect(scene.reports.last == .gone(Scene.peer(2), Incarnation(rawValue: 7)))
   }
 
   @Test("nobody is lost, and nothing is scanned or asked, while the radio is busy")

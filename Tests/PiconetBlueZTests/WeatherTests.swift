@@ -82,7 +82,9 @@ struct WeatherTests {
       if adapter.isDiscoverable { return "\(path) is left discoverable" }
       if adapter.hasDiscovery, !losesAnswers { return "\(path) is left scanning" }
       if adapter.advertisements > 0, !losesAnswers { return "\(path) is left advertising" }
-      if adapter.timeout == 61 || adapter.timeout == 62, !losesAnswers, !touchedByOthers { return "\(path) has our timeout" }
+      if adapter.timeout == 61 || adapter.timeout == 62, !losesAnswers, !touchedByOthers {
+        return "\(path) has our timeout"
+      }
     }
     if scene.daemon.profile != nil, !losesAnswers { return "a profile is left" }
     // Every sighting is of one incarnation at a time, and gone at most once.

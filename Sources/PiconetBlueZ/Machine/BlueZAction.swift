@@ -112,6 +112,9 @@ struct AdapterUse: Hashable, Sendable {
   var mayPower: Bool
   /// Another node was there before us, which may switch off at its end what it has switched on.
   var isShared = false
+  /// Nobody knows whether these were set.
+  var isModeUncertain = false
+  var isTimeoutUncertain = false
   var modeSetAt: Instant?
   var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none

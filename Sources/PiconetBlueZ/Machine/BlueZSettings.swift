@@ -28,7 +28,8 @@ public struct BlueZSettings: Sendable, Hashable {
   public var powersOn = true
   /// Whether connections to the profile need pairing.
   public var requiresPairing = false
-  /// BR/EDR: inquiry, discoverable mode, the service record.
+  /// Whether others are looked for by BR/EDR's inquiry. Discoverable mode is needed for LE as well: BlueZ passes devices by whose
+  /// advertisements do not say so.
   public var usesClassic = true
   /// LE: an advertisement where the adapter has LE, and the scan for those of others.
   public var usesLowEnergy = true

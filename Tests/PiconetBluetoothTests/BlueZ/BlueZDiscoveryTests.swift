@@ -18,7 +18,9 @@ struct BlueZDiscoveryTests {
   @Test("two nodes find each other, with their records, and leave the adapters as they were", arguments: [true, false])
   func bothFind(isClassic: Bool) async throws {
     let one = try await BlueZBench(adapter: Self.first) { ($0.usesClassic, $0.usesLowEnergy) = (isClassic, !isClassic) }
-    let two = try await BlueZBench(adapter: Self.second) { ($0.usesClassic, $0.usesLowEnergy) = (isClassic, !isClassic) }
+    let two = try await BlueZBench(adapter: Self.second) {
+      ($0.usesClassic, $0.usesLowEnergy) = (isClassic, !isClassic)
+    }
     let before = await [one.adapter(Self.first), one.adapter(Self.second)]
     await one.advertise(1)
     await two.advertise(2, name: "B \u{1B}[31mred\u{7}")
@@ -51,7 +53,8 @@ struct BlueZDiscoveryTests {
     for bench in [one, two] { bench.stop() }
   }
 
-  @Test("a killed program leaves the adapter discoverable for its timeout only, and the next one puts the timeout right")
+  @Test(
+    "a killed program leaves the adapter discoverable for its timeout only, and the next one puts the timeout right")
   func killed() async throws {
     let bench = try await BlueZBench(adapter: Self.first) { $0.discoverableTimeout = 4 }
     await bench.advertise(1)
@@ -189,7 +192,9 @@ struct BlueZDiscoveryTests {
   private static func set(_ property: String, _ isOn: Bool, _ bench: BlueZBench) async -> Bool {
     await withCheckedContinuation { done in
       bench.loop.execute { [loop = bench.loop] in
-        guard let connection = try? DBusConnection(loop: loop, address: .system) else { return done.resume(returning: false) }
+        guard let connection = try? DBusConnection(loop: loop, address: .system) else {
+          return done.resume(returning: false)
+        }
         connection.call(
           BlueZNames.service, "/org/bluez/\(first)", BlueZNames.propertiesInterface, "Set",
           [.string(BlueZNames.adapterInterface), .string(property), .variant(.bool(isOn))], timeout: .seconds(5)

@@ -57,7 +57,8 @@ final class DirectRecordReader: ServiceRecordReader {
     var answer: [UInt8] = []
     var continuation: [UInt8] = [0]
     for turn in 0..<UInt8(32) {
-      let parameters = [0x35, 0x11, 0x1C] + service.bytes + [0xFF, 0xFF, 0x35, 5, 0x0A, 0, 0, 0xFF, 0xFF] + continuation
+      let parameters =
+        [0x35, 0x11, 0x1C] + service.bytes + [0xFF, 0xFF, 0x35, 5, 0x0A, 0, 0, 0xFF, 0xFF] + continuation
       let request = [6, 0, turn, 0, UInt8(parameters.count)] + parameters
       var buffer = [UInt8](repeating: 0, count: 4096)
       guard send(descriptor, request, request.count, 0) == request.count,
