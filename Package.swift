@@ -142,6 +142,13 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "PiconetSessionSuite",
+      dependencies: [
+        "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS", "PiconetWire",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv", "piconet"],
       swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),

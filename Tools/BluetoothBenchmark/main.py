@@ -3,44 +3,15 @@ adapters of this machine. Started by Tools/bluetooth-benchmark."""
 import argparse
 import json
 import os
-import statistics
-import subprocess
 import sys
 import time
 
-import trace
+import air
 from processes import Failure, Process
-from subjects import Bench, address_of
+from rounds import figures, measure, ratio
+from subjects import Bench, address_of, enlarge_buffers
 
 TRIPS = 500
-
-
-def figures(values):
-    values = sorted(values)
-    return statistics.median(values), values[0], values[-1]
-
-
-def measure(rounds, subjects, say):
-    """`rounds` times all `subjects` (name: function) in turn; per name a list with a figure or None for each round."""
-    results = {name: [] for name in subjects}
-    for turn in range(rounds):
-        for name, make in subjects.items():
-            try:
-                got = make()
-            except (Failure, OSError, ValueError, TypeError) as failure:
-                say(f"round {turn + 1}: {name}: {failure}")
-                got = None
-            if got is not None:
-                say(f"round {turn + 1}: {name}: " + ", ".join(f"{key} {value:.3f}" for key, value in got.items()))
-            results[name].append(got)
-            time.sleep(0.3)  # links that nobody uses any more are closed
-    return results
-
-
-def ratio(results, key, ours, theirs):
-    """The median of the ratios within a round, and their range."""
-    pairs = [(mine[key], other[key]) for mine, other in zip(results[ours], results[theirs]) if mine and other]
-    return figures([mine / other for mine, other in pairs]) if pairs else None
 
 
 def traced(bench, adapter, transport):
@@ -51,7 +22,7 @@ def traced(bench, adapter, transport):
         time.sleep(0.5)
         bench.tools(transport)
         time.sleep(0.5)
-    counted = trace.count(path, int(adapter[3:]))
+    counted = air.count(path, int(adapter[3:]))
     os.unlink(path)
     return counted
 
@@ -67,9 +38,7 @@ def main():
     adapters = [name for name in os.environ.get("PICONET_ADAPTERS", "").split(",") if name]
     if len(adapters) < 2:
         parser.error("PICONET_ADAPTERS must name two adapters, such as hci0,hci1")
-    if os.getuid() == 0:
-        # l2test has no option for it, and stands still with large SDUs and the default.
-        subprocess.run(["sysctl", "-qw", "net.core.wmem_default=2097152", "net.core.wmem_max=4194304"], check=False)
+    enlarge_buffers()
     say = lambda words: print(words, file=sys.stderr, flush=True)
 
     bench = Bench(options.programs, adapters, [address_of(name) for name in adapters], options.size)
