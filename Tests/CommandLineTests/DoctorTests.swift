@@ -80,6 +80,15 @@ struct DoctorTests {
     let off = changed { $0.adapters[0].isUp = false }
     #expect(off.finding("adapter.down")?.advice?.hasPrefix("bluetoothctl power on") == true)
     #expect(changed { $0.adapters[0].isPowered = false }.finding("adapter.down")?.severity == .problem)
+    let other = DoctorFacts.Adapter(name: "hci1", address: "00:AA:01:01:00:01", isUp: false)
+    let spare = changed { $0.adapters.append(other) }
+    #expect(spare.finding("adapter.down")?.severity == .warning)
+    #expect(spare.findings.last?.word == "sum.both")
+    let alone = changed {
+      $0.adapters[0].isUp = false
+      $0.isDaemonRunning = false
+    }
+    #expect(alone.finding("adapter.down")?.advice?.hasPrefix("start bluetoothd, or: sudo hciconfig hci0 up") == true)
     let blocked = changed {
       $0.adapters[0].isUp = false
       $0.switches[0].isSoftBlocked = true
@@ -98,6 +107,7 @@ struct DoctorTests {
     let hard = changed {
       $0.switches[0].isSoftBlocked = true
       $0.switches[0].isHardBlocked = true
+      $0.adapters[0].isUp = false
     }
     #expect(hard.finding("rfkill.hard")?.severity == .problem)
     #expect(hard.finding("rfkill.soft") == nil)

@@ -36,7 +36,7 @@ struct CatProgram: Sendable {
   private var link: PeerLink {
     PeerLink(
       arguments: arguments.link, environment: environment, console: console, usualSession: Self.usualSession,
-      purpose: "send and get bytes")
+      purpose: "exchange bytes")
   }
 
   func run() async {

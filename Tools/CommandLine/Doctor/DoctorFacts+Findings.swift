@@ -10,7 +10,7 @@ extension DoctorFacts {
   private var hasBluetooth: Bool { hasBluetoothBuild && l2capFailure == nil && !adapters.isEmpty }
 
   private var canUseBluetooth: Bool {
-    hasBluetooth && adapters.contains { !$0.hasNoAddress && $0.isUp } && !switches.contains(where: \.isBlocked)
+    hasBluetooth && adapters.contains(where: \.isUsable)
       && (bus == .answered || hasNetAdmin && hasNetRaw)
   }
 
@@ -79,13 +79,17 @@ extension DoctorFacts {
       let kinds = [adapter.hasBREDR ? "BR/EDR" : nil, adapter.hasLE ? "LE" : nil].compactMap { $0 }
       result.append(Finding("adapter.up", .ok, "\(who) is on, with \(kinds.joined(separator: " and "))"))
     } else {
-      let isBlocked = switches.contains(where: \.isBlocked)
+      let isBlocked = switches.contains { $0.isBlocked && ($0.name == adapter.name || adapters.count == 1) }
+      let powerOn =
+        isDaemonRunning == false ? "start bluetoothd, or: sudo hciconfig \(adapter.name) up" : "bluetoothctl power on"
+      // Another one does as well.
+      let severity: Finding.Severity = adapters.contains(where: \.isUsable) ? .warning : .problem
       result.append(
         Finding(
-          "adapter.down", .problem, "\(who) is off",
+          "adapter.down", severity, "\(who) is off",
           advice: isBlocked
             ? "unblock it first, see below"
-            : "bluetoothctl power on; if that fails: dmesg | grep -i bluetooth, for missing firmware"))
+            : "\(powerOn); if that fails: dmesg | grep -i bluetooth, for missing firmware"))
     }
     if !adapter.hasBREDR {
       result.append(
@@ -284,6 +288,11 @@ extension DoctorFacts {
         advice: "mend what is said above, one of Bluetooth and TCP is enough")
     }
   }
+}
+
+extension DoctorFacts.Adapter {
+  /// A block turns the adapter off too, so this says of blocks what there is to say.
+  var isUsable: Bool { isUp && isPowered != false && !hasNoAddress }
 }
 
 extension DoctorFacts.RadioSwitch {
