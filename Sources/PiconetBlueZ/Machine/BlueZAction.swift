@@ -51,6 +51,14 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
+  /// Whether it concerns the adapter in use, not bluetoothd as a whole.
+  var isOfAdapter: Bool {
+    switch self {
+    case .list, .registerProfile, .unregisterProfile: false
+    default: true
+    }
+  }
+
   static let attemptsToRestore = 3
 }
 

@@ -26,7 +26,8 @@ public struct BlueZMachine: Sendable {
   var profile = Registration<ProfileContent>.none
   /// How many UUIDs of the profile were taken by others.
   var profileAttempt: UInt64 = 0
-  private var onTheWay: (id: BlueZCallID, action: BlueZAction)?
+  /// The action is nil when its adapter has gone: the answer is awaited, and means nothing.
+  private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
   var schedule: ScanSchedule
   var book: RecordBook
@@ -103,7 +104,7 @@ public struct BlueZMachine: Sendable {
     case .replied(let id, let result):
       guard let (expected, action) = onTheWay, expected == id else { return [] }
       onTheWay = nil
-      return conclude(action, result, at: now)
+      return action.map { conclude($0, result, at: now) } ?? []
     case .advertise(let offer):
       if isEnding { return [] }
       if offer != self.offer { failed[.registerProfile] = nil }
@@ -211,6 +212,7 @@ public struct BlueZMachine: Sendable {
   private mutating func leaveAdapter() -> [BlueZEffect] {
     scanIsOver()
     use = nil
+    if onTheWay?.action?.isOfAdapter == true { onTheWay?.action = nil }
     return book.reset() + [.adapter(path: nil, nil)]
   }
 
