@@ -1,8 +1,12 @@
 """What crosses the air: counted in a trace of btmon (btsnoop, the monitor's format), or predicted by packet arithmetic.
 
 `python3 Tools/BluetoothBenchmark/air.py 3000000` predicts a photo of 3 MB, from one side to the other, over a radio that loses nothing."""
+import os
 import struct
 import sys
+import time
+
+from processes import Failure, Process
 
 ACL_SENT, ACL_RECEIVED = 4, 5
 PACKET_3DH5, SLOTS_3DH5 = 1021, 6
@@ -35,6 +39,22 @@ def count(path, adapter):
             figures["pdus"] += 1
             figures["slots"] += slots(struct.unpack("<H", data[4:6])[0] + 4)
     return figures
+
+
+def of_transfer(bench, transport):
+    """What the sender's adapter put on the air for one transfer, with btmon listening. Needs CAP_NET_RAW."""
+    path = os.path.join(bench.folder, "trace")
+    with Process(["btmon", "-w", path], merge=True) as monitor:
+        deadline = time.monotonic() + 10
+        while not (os.path.exists(path) and os.path.getsize(path) > 16):
+            if monitor.child.poll() is not None or time.monotonic() > deadline:
+                raise Failure("btmon writes no trace")
+            time.sleep(0.1)
+        bench.tools(transport)
+        time.sleep(0.5)
+    counted = count(path, int(bench.adapters[0][3:]))
+    os.unlink(path)
+    return counted
 
 
 def slots(pdu):

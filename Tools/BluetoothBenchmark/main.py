@@ -4,27 +4,13 @@ import argparse
 import json
 import os
 import sys
-import time
 
 import air
-from processes import Failure, Process
+from processes import Failure
 from rounds import figures, measure, ratio
 from subjects import Bench, address_of, enlarge_buffers
 
 TRIPS = 500
-
-
-def traced(bench, adapter, transport):
-    """One transfer with btmon listening: what the sender's adapter put on the air for each byte of the file."""
-    path = os.path.join(bench.folder, "trace")
-    with Process(["btmon", "-w", path], merge=True) as monitor:
-        monitor.until("Bluetooth monitor")
-        time.sleep(0.5)
-        bench.tools(transport)
-        time.sleep(0.5)
-    counted = air.count(path, int(adapter[3:]))
-    os.unlink(path)
-    return counted
 
 
 def main():
@@ -75,7 +61,7 @@ def main():
             found["trace"] = {}
             for transport in ("l2cap", "rfcomm"):
                 try:
-                    counted = traced(bench, adapters[0], transport)
+                    counted = air.of_transfer(bench, transport)
                 except (Failure, OSError, ValueError) as failure:
                     lines.append(f"| bytes on the air over {transport} | {failure} | | |")
                     continue

@@ -110,14 +110,8 @@ def numbers(options, bench, found, missing, say):
 
 
 def trace_transfer(bench, found, missing):
-    path = os.path.join(bench.folder, "trace")
     try:
-        with Process(["btmon", "-w", path], merge=True) as monitor:
-            monitor.until("Bluetooth monitor")
-            time.sleep(0.5)
-            bench.tools("l2cap")
-            time.sleep(0.5)
-        found["trace"] = air.count(path, int(bench.adapters[0][3:]))
+        found["trace"] = air.of_transfer(bench, "l2cap")
     except (Failure, OSError, ValueError) as failure:
         missing.append(f"bytes on the air: {failure}")
 
