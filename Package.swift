@@ -140,6 +140,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
       swiftSettings: strict),
+    .testTarget(name: "BluetoothVMTests", swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
   ]
 )
