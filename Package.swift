@@ -151,6 +151,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv", "piconet"],
       swiftSettings: strict),
+    .testTarget(name: "BluetoothVMTests", swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
   ]
