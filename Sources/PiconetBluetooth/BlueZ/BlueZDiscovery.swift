@@ -48,7 +48,9 @@ public final class BlueZDiscovery: Discovery {
     self.loop = loop
     self.options = options
     self.makeReader = makeReader
-    machine = BlueZMachine(settings: options.settings)
+    var settings = options.settings
+    settings.seed = UInt64.random(in: .min ... .max)
+    machine = BlueZMachine(settings: settings)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
