@@ -17,15 +17,17 @@ final class MemoryLink: LinkEndpoint {
   private var farEnd: LinkRead?
 
   /// - Parameter limit: the most bytes on the way in one direction.
-  static func pair(loop: EventLoop, limit: Int = 64 << 10) -> (MemoryLink, MemoryLink) {
-    let ends = (MemoryLink("a", loop, limit), MemoryLink("b", loop, limit))
+  static func pair(
+    loop: EventLoop, kind: TransportKind = .simulated, limit: Int = 64 << 10
+  ) -> (MemoryLink, MemoryLink) {
+    let ends = (MemoryLink("a", kind, loop, limit), MemoryLink("b", kind, loop, limit))
     ends.0.far = ends.1
     ends.1.far = ends.0
     return ends
   }
 
-  private init(_ name: String, _ loop: EventLoop, _ limit: Int) {
-    traits = LinkTraits(kind: .simulated, remoteAddress: "memory \(name)")
+  private init(_ name: String, _ kind: TransportKind, _ loop: EventLoop, _ limit: Int) {
+    traits = LinkTraits(kind: kind, remoteAddress: "memory \(name)")
     self.loop = loop
     self.limit = limit
   }

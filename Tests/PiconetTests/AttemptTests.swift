@@ -7,78 +7,6 @@ import Testing
 
 @Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(5)))
 struct AttemptTests {
-  @Test("declined: the inviter is told so")
-  func declined() async throws {
-    try await NodePair.run { pair in
-      async let answer: Void = { await pair.server.invitations.first()?.decline() }()
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
-      await answer
-      #expect(error?.code == .declined && error?.blame == .peer)
-      #expect(pair.client.session.members.isEmpty && pair.server.session.members.isEmpty)
-    }
-  }
-
-  @Test("declined for different codes: the inviter is told codeMismatch")
-  func codeMismatch() async throws {
-    try await NodePair.run { pair in
-      async let answer: Void = { await pair.server.invitations.first()?.decline(.codeMismatch) }()
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
-      await answer
-      #expect(error?.code == .codeMismatch && error?.blame == .peer)
-    }
-  }
-
-  @Test("a cancelled task withdraws its invitation; the invited is told, and can't accept any more")
-  func cancelledInvitation() async throws {
-    try await NodePair.run { pair in
-      let inviting = Task { try await pair.client.connect(to: pair.address()) }
-      let invitation = try #require(await pair.server.invitations.first())
-      inviting.cancel()
-      let ended = await invitation.ended()
-      #expect(ended?.code == .cancelled && ended?.blame == .peer)
-      let error = await failure { try await inviting.value }
-      #expect(error?.code == .cancelled && error?.blame == .us)
-      #expect(await failure { try await invitation.accept() }?.code == .cancelled)
-    }
-  }
-
-  @Test("an invitation that ends before anybody has taken it is taken back")
-  func invitationTakenBack() async throws {
-    try await NodePair.run { pair in
-      let first = await failure { try await pair.client.connect(to: pair.address(), timeout: .milliseconds(300)) }
-      #expect(first?.code == .timedOut)
-      async let second = pair.client.connect(to: pair.address())
-      // The first one may still be there if its withdrawal has not arrived yet; it can't be accepted any more then.
-      var taken = 0
-      for await invitation in pair.server.invitations {
-        taken += 1
-        if await failure({ try await invitation.accept() }) == nil { break }
-      }
-      #expect(taken <= 2)
-      _ = try await second
-    }
-  }
-
-  @Test("nobody answers: the inviter's time runs out, and the invited's with it")
-  func timedOut() async throws {
-    try await NodePair.run { pair in
-      async let ended = { await pair.server.invitations.first()?.ended() }()
-      let error = await failure { try await pair.client.connect(to: pair.address(), timeout: .milliseconds(200)) }
-      #expect(error?.code == .timedOut)
-      #expect(await ended?.code == .timedOut)
-    }
-  }
-
-  @Test("a port where nobody listens is unreachable, and the description says refused")
-  func unreachable() async throws {
-    try await Host.client { client in
-      let address = try RawListener().address
-      let error = await failure { try await client.connect(to: address) }
-      #expect(error?.code == .unreachable)
-      #expect(error?.description.contains("refused") == true, "\(String(describing: error))")
-    }
-  }
-
   @Test(
     "an address that makes no sense is unreachable with the reason",
     arguments: ["", "127.0.0.1", "a b:1", ":0", "[::1"])
@@ -88,50 +16,12 @@ struct AttemptTests {
     }
   }
 
-  @Test("a session of two takes no third")
-  func full() async throws {
-    try await Host.run({ $0.capacity = 2 }) { host in
-      try await Host.client { first in
-        _ = try await first.connect(to: host.address)
-        try await Host.client { second in
-          let error = await failure { try await second.connect(to: host.address) }
-          #expect(error?.code == .full && error?.blame == .peer)
-        }
-        // We are full as well as seen from here: the peer is a member already.
-        #expect(host.node.session.members.map(\.id) == [first.id])
-        #expect(await failure { try await first.connect(to: host.address) }?.code == .alreadyConnected)
-      }
-    }
-  }
-
-  @Test("a node of another session is not let in, and told so")
-  func wrongSession() async throws {
-    try await NodePair.run(client: { $0.session = "other" }) { pair in
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
-      #expect(error?.code == .wrongSession && error?.blame == .peer)
-    }
-  }
-
   @Test("connecting to oneself is refused")
   func selfConnection() async throws {
     try await Host.run { host in
       let error = await failure { try await host.node.connect(to: host.address) }
       #expect(error?.code == .unreachable && error?.blame == .us, "\(String(describing: error))")
       #expect(error?.description.contains("own address") == true, "\(String(describing: error))")
-    }
-  }
-
-  @Test("another key than the expected one is refused, naming both")
-  func expectedKey() async throws {
-    try await NodePair.run { pair in
-      let other = try DeviceIdentity.generate().peer
-      let error = await failure { try await pair.client.connect(to: pair.address(), expecting: other) }
-      #expect(error?.code == .identity && error?.blame == .peer)
-      #expect(error?.description.contains(other.shortDescription) == true)
-      #expect(error?.description.contains(pair.server.id.peer.shortDescription) == true)
-      async let accepted = { try await pair.server.invitations.first()?.accept() }()
-      _ = try await pair.client.connect(to: pair.address(), expecting: pair.server.id.peer)
-      _ = try await accepted
     }
   }
 

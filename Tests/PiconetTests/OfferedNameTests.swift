@@ -82,18 +82,4 @@ struct OfferedNameTests {
       }
     }
   }
-
-  @Test("a file above the receiver's limit is refused before a byte of it is sent")
-  func tooLarge() async throws {
-    let folder = try TemporaryFolder()
-    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1001))
-    try await Host.run(maximumFileSize: 1000) { host in
-      try await Host.client { client in
-        let member = try await client.connect(to: host.address)
-        let error = await failure { try await member.send(file: path) }
-        #expect(error?.code == .tooLarge && error?.blame == .peer)
-        #expect(host.entries() == [])
-      }
-    }
-  }
 }

@@ -72,30 +72,6 @@ struct StopTests {
       await stopping.value
     }
   }
-
-  @Test("a stopped node refuses everything with shuttingDown, and its sequences end")
-  func afterTheEnd() async throws {
-    let folder = try TemporaryFolder()
-    let path = try folder.file("a.bin", [1])
-    try await Host.client { client in
-      try await Host.run { host in
-        let member = try await client.connect(to: host.address)
-        await client.stop()
-        #expect(await failure { try await client.connect(to: host.address) }?.code == .shuttingDown)
-        #expect(await failure { try await member.send([1]) }?.code == .shuttingDown)
-        #expect(await failure { try await member.send(file: path) }?.code == .shuttingDown)
-        #expect(await failure { try await client.receivingDirectory(at: folder.path) }?.code == .shuttingDown)
-        await member.disconnect()
-        #expect(await client.session.messages.first() == nil)
-        #expect(await client.session.offers.first() == nil)
-        #expect(await client.invitations.first() == nil)
-        for await _ in client.peers {}
-        for await _ in client.session.membership {}
-        #expect(await host.departures.first()?.code == .shuttingDown)
-        await client.stop()
-      }
-    }
-  }
 }
 
 /// Two nodes with everything under way; one stops at a moment that the seed chooses.

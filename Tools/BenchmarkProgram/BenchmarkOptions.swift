@@ -1,5 +1,6 @@
 import CPiconetSystem
 import Glibc
+import Piconet
 
 /// What is wrong with the command line, or with what a measurement found.
 struct BenchmarkFailure: Error, CustomStringConvertible {
@@ -7,7 +8,8 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`
+/// `piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`,
+/// over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server printed.
 struct BenchmarkOptions {
   enum Mode: String { case pingpong, bulk, rate }
 
@@ -19,6 +21,10 @@ struct BenchmarkOptions {
   var count = 20_000
   var file = ""
   var out = ""
+  var transport = TransportKind.tcp
+  var adapter: String?
+  /// Where the server is; nil: `port` on this machine.
+  var address: String?
 
   init(_ arguments: [String]) throws {
     guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
@@ -32,6 +38,14 @@ struct BenchmarkOptions {
       case "--client": isServer = false
       case "--file": file = rest.popFirst() ?? ""
       case "--out": out = rest.popFirst() ?? ""
+      case "--adapter": adapter = rest.popFirst()
+      case "--address": address = rest.popFirst()
+      case "--transport":
+        guard let kind = [TransportKind.tcp, .l2cap, .rfcomm].first(where: { "\($0)" == rest.first }) else {
+          throw BenchmarkFailure("--transport needs tcp, l2cap or rfcomm")
+        }
+        transport = kind
+        rest.removeFirst()
       case "--port", "--cpu", "--size", "--count":
         guard let number = rest.popFirst().flatMap({ Int($0) }), number >= 0 else {
           throw BenchmarkFailure("\(option) needs a number")

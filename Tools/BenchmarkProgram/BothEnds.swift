@@ -7,7 +7,9 @@ enum BothEnds {
     var configuration = NodeConfiguration(session: "benchmark", name: options.isServer ? "server" : "client")
     configuration.discovers = false
     configuration.mode = options.isServer ? .server : .client
-    configuration.listen = "127.0.0.1:\(options.isServer ? options.port : 0)"
+    configuration.transports = [options.transport]
+    configuration.bluetooth.adapter = options.adapter
+    if options.transport == .tcp { configuration.listen = "127.0.0.1:\(options.isServer ? options.port : 0)" }
     try await Node.run(configuration) { node in
       if options.isServer {
         try await node.setAvailable(true)
@@ -15,14 +17,14 @@ enum BothEnds {
         else {
           throw BenchmarkFailure("no address to listen on")
         }
-        print("READY \(port)")
+        print("READY \(options.transport == .tcp ? String(port) : address.text)")
         fflush(nil)
         for await invitation in node.invitations {
           try await body(node, try await invitation.accept())
           return
         }
       } else {
-        try await body(node, try await node.connect(to: "127.0.0.1:\(options.port)"))
+        try await body(node, try await node.connect(to: options.address ?? "127.0.0.1:\(options.port)"))
       }
     }
   }

@@ -87,15 +87,28 @@ public final class Node: Sendable {
     try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
   }
 
-  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000` or `host.local:4000`.
+  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over Bluetooth,
+  /// `00:11:22:33:44:55`; see `TransportAddress.candidates`.
   /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
   public func connect(
     to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    let address = TransportAddress(kind: .tcp, text: address)
-    return try await invite(
-      .addresses([address], expected: expected), context: context, timeout: timeout, proven: proven)
+    try await connect(
+      to: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
+      proven: proven)
+  }
+
+  /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the order of
+  /// `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such as
+  /// `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
+  /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  public func connect(
+    to addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
+    timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil
+  ) async throws(PiconetError) -> Member {
+    try await invite(.addresses(addresses, expected: expected), context: context, timeout: timeout, proven: proven)
   }
 
   private func invite(

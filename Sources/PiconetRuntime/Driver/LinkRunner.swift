@@ -17,6 +17,8 @@ final class LinkRunner: LinkEndpointHandler {
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
   let startedAt: Instant
+  /// Who is told of bytes and waits; nil where no discovery shares the radio with this link.
+  let radio: RadioWatch?
   private(set) var phase = Phase.securing
   private unowned let driver: NodeDriver
 
@@ -28,8 +30,9 @@ final class LinkRunner: LinkEndpointHandler {
   /// It waits for its turn to write in this round.
   var mustWrite = false
 
-  /// Reads in a row before other links have their turn.
+  /// Reads in a row before other links have their turn: of a byte stream, which fill the buffer; and of packets, which don't.
   private static let readsPerRound = 4
+  private static let packetsPerRound = 64
 
   init(
     id: LinkID, dial: DialID?, endpoint: any LinkEndpoint, channel: any SecureChannel, at now: Instant,
@@ -40,6 +43,7 @@ final class LinkRunner: LinkEndpointHandler {
     self.endpoint = endpoint
     self.channel = channel
     startedAt = now
+    radio = endpoint.traits.kind.usesRadio ? driver.radio : nil
     self.driver = driver
   }
 
@@ -58,13 +62,15 @@ final class LinkRunner: LinkEndpointHandler {
   // MARK: In
 
   private func readAll() {
-    for _ in 0..<Self.readsPerRound {
+    let isPacket = endpoint.traits.isPacket
+    for _ in 0..<(isPacket ? Self.packetsPerRound : Self.readsPerRound) {
       guard phase != .closed else { return }
       switch endpoint.read(into: driver.readBuffer) {
       case .bytes(let count):
+        radio?.moved(count)
         open(UnsafeRawBufferPointer(rebasing: driver.readBuffer[..<count]))
-        // A short read has emptied the socket; what comes later makes it readable again.
-        if count < driver.readBuffer.count { return }
+        // A short read has emptied the socket, if it is no packet of many; what comes later makes it readable again.
+        if count < driver.readBuffer.count, !isPacket { return }
       case .wouldBlock: return
       case .end: return ended(.ended)
       case .failed(let failure): return ended(.failed(failure))
@@ -132,13 +138,16 @@ final class LinkRunner: LinkEndpointHandler {
     guard phase != .closed else { return 0 }
     var failure: LinkFailure?
     var isBlocked = false
+    let largest = endpoint.traits.largestWrite
     while channel.outputCount > 0, failure == nil, !isBlocked {
       channel.drainOutput { output in
-        switch endpoint.write(output) {
+        let part = UnsafeRawBufferPointer(rebasing: output.prefix(largest))
+        switch endpoint.write(part) {
         case .bytes(let count):
           written += UInt64(count)
+          radio?.moved(count)
           // A short write has filled the socket.
-          isBlocked = count < output.count
+          isBlocked = count < part.count
           return count
         case .wouldBlock:
           isBlocked = true
@@ -158,6 +167,7 @@ final class LinkRunner: LinkEndpointHandler {
     }
     if isBlocked != wantsWrite {
       wantsWrite = isBlocked
+      if isBlocked { radio?.linkBegins(id) } else { radio?.linkEnds(id) }
       endpoint.setReadiness(read: phase != .closing, write: isBlocked)
     }
     if phase == .closing, channel.outputCount == 0 { finish(abort: false) }

@@ -41,6 +41,10 @@ public final class NodeDriver: RoundHandler {
   private var roundTime: Instant?
   private var isEnding = false
   private var isFinished = false
+  /// Nil where no transport shares its radio with a discovery.
+  let radio: RadioWatch?
+  private var isListening = false
+  private var advertisement: Advertisement?
 
   /// Where ciphertext is read to, for all links in turn.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
@@ -63,6 +67,8 @@ public final class NodeDriver: RoundHandler {
     self.security = security
     self.trust = trust
     self.observer = observer
+    radio =
+      transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
     timer = LoopTimer(loop: loop) { [weak self] in
       self?.armed = nil
       self?.process(.deadlineReached)
@@ -72,6 +78,9 @@ public final class NodeDriver: RoundHandler {
     for discovery in discoveries {
       let source = discovery.sourceName
       discovery.setHandler { [weak self] report in self?.process(.discoveryReported(source: source, report)) }
+    }
+    for transport in transports {
+      transport.setListeningHandler { [weak self] in self?.listeningChanged() }
     }
     loop.addRoundHandler(self)
   }
@@ -93,7 +102,7 @@ public final class NodeDriver: RoundHandler {
       case .acceptOffer(let command, let transfer, let store):
         stores[transfer] = StoreRunner(id: transfer, store: store, offset: 0)
         engine.handle(.commanded(command, .acceptOffer(transfer, offset: 0)), at: now, into: &effects)
-      case .advertise(let advertisement): for discovery in discoveries { discovery.advertise(advertisement) }
+      case .advertise(let advertisement): advertise(advertisement)
       case .search(let scope):
         for discovery in discoveries {
           discovery.search(scope: scope)
@@ -109,6 +118,7 @@ public final class NodeDriver: RoundHandler {
   /// Starts to listen on every transport that does not listen yet.
   /// - Returns: why some can't.
   public func listen() -> [TransportKind: LinkFailure] {
+    isListening = true
     var failures: [TransportKind: LinkFailure] = [:]
     for transport in transports where transport.listeningPort == nil {
       do throws(LinkFailure) {
@@ -128,7 +138,22 @@ public final class NodeDriver: RoundHandler {
   }
 
   public func stopListening() {
+    isListening = false
     for transport in transports { transport.stopListening() }
+  }
+
+  private func advertise(_ advertisement: Advertisement?) {
+    self.advertisement = advertisement
+    for discovery in discoveries { discovery.advertise(advertisement) }
+  }
+
+  /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
+  private func listeningChanged() {
+    guard !isEnding, isListening else { return }
+    _ = listen()
+    guard var advertisement, advertisement.ports != listeningPorts else { return }
+    advertisement.ports = listeningPorts
+    advertise(advertisement)
   }
 
   public var listeningAddresses: [TransportAddress] { transports.flatMap { $0.listeningAddresses } }
@@ -136,6 +161,7 @@ public final class NodeDriver: RoundHandler {
   /// Whether nothing of ours is left: no link, no discovery.
   public func close() {
     isEnding = true
+    radio?.close()
     for discovery in discoveries { discovery.close() }
     stopListening()
     for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
@@ -319,11 +345,13 @@ public final class NodeDriver: RoundHandler {
       facts.append(.dialFailed(dial, LinkFailure(.notAvailable, "no transport of this kind")))
       return
     }
+    if kind.usesRadio { radio?.dialBegins(dial) }
     dials[dial] = transport.dial(addresses) { [weak self] result in self?.dialled(dial, result) }
   }
 
   private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {
     let isWanted = dials.removeValue(forKey: dial) != nil
+    defer { radio?.dialEnded(dial) }
     switch result {
     case .success(let endpoint) where isWanted && !isEnding: secure(endpoint, dial: dial)
     case .success(let endpoint): endpoint.close(abort: true)
@@ -335,6 +363,7 @@ public final class NodeDriver: RoundHandler {
     // A link may be in its TLS handshake already.
     if let runner = securing.first(where: { $0.dial == dial }) { runner.abort() }
     dials.removeValue(forKey: dial)?.cancel()
+    radio?.dialEnded(dial)
   }
 
   private func accepted(_ endpoint: any LinkEndpoint) {
@@ -353,6 +382,7 @@ public final class NodeDriver: RoundHandler {
     runners[runner.id] = runner
     securing.append(runner)
     if securing.count == 1 { securingTimer?.set(runner.startedAt + limits.securingTimeout) }
+    runner.radio?.linkBegins(runner.id)
     runner.start()
   }
 
@@ -373,6 +403,7 @@ public final class NodeDriver: RoundHandler {
 
   func secured(_ runner: LinkRunner, peer: PeerID) {
     securing.removeAll { $0 === runner }
+    runner.radio?.linkEnds(runner.id)
     guard let nonce = security.makeNonce() else {
       runner.abort()
       if let dial = runner.dial { process(.dialFailed(dial, LinkFailure(.other, "the system gives no random bytes"))) }
@@ -433,6 +464,7 @@ public final class NodeDriver: RoundHandler {
     if runners[runner.id] === runner { runners[runner.id] = nil }
     securing.removeAll { $0 === runner }
     closing.removeAll { $0.runner === runner }
+    runner.radio?.linkClosed(runner.id)
     tellIfFinished()
   }
 }

@@ -1,0 +1,61 @@
+import PiconetEngine
+
+/// Whether the radio that discovery scans with is needed for something else: dialling, a handshake, bulk in either direction.
+///
+/// A short message or a heartbeat is no use: with those alone a connected node would never search again. A pause in a
+/// transfer does not end the use at once, or a scan would begin in each.
+struct RadioUse: Sendable, Equatable {
+  /// This long after its last use the radio counts as busy still.
+  static let hold: Duration = .seconds(2)
+  /// This many bytes within `span`, over all links of the radio, are bulk.
+  static let bulk = 8 << 10
+  static let span: Duration = .milliseconds(500)
+
+  /// Dials, handshakes and blocked links that have begun and not ended.
+  private(set) var openUses = 0
+  private var lastUse: Instant?
+  private var spanStart: Instant?
+  private var spanBytes = 0
+
+  /// A dial, a handshake, or the wait of unsent bytes has begun.
+  mutating func began() { openUses += 1 }
+
+  /// What has begun is over, with whatever result.
+  mutating func ended(at now: Instant) {
+    openUses -= 1
+    lastUse = now
+  }
+
+  /// Bytes were sent or received.
+  mutating func moved(_ count: Int, at now: Instant) {
+    if let spanStart, now < spanStart + Self.span {
+      spanBytes += count
+    } else {
+      spanStart = now
+      spanBytes = count
+    }
+    if spanBytes >= Self.bulk { lastUse = now }
+  }
+
+  func isBusy(at now: Instant) -> Bool {
+    if openUses > 0 { return true }
+    guard let lastUse else { return false }
+    return now < lastUse + Self.hold
+  }
+
+  /// When the radio is free again if nothing uses it until then; nil if it is free, or in use with no end in sight.
+  func nextDeadline(at now: Instant) -> Instant? {
+    guard openUses == 0, let lastUse, now < lastUse + Self.hold else { return nil }
+    return lastUse + Self.hold
+  }
+}
+
+extension TransportKind {
+  /// Whether its links share the radio that Bluetooth discovery scans with.
+  var usesRadio: Bool {
+    switch self {
+    case .l2cap, .rfcomm, .le: true
+    case .tcp, .relay, .simulated: false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import PiconetEngine
+import Testing
+
+@testable import PiconetRuntime
+
+@Suite("When the radio is in use")
+struct RadioUseTests {
+  private let start = Instant(nanoseconds: 1_000_000_000)
+
+  @Test("unused it is free, and no deadline waits")
+  func unused() {
+    let use = RadioUse()
+    #expect(!use.isBusy(at: start))
+    #expect(use.nextDeadline(at: start) == nil)
+  }
+
+  @Test("a dial keeps it busy however long it takes, and for the hold after its end")
+  func dial() {
+    var use = RadioUse()
+    use.began()
+    #expect(use.isBusy(at: start + .seconds(100)))
+    #expect(use.nextDeadline(at: start) == nil, "nobody knows when it ends")
+    let end = start + .seconds(5)
+    use.ended(at: end)
+    #expect(use.nextDeadline(at: end) == end + RadioUse.hold)
+    #expect(use.isBusy(at: end + (RadioUse.hold - .nanoseconds(1))))
+    #expect(!use.isBusy(at: end + RadioUse.hold))
+    #expect(use.nextDeadline(at: end + RadioUse.hold) == nil)
+  }
+
+  @Test("of two uses at once the last one frees it")
+  func two() {
+    var use = RadioUse()
+    use.began()
+    use.began()
+    use.ended(at: start)
+    #expect(use.isBusy(at: start + .seconds(60)))
+    use.ended(at: start + .seconds(60))
+    #expect(!use.isBusy(at: start + .seconds(62)))
+  }
+
+  @Test("bulk makes it busy, in one piece or in many within the span")
+  func bulk() {
+    var use = RadioUse()
+    use.moved(RadioUse.bulk, at: start)
+    #expect(use.isBusy(at: start))
+    var other = RadioUse()
+    for part in 0..<8 { other.moved(RadioUse.bulk / 8, at: start + .milliseconds(50 * part)) }
+    #expect(other.isBusy(at: start + .milliseconds(350)))
+    #expect(other.nextDeadline(at: start + .seconds(1)) == start + .milliseconds(350) + RadioUse.hold)
+  }
+
+  @Test("short messages and heartbeats leave it free, however many come in an hour")
+  func trickle() {
+    var use = RadioUse()
+    var now = start
+    for _ in 0..<36_000 {
+      use.moved(200, at: now)
+      #expect(!use.isBusy(at: now))
+      now = now + .milliseconds(100)
+    }
+  }
+
+  @Test("a transfer with pauses below the hold is one use")
+  func pauses() {
+    var use = RadioUse()
+    var now = start
+    for _ in 0..<10 {
+      use.moved(RadioUse.bulk, at: now)
+      now = now + (RadioUse.hold - .milliseconds(1))
+      #expect(use.isBusy(at: now))
+    }
+    #expect(!use.isBusy(at: now + .milliseconds(1)))
+  }
+
+  @Test("only links over Bluetooth use the radio")
+  func kinds() {
+    #expect(TransportKind.allCases.filter(\.usesRadio) == [.l2cap, .rfcomm, .le])
+  }
+}

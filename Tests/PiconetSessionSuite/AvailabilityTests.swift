@@ -1,0 +1,51 @@
+import PiconetEngine
+import Testing
+
+@testable import Piconet
+
+extension SessionSuite {
+  /// A transport that this machine lacks is skipped here, by name and with the reason; the other tests run without it.
+  @Suite("Transports of this machine", .timeLimit(.minutes(5)))
+  struct AvailabilityTests {
+    @Test("sessions run over the simulated transport", .available(.simulated))
+    func simulated() async throws { try await connects(.simulated) }
+
+    @Test("sessions run over simulated packets", .available(.packets))
+    func packets() async throws { try await connects(.packets) }
+
+    @Test("sessions run over TCP", .available(.tcp))
+    func tcp() async throws { try await connects(.tcp) }
+
+    @Test("sessions run over L2CAP", .available(.l2cap))
+    func l2cap() async throws { try await connects(.l2cap) }
+
+    @Test("sessions run over RFCOMM", .available(.rfcomm))
+    func rfcomm() async throws { try await connects(.rfcomm) }
+
+    @Test("sessions run over LE", .available(.le))
+    func le() async throws { try await connects(.le) }
+
+    @Test("links over Bluetooth are silenced and cut", .breakable(.l2cap), .breakable(.rfcomm), .breakable(.le))
+    func faults() {}
+
+    private func connects(_ transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, onServer) = try await pair.connect()
+          #expect(onClient.proven.transport == transport.kind)
+          #expect(onServer.proven.transport == transport.kind)
+        }
+      }
+    }
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  fileprivate static func available(_ transport: SuiteTransport) -> Self {
+    .enabled(if: transport.missing == nil, "\(transport.name): \(transport.missing ?? "")")
+  }
+
+  fileprivate static func breakable(_ transport: SuiteTransport) -> Self {
+    .enabled(if: transport.missingFaults == nil, "\(transport.name): \(transport.missingFaults ?? "")")
+  }
+}

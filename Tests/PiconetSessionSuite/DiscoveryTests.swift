@@ -1,0 +1,127 @@
+import PiconetEngine
+import Testing
+
+@testable import Piconet
+
+extension SessionSuite {
+  @Suite("Discovery", .timeLimit(.minutes(5)))
+  struct DiscoveryTests {
+    @Test(
+      "a peer is found with its name and info, invited from the list, and lost when it hides",
+      arguments: SuiteTransport.all)
+    func found(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        let info = ["role": "host", "level": "3"]
+        try await world.pair(
+          server: {
+            $0.mode = .server
+            $0.discoveryInfo = info
+          }, client: { $0.mode = .client }
+        ) { pair in
+          try await pair.client.setAvailable(true)
+          let peer = try #require(await world.sees(pair.client, pair.server))
+          #expect(peer.name == "Server")
+          #expect(peer.info == info)
+          async let accepted = pair.server.invitations.first()?.accept()
+          let member = try await pair.client.invite(peer, timeout: transport.patience)
+          #expect(member.id == pair.server.id)
+          #expect(member.proven.transport == transport.kind)
+          _ = try await accepted
+          try await pair.server.setAvailable(false)
+          try await world.seesNobody(pair.client)
+          // Hiding leaves connections alone.
+          try await member.send([1])
+          #expect(await pair.server.session.messages.first()?.bytes == [1])
+        }
+      }
+    }
+
+    @Test("one that searches before anybody is there finds who comes later", arguments: SuiteTransport.all)
+    func late(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.node(1, "Client", { $0.mode = .client }) { client in
+          try await client.setAvailable(true)
+          #expect(client.currentPeers.isEmpty)
+          try await world.node(0, "Server", { $0.mode = .server }) { server in
+            try await server.setAvailable(true)
+            _ = try #require(await world.sees(client, server))
+          }
+          try await world.seesNobody(client)
+        }
+      }
+    }
+
+    @Test(
+      "two nodes that advertise and search find each other, and nobody of another session",
+      arguments: SuiteTransport.all)
+    func mutual(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.node(0, "Stranger", { $0.session += "-other" }) { stranger in
+          try await stranger.setAvailable(true)
+          try await world.node(0, "Left") { left in
+            try await world.node(1, "Right") { right in
+              try await left.setAvailable(true)
+              try await right.setAvailable(true)
+              _ = try #require(await world.sees(right, left))
+              _ = try #require(await world.sees(left, right))
+              #expect(left.currentPeers.map(\.id) == [right.id])
+              #expect(right.currentPeers.map(\.id) == [left.id])
+              #expect(stranger.currentPeers.isEmpty)
+            }
+          }
+        }
+      }
+    }
+
+    @Test("a transport that can listen only later is told of then", arguments: SuiteTransport.pluggable)
+    func listensLater(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        let memory = try #require(world.memory)
+        memory.setPluggedIn(false)
+        try await world.node(
+          0, "Server",
+          {
+            // Beside TCP, which listens at once.
+            $0.transports = [.tcp, .simulated]
+            $0.mode = .server
+            $0.listen = "127.0.0.1:0"
+            $0.interfaces = []
+          }
+        ) { server in
+          try await server.setAvailable(true)
+          #expect(await server.listeningAddresses.map(\.kind) == [.tcp])
+          memory.setPluggedIn(true)
+          try await world.node(1, "Client", { $0.mode = .client }) { client in
+            try await client.setAvailable(true)
+            let peer = try #require(await world.sees(client, server))
+            async let accepted = server.invitations.first()?.accept()
+            #expect(try await client.invite(peer).proven.transport == .simulated)
+            _ = try await accepted
+          }
+        }
+      }
+    }
+  }
+}
+
+extension SuiteWorld {
+  /// What `node` sees of `other` as soon as it sees it.
+  func sees(_ node: Node, _ other: Node) async throws -> Peer? {
+    let peers = try await peers(of: node, "\(node.name) sees \(other.name)") { $0.contains { $0.id == other.id } }
+    return peers.first { $0.id == other.id }
+  }
+
+  func seesNobody(_ node: Node) async throws {
+    _ = try await peers(of: node, "\(node.name) sees nobody any more") { $0.isEmpty }
+  }
+
+  /// The list of peers as soon as it is as wanted.
+  private func peers(of node: Node, _ what: String, _ holds: @escaping @Sendable ([Peer]) -> Bool) async throws
+    -> [Peer]
+  {
+    try await within(what) {
+      for await peers in node.peers where holds(peers) { return peers }
+      return []
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+import Synchronization
+import Testing
+
+@testable import Piconet
+
+extension SessionSuite {
+  @Suite("Files", .timeLimit(.minutes(5)))
+  struct FileTests {
+    /// Bytes; the largest one less where bytes are slow.
+    static let sizes = [0, 1, 16_000, 3_000_000]
+
+    @Test("a file is stored byte for byte, and both sides know its digest", arguments: SuiteTransport.all, sizes)
+    func stored(over transport: SuiteTransport, size: Int) async throws {
+      let folder = try TemporaryFolder()
+      let content = randomBytes(size > 100_000 ? transport.amount(size) : size)
+      let path = try folder.file("photo.bin", content)
+      let into = try folder.folder("in")
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, _) = try await pair.connect()
+          let progress = Mutex<[UInt64]>([])
+          async let received = pair.server.session.offers.first()?.store(
+            in: pair.server.receivingDirectory(at: into))
+          let sent = try await onClient.send(file: path) { stored, _ in progress.withLock { $0.append(stored) } }
+          let stored = try #require(try await received)
+          #expect(stored.digest == sent.digest)
+          #expect(sent.storedName == "photo.bin" && sent.size == UInt64(content.count))
+          #expect(try TemporaryFolder.bytes(stored.path) == content)
+          #expect(TemporaryFolder.entries(into) == ["photo.bin"])
+          let told = progress.withLock { $0 }
+          #expect(told == told.sorted() && told.allSatisfy { $0 <= UInt64(content.count) })
+        }
+      }
+    }
+
+    @Test("a short message does not wait for the file that is being sent", arguments: SuiteTransport.all)
+    func messageBesideFile(over transport: SuiteTransport) async throws {
+      let folder = try TemporaryFolder()
+      let path = try folder.file("a.bin", randomBytes(transport.amount(20_000_000)))
+      let into = try folder.folder("in")
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, _) = try await pair.connect()
+          let sending = Task { try await onClient.send(file: path) }
+          let offer = try #require(await pair.server.session.offers.first())
+          let (storing, stored) = store(offer, on: pair.server, in: into)
+          try await world.until("the file is on its way") { stored.value > 0 }
+          try await onClient.send([5])
+          #expect(await pair.server.session.messages.first()?.bytes == [5])
+          #expect(stored.value < offer.size, "the message came after the file")
+          let (received, sent) = (try await storing.value, try await sending.value)
+          #expect(received.digest == sent.digest)
+        }
+      }
+    }
+
+    @Test("files in both directions at once are stored, one name twice makes two files", arguments: SuiteTransport.all)
+    func bothWays(over transport: SuiteTransport) async throws {
+      let folder = try TemporaryFolder()
+      let contents = (0..<2).map { randomBytes(transport.amount(1_000_000), seed: UInt64($0)) }
+      let paths = try contents.enumerated().map { try folder.file("\($0.offset).bin", $0.element) }
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, onServer) = try await pair.connect()
+          let places = [
+            (node: pair.server, folder: try folder.folder("on-server")),
+            (node: pair.client, folder: try folder.folder("on-client")),
+          ]
+          let storing = places.map { place in
+            Task {
+              let directory = try await place.node.receivingDirectory(at: place.folder)
+              for _ in 0..<2 { _ = try await place.node.session.offers.first()?.store(in: directory) }
+            }
+          }
+          let members = [onClient, onServer]
+          let sending = (0..<4).map { number in Task { try await members[number / 2].send(file: paths[number / 2]) } }
+          for task in storing { try await task.value }
+          for index in 0..<2 {
+            let names = try await [sending[2 * index].value, sending[2 * index + 1].value].map(\.storedName)
+            #expect(Set(names).count == 2)
+            #expect(TemporaryFolder.entries(places[index].folder) == names.sorted())
+            for name in names {
+              #expect(try TemporaryFolder.bytes(places[index].folder + "/" + name) == contents[index])
+            }
+          }
+        }
+      }
+    }
+
+    @Test("a cancelled send of a file ends it on both sides, and leaves nothing", arguments: SuiteTransport.all)
+    func cancelled(over transport: SuiteTransport) async throws {
+      let folder = try TemporaryFolder()
+      let path = try folder.file("a.bin", randomBytes(transport.amount(20_000_000)))
+      let into = try folder.folder("in")
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, _) = try await pair.connect()
+          let sending = Task { try await onClient.send(file: path) }
+          let offer = try #require(await pair.server.session.offers.first())
+          let (storing, stored) = store(offer, on: pair.server, in: into)
+          try await world.until("the file is on its way") { stored.value > 0 }
+          sending.cancel()
+          #expect(await failure { try await sending.value }?.code == .cancelled)
+          let error = await failure { try await storing.value }
+          #expect(error?.code == .cancelled && error?.blame == .peer, "\(String(describing: error))")
+          try await world.until("nothing is left") { TemporaryFolder.entries(into).isEmpty }
+          // The connection goes on.
+          try await onClient.send([1])
+          #expect(await pair.server.session.messages.first()?.bytes == [1])
+        }
+      }
+    }
+
+    @Test("a file above the receiver's limit is refused before a byte of it is sent", arguments: SuiteTransport.all)
+    func tooLarge(over transport: SuiteTransport) async throws {
+      let folder = try TemporaryFolder()
+      let path = try folder.file("a.bin", randomBytes(1001))
+      let into = try folder.folder("in")
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, _) = try await pair.connect()
+          async let storing = failure {
+            try await pair.server.session.offers.first()?.store(
+              in: pair.server.receivingDirectory(at: into, maximumFileSize: 1000))
+          }
+          let error = await failure { try await onClient.send(file: path) }
+          #expect(error?.code == .tooLarge && error?.blame == .peer, "\(String(describing: error))")
+          #expect(await storing?.code == .tooLarge)
+          #expect(TemporaryFolder.entries(into) == [])
+        }
+      }
+    }
+  }
+}
+
+/// Stores what is offered; how many bytes of it are on the disk.
+func store(
+  _ offer: IncomingOffer, on node: Node, in folder: String
+) -> (task: Task<ReceivedFile, any Error>, stored: Watched<UInt64>) {
+  let stored = Watched<UInt64>(0)
+  let task = Task {
+    let directory = try await node.receivingDirectory(at: folder)
+    return try await offer.store(in: directory, progress: { bytes, _ in stored.update { $0 = bytes } })
+  }
+  return (task, stored)
+}

@@ -1,0 +1,146 @@
+import PiconetEngine
+import PiconetIP
+import PiconetRuntime
+
+#if Bluetooth
+  import PiconetBluetooth
+#endif
+
+/// Somebody who has a transport and no manners: it dials and listens, and speaks only what a test says.
+final class BarePeer: @unchecked Sendable {
+  // Sendable is right: all but the constants is used on the loop only.
+  private let loop: EventLoop
+  private let resolver: WorkerThread
+  private var transport: (any Transport)?
+  private var shutDown: ((@escaping () -> Void) -> Void)?
+  private var links: [Link] = []
+  private var dial: (any DialCancellation)?
+
+  /// A link that says nothing and reads nothing, but for its end.
+  private final class Link: LinkEndpointHandler {
+    let endpoint: any LinkEndpoint
+    private(set) var isOver = false
+    private(set) var received = 0
+
+    init(_ endpoint: any LinkEndpoint) {
+      self.endpoint = endpoint
+      endpoint.setHandler(self)
+      endpoint.setReadiness(read: true, write: false)
+    }
+
+    func linkIsReady(read: Bool, write: Bool) {
+      guard read, !isOver else { return }
+      withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+        switch endpoint.read(into: buffer) {
+        case .bytes(let count): received += count
+        case .wouldBlock: return
+        case .end, .failed:
+          isOver = true
+          endpoint.close(abort: true)
+        }
+      }
+    }
+  }
+
+  /// At the place of the node with this number, for as long as `body` runs.
+  static func run<Value>(
+    _ place: Int, in world: SuiteWorld, _ body: (BarePeer) async throws -> Value
+  ) async throws -> Value {
+    let peer = try BarePeer()
+    await peer.loop.perform { peer.make(place, world) }
+    do {
+      let value = try await body(peer)
+      await peer.end()
+      return value
+    } catch {
+      await peer.end()
+      throw error
+    }
+  }
+
+  private init() throws {
+    loop = try EventLoop(name: "bare peer")
+    resolver = try WorkerThread(name: "bare names", limit: 4)
+  }
+
+  private func make(_ place: Int, _ world: SuiteWorld) {
+    switch world.transport.medium {
+    case .memory: transport = world.memory?.parts(loop: loop).transports.first
+    case .loopback:
+      var configuration = TCPConfiguration()
+      configuration.listen = try? HostPort("127.0.0.1:0")
+      let tcp = TCPTransport(loop: loop, configuration: configuration, resolver: resolver)
+      transport = tcp
+      shutDown = tcp.shutDown
+    case .bluetooth(let adapters):
+      #if Bluetooth
+        var configuration = BluetoothConfiguration(scope: world.session)
+        configuration.transports = [world.transport.kind]
+        configuration.adapter = BluetoothConfiguration.Adapter(adapters[place % adapters.count]) ?? .any
+        let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: false)
+        transport = stack.transports.first
+        shutDown = stack.shutDown
+      #endif
+    }
+  }
+
+  private func end() async {
+    await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        for link in links where !link.isOver { link.endpoint.close(abort: true) }
+        links = []
+        dial = nil
+        transport?.stopListening()
+        let done = { [self] in
+          transport = nil
+          shutDown = nil
+          continuation.resume()
+        }
+        if let shutDown { shutDown(done) } else { done() }
+      }
+    }
+    resolver.stop()
+    loop.stop()
+  }
+
+  /// Opens a link and says these bytes on it, or nothing.
+  func dial(_ addresses: [TransportAddress], saying bytes: [UInt8] = []) async throws {
+    let failure: LinkFailure? = await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        guard let transport else { return continuation.resume(returning: LinkFailure(.notAvailable)) }
+        dial = transport.dial(addresses) { [self] result in
+          switch result {
+          case .success(let endpoint):
+            links.append(Link(endpoint))
+            if !bytes.isEmpty { _ = bytes.withUnsafeBytes { endpoint.write($0) } }
+            continuation.resume(returning: nil)
+          case .failure(let failure): continuation.resume(returning: failure)
+          }
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Accepts whoever dials, and never speaks.
+  func listen() async throws {
+    let failure = await loop.perform { [self] () -> LinkFailure? in
+      do throws(LinkFailure) {
+        try transport?.listen { [self] in links.append(Link($0)) }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  var addresses: [TransportAddress] {
+    get async { await loop.perform { [self] in transport?.listeningAddresses ?? [] } }
+  }
+
+  /// Links that the far side has ended.
+  var endedLinks: Int { get async { await loop.perform { [self] in links.count(where: \.isOver) } } }
+  /// Links that there were.
+  var linkCount: Int { get async { await loop.perform { [self] in links.count } } }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PiconetEngine
+import Testing
+
+/// One way to run the session tests: over which transport, and whether this machine has it.
+struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
+  enum Medium: Sendable, Hashable {
+    /// In this process, as a byte stream, or as packets as small as LE's.
+    case memory(packets: Bool)
+    case loopback
+    /// Adapters by name, one a node.
+    case bluetooth([String])
+  }
+
+  let name: String
+  let kind: TransportKind
+  let medium: Medium
+  /// Why this machine can't run it; nil if it can.
+  let missing: String?
+
+  var testDescription: String { name }
+
+  // MARK: Which there are
+
+  static let simulated = SuiteTransport(
+    name: "simulated", kind: .simulated, medium: .memory(packets: false), missing: nil)
+  static let packets = SuiteTransport(
+    name: "simulated packets", kind: .simulated, medium: .memory(packets: true), missing: nil)
+  static let tcp = SuiteTransport(name: "TCP", kind: .tcp, medium: .loopback, missing: nil)
+  static let l2cap = bluetooth("L2CAP", .l2cap)
+  static let rfcomm = bluetooth("RFCOMM", .rfcomm)
+  static let le = bluetooth("LE", .le)
+
+  static let every = [simulated, packets, tcp, l2cap, rfcomm, le]
+
+  /// Those that this machine has. `AvailabilityTests` name the others with the reason.
+  static let all = every.filter { $0.missing == nil }
+  /// Those with room for a third node.
+  static let ofThree = all.filter { $0.nodeLimit >= 3 }
+  /// Those whose links a test can silence and cut.
+  static let breakable = all.filter { $0.missingFaults == nil }
+
+  /// Those whose silence loses nothing: on the air packets are gone, and the link with them.
+  static let lossless = breakable.filter { !$0.usesBluetooth }
+
+  /// Those whose adapter a test can take away and give back.
+  static let pluggable = all.filter { if case .memory = $0.medium { true } else { false } }
+
+  /// `PICONET_SUITE` names the only ones wanted, by kind, such as `l2cap,rfcomm`.
+  private static let wanted = list("PICONET_SUITE")
+  static let adapters = list("PICONET_ADAPTERS") ?? []
+  /// The socket of what silences and cuts links between emulated adapters.
+  static let faultSocket = ProcessInfo.processInfo.environment["PICONET_FAULTS"].flatMap { $0.isEmpty ? nil : $0 }
+
+  private static func list(_ variable: String) -> [String]? {
+    ProcessInfo.processInfo.environment[variable].map { $0.split(separator: ",").map(String.init) }
+  }
+
+  private static func bluetooth(_ name: String, _ kind: TransportKind) -> SuiteTransport {
+    var missing: String?
+    #if Bluetooth
+      if adapters.count < 2 {
+        missing = "PICONET_ADAPTERS names no two adapters, such as hci0,hci1; a virtual machine has emulated ones"
+      }
+    #else
+      missing = "built without the trait Bluetooth"
+    #endif
+    if let wanted, !wanted.contains(kind.rawValue) { missing = "PICONET_SUITE does not name \(kind.rawValue)" }
+    return SuiteTransport(name: name, kind: kind, medium: .bluetooth(adapters), missing: missing)
+  }
+
+  private init(name: String, kind: TransportKind, medium: Medium, missing: String?) {
+    self.name = name
+    self.kind = kind
+    self.medium = medium
+    var missing = missing
+    if missing == nil, let wanted = Self.wanted, !wanted.contains(kind.rawValue) {
+      missing = "PICONET_SUITE does not name \(kind.rawValue)"
+    }
+    self.missing = missing
+  }
+
+  // MARK: What differs
+
+  var usesBluetooth: Bool { if case .bluetooth = medium { true } else { false } }
+
+  /// How many nodes have a place each.
+  var nodeLimit: Int { if case .bluetooth(let adapters) = medium { adapters.count } else { .max } }
+
+  /// Why its links can't be broken on demand.
+  var missingFaults: String? {
+    if let missing { return missing }
+    return usesBluetooth && Self.faultSocket == nil
+      ? "PICONET_FAULTS names no socket of a virtual machine that breaks links" : nil
+  }
+
+  /// For what must happen before a test goes on; emulated adapters on an emulated processor are slow.
+  var patience: Duration { usesBluetooth ? .seconds(60) : .seconds(30) }
+
+  /// An attempt that is meant to run out of time has reached the other side by then.
+  var shortAttempt: Duration { usesBluetooth ? .seconds(10) : .milliseconds(1500) }
+
+  /// A silence that no healthy link of this kind keeps.
+  var silence: Duration { usesBluetooth ? .seconds(4) : .seconds(1) }
+
+  /// How much of what is much: fewer messages, smaller files where a byte takes longer.
+  func amount(_ full: Int) -> Int { usesBluetooth ? max(1, full / 10) : full }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import PiconetEngine
+import Synchronization
+import Testing
+
+@testable import Piconet
+
+/// The world of one test: a session of its own over one transport.
+final class SuiteWorld: Sendable {
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  let transport: SuiteTransport
+  /// Its own for each test, so that nothing of another one is in sight.
+  let session = "suite-\(UUID().uuidString)"
+  let memory: MemoryMedium?
+  private let relays = Mutex<[Relay]>([])
+
+  private init(_ transport: SuiteTransport) {
+    self.transport = transport
+    switch transport.medium {
+    case .memory(packets: true):
+      memory = MemoryMedium(MemoryWire.Shape(isPacket: true, largestWrite: 1017, room: 16 << 10))
+    case .memory(packets: false): memory = MemoryMedium(MemoryWire.Shape())
+    case .loopback, .bluetooth: memory = nil
+    }
+  }
+
+  static func run<Value>(_ transport: SuiteTransport, _ body: (SuiteWorld) async throws -> Value) async throws -> Value
+  {
+    let world = SuiteWorld(transport)
+    do {
+      let value = try await body(world)
+      try await world.end()
+      return value
+    } catch {
+      try? await world.end()
+      throw error
+    }
+  }
+
+  private func end() async throws {
+    for relay in relays.withLock({ $0 }) { relay.close() }
+    if transport.usesBluetooth, transport.missingFaults == nil { try await fault("unmute") }
+  }
+
+  // MARK: Nodes
+
+  /// - Parameter place: which adapter; each node of a test has its own.
+  func configuration(_ place: Int, _ name: String) -> NodeConfiguration {
+    var configuration = NodeConfiguration(session: session, name: name)
+    configuration.transports = [transport.kind]
+    configuration.patience.handshake = transport.patience
+    switch transport.medium {
+    case .memory: configuration.additional = memory?.parts
+    case .loopback:
+      configuration.listen = "127.0.0.1:0"
+      configuration.interfaces = ["lo"]
+    case .bluetooth(let adapters): configuration.bluetooth.adapter = adapters[place % adapters.count]
+    }
+    return configuration
+  }
+
+  /// A node for as long as `body` runs.
+  func node<Value>(
+    _ place: Int, _ name: String, _ change: (inout NodeConfiguration) -> Void = { _ in },
+    _ body: (Node) async throws -> Value
+  ) async throws -> Value {
+    var configuration = configuration(place, name)
+    change(&configuration)
+    return try await Node.run(configuration, body)
+  }
+
+  /// A server that is available, and a client that is not.
+  func pair<Value>(
+    server change: (inout NodeConfiguration) -> Void = { _ in },
+    client clientChange: (inout NodeConfiguration) -> Void = { _ in },
+    _ body: (SuitePair) async throws -> Value
+  ) async throws -> Value {
+    try await node(0, "Server", change) { server in
+      try await server.setAvailable(true)
+      return try await node(1, "Client", clientChange) { client in
+        try await body(SuitePair(world: self, server: server, client: client))
+      }
+    }
+  }
+
+  /// Where others dial a node that is available.
+  func addresses(of node: Node) async throws -> [TransportAddress] {
+    var addresses: [TransportAddress] = []
+    try await until("the node listens") {
+      addresses = await node.listeningAddresses.filter { $0.kind == transport.kind }
+      return !addresses.isEmpty
+    }
+    return addresses
+  }
+
+  /// As above; links to this address can be silenced and cut.
+  func breakableAddresses(of node: Node) async throws -> [TransportAddress] {
+    let addresses = try await addresses(of: node)
+    guard transport.kind == .tcp else { return addresses }
+    let port = try #require(addresses[0].text.split(separator: ":").last.flatMap { UInt16($0) })
+    let relay = try Relay(to: port)
+    relays.withLock { $0.append(relay) }
+    return [TransportAddress(kind: .tcp, text: relay.address)]
+  }
+
+  // MARK: Faults
+
+  /// Links go silent, and nobody is told.
+  func silence() async throws {
+    memory?.setSilent(true)
+    for relay in relays.withLock({ $0 }) { relay.setSilent(true) }
+    if transport.usesBluetooth { try await fault("mute") }
+  }
+
+  /// What was silent gets through again.
+  func endSilence() async throws {
+    memory?.setSilent(false)
+    for relay in relays.withLock({ $0 }) { relay.setSilent(false) }
+    if transport.usesBluetooth { try await fault("unmute") }
+  }
+
+  /// Both ends of all links are told that they are lost.
+  func cut() async throws {
+    memory?.cut()
+    for relay in relays.withLock({ $0 }) { relay.cut() }
+    if transport.usesBluetooth { try await fault("cut") }
+  }
+
+  /// Between the adapters of the first two nodes.
+  private func fault(_ what: String) async throws {
+    guard case .bluetooth(let adapters) = transport.medium, let place = SuiteTransport.faultSocket else { return }
+    let numbers = adapters.prefix(2).map { $0.filter(\.isNumber) }.joined(separator: " ")
+    try FaultSocket.ask(place, "\(what) \(numbers)")
+  }
+
+  // MARK: Waiting
+
+  /// What takes longer than the transport's patience fails.
+  func within<Value: Sendable>(
+    _ what: String, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let patience = transport.patience
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      group.addTask(operation: body)
+      group.addTask {
+        try await Task.sleep(for: patience)
+        throw Failure(description: "in \(patience) it is not so: \(what)")
+      }
+      defer { group.cancelAll() }
+      guard let value = try await group.next() else { throw Failure(description: what) }
+      return value
+    }
+  }
+
+  /// Looks again and again until it is so; what takes longer than the transport's patience fails.
+  func until(_ what: String, _ holds: () async -> Bool) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + transport.patience
+    while !(await holds()) {
+      guard clock.now < deadline else { throw Failure(description: "in \(transport.patience) it is not so: \(what)") }
+      await Task.yield()
+    }
+  }
+}
+
+/// Two nodes of one world.
+struct SuitePair: Sendable {
+  let world: SuiteWorld
+  let server: Node
+  let client: Node
+
+  func addresses() async throws -> [TransportAddress] { try await world.addresses(of: server) }
+
+  /// The client invites, and waits for the answer.
+  func invite(
+    timeout: Duration? = nil, context: [UInt8] = [], expecting: PeerID? = nil
+  ) async throws -> Member {
+    try await client.connect(
+      to: addresses(), expecting: expecting, context: context, timeout: timeout ?? world.transport.patience)
+  }
+
+  /// Connects them: the client invites, the server accepts.
+  func connect(breakable: Bool = false) async throws -> (onClient: Member, onServer: Member) {
+    async let accepted = server.invitations.first()?.accept()
+    let addresses = breakable ? try await world.breakableAddresses(of: server) : try await addresses()
+    let onClient = try await client.connect(to: addresses, timeout: world.transport.patience)
+    return (onClient, try #require(try await accepted))
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// The table in Documentation/session-suite.md says which test shows what over which transport; it is read out of the tests.
+@Suite("Table of the session suite")
+struct SessionSuiteTests {
+  static let columns = ["simulated", "packets", "TCP", "L2CAP", "RFCOMM", "LE"]
+  /// What the sets of `SuiteTransport` hold, column by column.
+  static let sets: [String: [String]] = [
+    "all": ["yes", "yes", "yes", "yes", "yes", "yes"],
+    "ofThree": ["yes", "yes", "yes", "three", "three", "three"],
+    "breakable": ["yes", "yes", "yes", "faults", "faults", "faults"],
+    "lossless": ["yes", "yes", "yes", "–", "–", "–"],
+    "pluggable": ["yes", "yes", "–", "–", "–", "–"],
+  ]
+
+  static let files = Repository.texts.filter {
+    $0.path.hasPrefix("Tests/PiconetSessionSuite/") && $0.path.hasSuffix("Tests.swift")
+  }
+
+  /// The lines of the table, and what stands in the tests that it can't show.
+  static func table(of files: [TextFile]) -> (lines: [String], wrong: [String]) {
+    var lines = [
+      "| service | shown by | " + columns.joined(separator: " | ") + " |",
+      "|" + [String](repeating: "---|", count: columns.count + 2).joined(),
+    ]
+    var wrong: [String] = []
+    let test = /@Test\(\s*"((?:[^"\\]|\\.)*)",\s*arguments:\s*SuiteTransport\.(\w+)/
+    for file in files {
+      guard let suite = file.text.firstMatch(of: /@Suite\("([^"]*)"/)?.1 else { continue }
+      let matches = file.text.matches(of: test)
+      if matches.count != file.text.matches(of: /arguments:/).count {
+        wrong.append("\(file.path): a test's arguments are no set of SuiteTransport")
+      }
+      for match in matches {
+        guard let marks = sets[String(match.2)] else {
+          wrong.append("\(file.path): SuiteTransport.\(match.2) is not in the table's sets")
+          continue
+        }
+        lines.append("| \(suite) | \(match.1) | " + marks.joined(separator: " | ") + " |")
+      }
+    }
+    return (lines, wrong)
+  }
+
+  @Test("the document shows the table that the tests give")
+  func tableIsRight() throws {
+    let (lines, wrong) = Self.table(of: Self.files)
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+    #expect(lines.count > 30)
+    let document = try #require(Repository.text("Documentation/session-suite.md"))
+    let shown = document.lines.filter { $0.hasPrefix("|") && $0.filter { $0 == "|" }.count == Self.columns.count + 3 }
+    #expect(shown == lines, "the table is now:\n\(lines.joined(separator: "\n"))\n")
+  }
+
+  @Test("arguments that are no set are found")
+  func unknownSet() {
+    let file = TextFile(
+      path: "Tests/PiconetSessionSuite/Example.swift",
+      text: """
+        @Suite("Example")
+        struct Example {
+          @Test("shown", arguments: SuiteTransport.all)
+          func one() {}
+          @Test("not shown", arguments: [1, 2])
+          func two() {}
+          @Test("unknown", arguments: SuiteTransport.some)
+          func three() {}
+        }
+        """)
+    let (lines, wrong) = Self.table(of: [file])
+    #expect(lines.count == 3 && lines[2].hasPrefix("| Example | shown | yes |"))
+    #expect(wrong.count == 2)
+  }
+}

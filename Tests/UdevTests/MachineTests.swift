@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// In the emulated machine, where a udev of our own may run and change what it likes: the real rules, the real devices.
+@Suite(
+  "udev's rules at work", .serialized,
+  .enabled(
+    if: Machine.isOurs, "needs the emulated machine (Tools/bluetooth-vm): root, emulated adapters, no other udev"))
+struct MachineTests {
+  /// udev takes its time to hear of an event, and `udevadm settle` waits for those only that it has heard of.
+  static func comes(_ condition: String) throws -> Bool {
+    try Command("timeout", "20", "sh", "-c", "until \(condition); do sleep 0.1; done").status == 0
+  }
+
+  @Test("rfkill belongs to the group, and a marked adapter can be found by its tag, until all is uninstalled")
+  func installedRulesWork() throws {
+    let first = try #require(Machine.adapters.first)
+    let udevd = try #require(Machine.udevd)
+    try #require(
+      try Command("sh", "-c", "getent group bluetooth >/dev/null || groupadd --system bluetooth").status == 0)
+
+    let daemon = Process()
+    daemon.executableURL = URL(filePath: udevd)
+    daemon.standardOutput = FileHandle.nullDevice
+    daemon.standardError = FileHandle.nullDevice
+    try daemon.run()
+    defer {
+      daemon.terminate()
+      daemon.waitUntilExit()
+    }
+    try #require(
+      try Command("timeout", "20", "sh", "-c", "until [ -S /run/udev/control ]; do sleep 0.1; done").status == 0)
+
+    let installed = try Command("Tools/install-udev", "--adapter", first, "--keep-awake")
+    #expect(installed.status == 0, "\(installed.output)")
+    #expect(try Self.comes("udevadm info /sys/class/bluetooth/\(first) | grep -q PICONET_ADAPTER=1"))
+    #expect(try Self.comes("[ \"$(stat -c %G /dev/rfkill)\" = bluetooth ]"))
+    #expect(try Command("stat", "-c", "%a %G", "/dev/rfkill").output == "664 bluetooth\n")
+    let rfkill = try Command("udevadm", "info", "/sys/class/misc/rfkill").output
+    #expect(rfkill.contains("uaccess"))
+    let adapter = try Command("udevadm", "info", "/sys/class/bluetooth/\(first)").output
+    #expect(adapter.contains("PICONET_ADAPTER=1"))
+    let tagged = try Command(
+      "udevadm", "trigger", "--dry-run", "--verbose", "--subsystem-match=bluetooth", "--tag-match=piconet-adapter")
+    #expect(tagged.output == "/sys/devices/virtual/bluetooth/\(first)\n")
+    // Told in so many words by udev's own reading of the rules too.
+    let tested = try Command("udevadm", "test", "--action=add", "/sys/class/bluetooth/\(first)")
+    #expect(tested.output.contains("PICONET_ADAPTER=1"))
+    #expect(!tested.lines.contains { $0.contains("72-piconet") && $0.contains("nvalid") }, "\(tested.output)")
+
+    let uninstalled = try Command("Tools/install-udev", "--uninstall")
+    #expect(uninstalled.status == 0, "\(uninstalled.output)")
+    #expect(try Self.comes("! udevadm info /sys/class/bluetooth/\(first) | grep -q PICONET_ADAPTER"))
+    #expect(try Command("sh", "-c", "ls /etc/udev/rules.d | grep -c piconet").output == "0\n")
+  }
+}

@@ -1,0 +1,106 @@
+"""Measures Piconet over Bluetooth against BlueZ's own tools, bare sockets in C, and obexd's object push, between two
+adapters of this machine. Started by Tools/bluetooth-benchmark."""
+import argparse
+import json
+import os
+import sys
+
+import air
+from processes import Failure
+from rounds import figures, measure, ratio
+from subjects import Bench, address_of, enlarge_buffers
+
+TRIPS = 500
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/bluetooth-benchmark", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="default 5")
+    parser.add_argument("--size", type=int, default=4 << 20, help="bytes of the file; default 4 MiB")
+    parser.add_argument("--without", action="append", default=[], choices=["piconet", "push", "trips", "trace", "speed"])
+    parser.add_argument("--json", help="write all figures to this file")
+    parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    adapters = [name for name in os.environ.get("PICONET_ADAPTERS", "").split(",") if name]
+    if len(adapters) < 2:
+        parser.error("PICONET_ADAPTERS must name two adapters, such as hci0,hci1")
+    enlarge_buffers()
+    say = lambda words: print(words, file=sys.stderr, flush=True)
+
+    bench = Bench(options.programs, adapters, [address_of(name) for name in adapters], options.size)
+    found = {"rounds": options.rounds, "size": options.size, "kernel": os.uname().release}
+    ours = "piconet" not in options.without
+    try:
+        lines = [f"Linux {found['kernel']}, {options.rounds} rounds in turn, a file of {options.size} B; medians (least to greatest).", "",
+                 "| | figure | Piconet against it | target |", "|---|---|---|---|"]
+        if "speed" not in options.without:
+            speeds = {}
+            for transport in ("l2cap", "rfcomm"):
+                if ours:
+                    speeds[f"Piconet over {transport}"] = lambda transport=transport: bench.tools(transport)
+                speeds["l2test" if transport == "l2cap" else "rctest"] = lambda transport=transport: bench.bluez(transport)
+                speeds[f"bare {transport} in C"] = lambda transport=transport: bench.bare(transport)
+            if "push" not in options.without:
+                speeds["obexd's object push"] = bench.push
+            results = found["goodput"] = measure(options.rounds, speeds, say)
+            for transport, tool in (("l2cap", "l2test"), ("rfcomm", "rctest")):
+                mine = f"Piconet over {transport}"
+                lines += rows(results, "mb_s", "{:.2f} MB/s", mine, [
+                    (tool, ">= 0.95", 0.95), (f"bare {transport} in C", "", None), ("obexd's object push", ">= 1.2", 1.2)])
+        if "trips" not in options.without:
+            trips = {}
+            for transport in ("l2cap", "rfcomm"):
+                if ours:
+                    trips[f"Piconet over {transport}"] = lambda transport=transport: bench.our_trip(transport, TRIPS)
+                trips[f"bare {transport} in C"] = lambda transport=transport: bench.bare_trip(transport, TRIPS)
+            results = found["round trip of 64 B"] = measure(options.rounds, trips, say)
+            for transport in ("l2cap", "rfcomm"):
+                lines += rows(results, "us", "{:.0f} us", f"Piconet over {transport}", [
+                    (f"bare {transport} in C", "<= 1.2", -1.2)], "round trip of 64 B: ")
+        if ours and "trace" not in options.without:
+            found["trace"] = {}
+            for transport in ("l2cap", "rfcomm"):
+                try:
+                    counted = air.of_transfer(bench, transport)
+                except (Failure, OSError, ValueError) as failure:
+                    lines.append(f"| bytes on the air over {transport} | {failure} | | |")
+                    continue
+                found["trace"][transport] = counted
+                each = counted["sent"] / options.size
+                lines.append(f"| sent on the air over {transport} for each byte of the file | {each:.4f} | | "
+                             f"<= 1.02: {'met' if each <= 1.02 else 'missed'} |")
+                lines.append(f"| the same, 3-DH5 air time by slots | {options.size / (counted['slots'] * 625e-6) / 1e3:.1f} kB/s | | |")
+    finally:
+        bench.close()
+    print("\n".join(lines))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({**found, "table": lines}, file, indent=1)
+    return 0
+
+
+def rows(results, key, words, mine, others, title=""):
+    def cell(name):
+        values = [got[key] for got in results.get(name, []) if got]
+        if not values:
+            return None
+        middle, least, most = figures(values)
+        return f"{words.format(middle)} ({least:.2f} to {most:.2f})" if key == "mb_s" else f"{words.format(middle)} ({least:.0f} to {most:.0f})"
+
+    lines = []
+    if mine in results:
+        lines.append(f"| {title}{mine} | {cell(mine) or 'not measured'} | | |")
+    for name, target, limit in others:
+        if name not in results:
+            continue
+        against = ratio(results, key, mine, name) if mine in results else None
+        met = ""
+        if against and limit:
+            met = ": met" if (against[0] >= limit if limit > 0 else against[0] <= -limit) else ": missed"
+        share = f"{against[0]:.2f} ({against[1]:.2f} to {against[2]:.2f})" if against else ""
+        lines.append(f"| {title}{name} | {cell(name) or 'not measured'} | {share} | {target}{met} |")
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())
