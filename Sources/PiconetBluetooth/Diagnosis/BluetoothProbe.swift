@@ -51,8 +51,8 @@ public struct BluetoothProbe: Sendable, Hashable {
     func failure(_ code: Int32) -> Int32? { code == 0 ? nil : code }
     l2capError = failure(piconet_probe_l2cap())
     rfcommError = failure(piconet_probe_rfcomm())
-    var found = [piconet_seen_adapter](repeating: piconet_seen_adapter(), count: Self.adapterLimit)
-    let count = piconet_seen_adapters(&found, Int32(found.count))
+    var found = [piconet_adapter](repeating: piconet_adapter(), count: Self.adapterLimit)
+    let count = piconet_adapters(&found, Int32(found.count))
     listError = count < 0 ? errno : nil
     adapters = found.prefix(Int(max(0, count))).map(Adapter.init).sorted { $0.number < $1.number }
     let served = piconet_sdp_is_served()
@@ -70,7 +70,7 @@ public struct BluetoothProbe: Sendable, Hashable {
 }
 
 extension BluetoothProbe.Adapter {
-  init(_ adapter: piconet_seen_adapter) {
+  init(_ adapter: piconet_adapter) {
     self.init(
       number: adapter.index, address: "\(BluetoothAddress(rawValue: adapter.device))", isUp: adapter.is_up != 0,
       hasLE: adapter.has_le != 0, hasBREDR: adapter.has_bredr != 0)

@@ -25,7 +25,7 @@ final class BluetoothDiscovery: Discovery {
   /// How often it is looked whether bluetoothd runs, while it is not there.
   private static let daemonInterval = Duration.seconds(2)
 
-  init(loop: EventLoop, configuration: BluetoothConfiguration, reader: any ServiceRecordReader) {
+  init(loop: EventLoop, configuration: BluetoothConfiguration) {
     self.loop = loop
     self.configuration = configuration
     var settings = BlueZSettings()
@@ -40,7 +40,10 @@ final class BluetoothDiscovery: Discovery {
     settings.usesLowEnergy = true
     daemon =
       configuration.finder == .headless
-      ? nil : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings), reader: reader)
+      ? nil
+      : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings)) { adapter in
+        SDPClient(loop: loop, adapter: adapter, scope: configuration.scope)
+      }
     if configuration.finder != .daemon {
       timer = LoopTimer(loop: loop) { [weak self] in self?.lookForDaemon() }
     }

@@ -27,7 +27,7 @@ public final class BluetoothStack {
       BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp)
     }
     transports = closing
-    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, reader: reader) : nil
+    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
     discoveries = discovery.map { [$0] } ?? []
   }
 

@@ -68,15 +68,6 @@ struct TestAdapter: Sendable {
   }
 }
 
-/// How many descriptors this process has.
-func descriptorCount() -> Int {
-  guard let folder = opendir("/proc/self/fd") else { return -1 }
-  defer { closedir(folder) }
-  var count = 0
-  while readdir(folder) != nil { count += 1 }
-  return count
-}
-
 /// A value that only a loop touches.
 final class OnLoop<Value>: @unchecked Sendable {
   // Sendable is right: whoever has it uses the value on one loop only.
