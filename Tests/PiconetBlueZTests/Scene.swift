@@ -21,7 +21,11 @@ struct Scene {
   var mostReads = 0
   var adapters: [BluetoothAddress?] = []
 
-  init(_ settings: BlueZSettings = BlueZSettings()) { machine = BlueZMachine(settings: settings) }
+  init(_ settings: BlueZSettings = BlueZSettings()) {
+    var settings = settings
+    settings.firstDelay = .zero
+    machine = BlueZMachine(settings: settings)
+  }
 
   static func peer(_ number: UInt8) -> PeerID {
     guard let peer = PeerID(bytes: [UInt8](repeating: number, count: 32)) else { preconditionFailure("32 bytes") }

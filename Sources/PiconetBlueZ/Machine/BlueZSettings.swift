@@ -59,7 +59,11 @@ public struct BlueZSettings: Sendable, Hashable {
 
   /// A device that is heard is asked again so long after an answer: a restarted node is noticed by that.
   public var rereadInterval = Duration.seconds(20)
-  /// After a failure it is asked again after this, then twice this, and so on,
+  /// A device that is heard for the first time is asked after a random part of this.
+  public var firstDelay = Duration.milliseconds(150)
+  /// Of the random parts of pauses, so that two nodes don't do everything at the same time; any value.
+  public var seed: UInt64 = 0
+  /// After a failure it is asked again after about this, then twice this, and so on,
   public var firstRetry = Duration.seconds(1)
   /// so many times,
   public var retries = 5

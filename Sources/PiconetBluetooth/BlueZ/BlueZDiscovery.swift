@@ -48,7 +48,9 @@ public final class BlueZDiscovery: Discovery {
     self.loop = loop
     self.options = options
     self.makeReader = makeReader
-    machine = BlueZMachine(settings: options.settings)
+    var settings = options.settings
+    settings.seed = UInt64.random(in: .min ... .max)
+    machine = BlueZMachine(settings: settings)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
@@ -58,6 +60,11 @@ public final class BlueZDiscovery: Discovery {
       case .signal(let fact): self?.handle(fact)
       }
     }
+  }
+
+  /// With one reader for every adapter.
+  public convenience init(loop: EventLoop, options: Options, reader: any ServiceRecordReader) {
+    self.init(loop: loop, options: options) { _ in reader }
   }
 
   // MARK: what holds now

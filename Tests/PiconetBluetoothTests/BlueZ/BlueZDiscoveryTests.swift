@@ -3,6 +3,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 import PiconetWire
+import Synchronization
 import Testing
 
 @testable import PiconetBlueZ
@@ -93,7 +94,8 @@ struct BlueZDiscoveryTests {
 
   @Test("an adapter that is switched off and on is advertised on again, and left alone while it is off")
   func powerCycle() async throws {
-    let bench = try await BlueZBench(adapter: Self.first)
+    // bluetoothd 5.66 aborts when an adapter is switched off that advertises by LE: a restart, which has its own test.
+    let bench = try await BlueZBench(adapter: Self.first) { $0.usesLowEnergy = false }
     await bench.advertise(1)
     _ = await bench.on { $0.search(scope: "bench") }
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
@@ -187,6 +189,47 @@ struct BlueZDiscoveryTests {
     #expect(status.adapters.first?.roles.contains("peripheral") == true)
     await bench.shutDown()
     bench.stop()
+  }
+
+  @Test("what bluetoothd says can be written down: list, sightings, the end of a scan")
+  func transcript() async throws {
+    let one = try await BlueZBench(adapter: Self.first)
+    let two = try await BlueZBench(adapter: Self.second)
+    let lines = Mutex<[String]>([])
+    let loop = one.loop
+    let bus = await loop.perform { () -> LoopBox<BlueZBus> in
+      var bus: BlueZBus?
+      let made = BlueZBus(loop: loop, address: .system, objects: []) { event in
+        switch event {
+        case .signal(let fact): lines.withLock { $0 += BlueZTranscript.lines(fact) }
+        case .daemon(let name):
+          guard name != nil else { return }
+          let list = BlueZCall(
+            path: "/", interface: BlueZNames.objectManagerInterface, member: "GetManagedObjects", arguments: [],
+            timeout: .seconds(5))
+          bus?.call(list) { result in
+            guard case .success(let values) = result else { return }
+            for entry in values.first?.entries ?? [] {
+              let fact = BlueZFact.interfacesAdded(path: entry.key.text ?? "", ObjectTree.interfaces(entry.value))
+              lines.withLock { $0 += BlueZTranscript.lines(fact) }
+            }
+          }
+        }
+      }
+      bus = made
+      return LoopBox(made)
+    }
+    await two.advertise(2, name: "two")
+    #expect(await two.wait { await $0.on { $0.isAdvertising } == true })
+    _ = await one.on { $0.search(scope: "bench") }
+    #expect(await one.wait { !$0.seen.isEmpty })
+    for bench in [one, two] { await bench.shutDown() }
+    await loop.perform { bus.value.close() }
+    let written = lines.withLock { $0 }
+    #expect(written.contains { $0.hasPrefix("+ /org/bluez/hci0 org.bluez.Adapter1 Address s ") })
+    #expect(written.contains { $0.contains("Discoverable b true") })
+    BlueZTranscript.write(written)
+    for bench in [one, two] { bench.stop() }
   }
 
   private static func set(_ property: String, _ isOn: Bool, _ bench: BlueZBench) async -> Bool {
