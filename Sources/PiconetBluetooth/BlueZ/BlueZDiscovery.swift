@@ -62,11 +62,6 @@ public final class BlueZDiscovery: Discovery {
     }
   }
 
-  /// With one reader for every adapter.
-  public convenience init(loop: EventLoop, options: Options, reader: any ServiceRecordReader) {
-    self.init(loop: loop, options: options) { _ in reader }
-  }
-
   // MARK: what holds now
 
   /// The adapter in use, as bluetoothd describes it; nil while there is none.
