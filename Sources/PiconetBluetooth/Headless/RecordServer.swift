@@ -152,14 +152,7 @@ private final class RecordServerReader: DescriptorHandler {
 extension LinkFailure {
   /// Why we can't listen, or use an adapter.
   init(listening error: SystemError, _ what: String) {
-    let code: Code =
-      switch error.number {
-      case EADDRINUSE: .busy
-      case EACCES, EPERM: .permission
-      case EMFILE, ENFILE: .tooManyDescriptors
-      case EADDRNOTAVAIL, EAFNOSUPPORT, EPROTONOSUPPORT, ENODEV, ENETDOWN, EHOSTDOWN, ERFKILL: .notAvailable
-      default: .other
-      }
-    self.init(code, "\(what): \(error)")
+    let failure = LinkFailure(bluetooth: error)
+    self.init(failure.code, "\(what): \(failure.detail)")
   }
 }

@@ -96,20 +96,7 @@ extension LinkFailure {
   /// What an error of a connection means on which a device is asked for its records: one that refuses the channel has nobody
   /// there who could answer.
   init(record error: SystemError, device: BluetoothPlace) {
-    let code: Code =
-      switch error.number {
-      case ECONNREFUSED: .noService
-      // Page timeout: nobody answers at this address.
-      case EHOSTDOWN: .hostDown
-      case EHOSTUNREACH, ENETUNREACH, ENETDOWN, ENETRESET: .unreachable
-      case ETIMEDOUT: .timedOut
-      case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN: .reset
-      case EBUSY, EALREADY, EAGAIN, EMLINK, EADDRINUSE, ENOBUFS, ENOMEM: .busy
-      case EACCES, EPERM: error.call == "connect" ? .authentication : .permission
-      case EADDRNOTAVAIL, EAFNOSUPPORT, EPROTONOSUPPORT, ENODEV: .notAvailable
-      case EMFILE, ENFILE: .tooManyDescriptors
-      default: .other
-      }
-    self.init(code, "\(device): \(error)")
+    let failure = LinkFailure(bluetooth: error)
+    self.init(failure.code == .refused ? .noService : failure.code, "\(device): \(failure.detail)")
   }
 }
