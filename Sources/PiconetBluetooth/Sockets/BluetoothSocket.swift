@@ -162,6 +162,14 @@ public struct BluetoothSocket: Sendable {
       unread: Int(memory.unread), unsent: Int(memory.unsent), unsentLimit: Int(memory.unsent_limit))
   }
 
+  /// The bytes that the kernel surely keeps until they are read, where it throws away what is beyond: L2CAP in basic mode. Half of
+  /// the buffer: what it charges for a full SDU is up to twice the SDU.
+  public var unreadLimit: Int? {
+    var memory = piconet_socket_memory()
+    guard mode == .basic, piconet_socket_memory(descriptor, &memory) == 0 else { return nil }
+    return Int(memory.unread_limit) / 2
+  }
+
   /// Whether nothing more comes but what is in the receive buffer.
   public var hasEnded: Bool { piconet_socket_has_ended(descriptor) != 0 }
 

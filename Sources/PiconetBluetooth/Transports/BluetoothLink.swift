@@ -36,6 +36,8 @@ public final class BluetoothLink: LinkEndpoint {
     self.socket = socket
     self.loop = loop
     self.closes = closes
+    // Not inherited from the listener.
+    socket.setReceiveBuffer(configuration.socket.receiveBuffer)
     let mtu = socket.mtu
     mode = socket.mode
     incomingMTU = max(mtu?.incoming ?? 0, 1)
@@ -43,11 +45,9 @@ public final class BluetoothLink: LinkEndpoint {
     traits = LinkTraits(
       kind: socket.kind.transport, remoteAddress: socket.remoteEnd?.place.description ?? "",
       localAddress: socket.localEnd?.place.description ?? "", isPacket: socket.kind.isPacket,
-      largestWrite: outgoingMTU, transmitWindow: configuration.transmitWindow)
+      largestWrite: outgoingMTU, transmitWindow: configuration.transmitWindow, unreadLimit: socket.unreadLimit)
     bound = UnsentBound(configuration.unsent)
     socket.setSendBuffer(bound.limit)
-    // Not inherited from the listener.
-    socket.setReceiveBuffer(configuration.socket.receiveBuffer)
     do {
       watch = try loop.watch(socket.descriptor, for: [], handler: self)
     } catch {

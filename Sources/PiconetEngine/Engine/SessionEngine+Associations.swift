@@ -82,7 +82,8 @@ extension SessionEngine {
     var limits = hello.limits
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     let association = Association(
-      id: id, node: far, link: link, peer: peer, limits: limits, window: configuration.messageWindow, at: now)
+      id: id, node: far, link: link, peer: peer, limits: limits, window: messageWindow(on: ready.opening.traits),
+      at: now)
     associations[far] = association
     ready.association = association
     associationBegan(far, now, &effects)

@@ -32,7 +32,8 @@ extension SessionEngine {
       link.node.map { $0 == association.node } ?? (association.node.peer == link.opening.peer)
     }
     let hello = Hello(
-      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope, limits: ownLimits,
+      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
+      limits: ownLimits(on: link.opening.traits),
       associationsBegun: begun[link.opening.peer],
       held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil, code: code)
     links[id]?.queue(.hello(hello))

@@ -119,12 +119,19 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   // MARK: What every part uses
 
-  /// The limits that our hello states.
-  var ownLimits: PeerLimits {
+  /// The limits that our hello states on a link like this.
+  func ownLimits(on traits: LinkTraits) -> PeerLimits {
     PeerLimits(
       message: UInt64(configuration.messageLimit), frame: UInt64(configuration.frameLimit),
-      messageWindow: UInt64(configuration.messageWindow), transfers: UInt64(configuration.transferLimit),
+      messageWindow: UInt64(messageWindow(on: traits)), transfers: UInt64(configuration.transferLimit),
       silence: UInt64(max(0, configuration.disconnectTimeout.wholeNanoseconds / 1_000_000)))
+  }
+
+  /// What a peer may send ahead of the application: half of what an unread link holds, the other half is for transfers. A whole
+  /// message fits in any case, or it could never be sent.
+  func messageWindow(on traits: LinkTraits) -> Int {
+    guard let limit = traits.unreadLimit else { return configuration.messageWindow }
+    return min(configuration.messageWindow, max(limit / 2, configuration.messageLimit + WireLimits.messageCost))
   }
 
   /// Delivers an event, after the messages that came before it.

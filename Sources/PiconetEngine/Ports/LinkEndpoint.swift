@@ -19,10 +19,13 @@ public struct LinkTraits: Sendable, Hashable {
   /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil: as
   /// many as the engine's configuration allows.
   public var transmitWindow: Int?
+  /// The most bytes that may have come and not been read; what comes beyond is lost, and the link with it. Nil: the link holds the
+  /// far side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  public var unreadLimit: Int?
 
   public init(
     kind: TransportKind, remoteAddress: String, localAddress: String = "", isPacket: Bool = false,
-    largestWrite: Int = .max, transmitWindow: Int? = nil
+    largestWrite: Int = .max, transmitWindow: Int? = nil, unreadLimit: Int? = nil
   ) {
     self.kind = kind
     self.remoteAddress = remoteAddress
@@ -30,6 +33,7 @@ public struct LinkTraits: Sendable, Hashable {
     self.isPacket = isPacket
     self.largestWrite = largestWrite
     self.transmitWindow = transmitWindow
+    self.unreadLimit = unreadLimit
   }
 }
 

@@ -69,7 +69,7 @@ extension SessionEngine {
     incoming[id]?.phase = .receiving
     incoming[id]?.received = offset
     incoming[id]?.stored = offset
-    let limit = min(transfer.offer.size, offset + transferWindow)
+    let limit = min(transfer.offer.size, offset + transferWindow(of: transfer.node))
     incoming[id]?.limit = limit
     send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
     reply(command, .done, &effects)
@@ -97,10 +97,15 @@ extension SessionEngine {
     reply(command, .done, &effects)
   }
 
-  /// What one transfer may have under way: its share of the memory for all of them.
-  private var transferWindow: UInt64 {
+  /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread. At least a
+  /// frame, or it would not go on.
+  private func transferWindow(of far: NodeID) -> UInt64 {
     let share = configuration.transferMemory / max(1, incoming.count)
-    return UInt64(min(configuration.transferWindow, max(configuration.smallestTransferWindow, share)))
+    let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
+    guard let association = associations[far], let limit = association.peer.traits.unreadLimit else {
+      return UInt64(window)
+    }
+    return UInt64(min(window, max(configuration.frameLimit, limit / 2 / max(1, association.incoming.count))))
   }
 
   // MARK: The store's answers
@@ -108,7 +113,7 @@ extension SessionEngine {
   mutating func stored(_ id: TransferID, upTo: UInt64) {
     guard let transfer = incoming[id], transfer.phase == .receiving else { return }
     incoming[id]?.stored = max(transfer.stored, upTo)
-    let window = transferWindow
+    let window = transferWindow(of: transfer.node)
     guard let limit = incoming[id]?.grant(window: window),
       let stored = incoming[id]?.stored
     else { return }

@@ -6,6 +6,8 @@ final class OneSided {
   let side: Side
   let far: NodeID
   let link = LinkID(rawValue: 1)
+  /// Of the link that `opening` opens.
+  var traits = someTraits
 
   /// - Parameter isSmaller: the engine has the smaller id and decides which link is used.
   init(isSmaller: Bool = false, _ configuration: EngineConfiguration = configuration()) {
@@ -14,7 +16,7 @@ final class OneSided {
   }
 
   func opening(dial: DialID? = nil) -> LinkOpening {
-    LinkOpening(dial: dial, peer: far.peer, traits: someTraits, nonce: someNonce, commitment: someNonce)
+    LinkOpening(dial: dial, peer: far.peer, traits: traits, nonce: someNonce, commitment: someNonce)
   }
 
   func hello(_ code: CodePart? = .commitment(someNonce), _ change: (inout Hello) -> Void = { _ in }) -> Frame {
