@@ -190,7 +190,7 @@ final class DBusConnection: DescriptorHandler {
     closed?(failure)
   }
 
-  /// What sd-bus waits for now.
+  /// Has the loop wait for what sd-bus waits for.
   private func update() {
     guard let bus, let watch, let timer, !isProcessing else { return }
     let events = sd_bus_get_events(bus)
