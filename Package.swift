@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
+    .executable(name: "piconet", targets: ["piconet"]),
   ],
   traits: [
     .default(enabledTraits: ["Bluetooth"]),
@@ -72,7 +73,7 @@ let package = Package(
       dependencies: [
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
-        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])), "CPiconetSystem",
+        "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
 
@@ -85,6 +86,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "imagerecv", dependencies: ["PiconetCommandLine"], path: "Tools/imagerecv-program",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "piconet", dependencies: ["PiconetCommandLine"], path: "Tools/piconet-program",
       swiftSettings: strict),
     .executableTarget(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
@@ -145,8 +149,9 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv"],
+      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv", "piconet"],
       swiftSettings: strict),
+    .testTarget(name: "BluetoothVMTests", swiftSettings: strict),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
   ]

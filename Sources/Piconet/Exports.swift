@@ -1,4 +1,8 @@
 // What the public interface is made of comes along with `import Piconet`, and nothing else of the modules below it.
+#if Bluetooth
+  @_exported import struct PiconetBluetooth.BluetoothProbe
+  @_exported import struct PiconetBluetooth.DaemonProbe
+#endif
 @_exported import enum PiconetEngine.Blame
 @_exported import enum PiconetEngine.DeliveryMode
 @_exported import struct PiconetEngine.InvalidConfiguration

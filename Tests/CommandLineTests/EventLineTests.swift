@@ -10,9 +10,19 @@ private let examples: [Event] = [
   .listening(
     .init(
       peer: fingerprint, name: "Living room", session: "piconet-images",
-      addresses: ["192.0.2.7:4000", "[2001:db8::7]:4000"], directory: "/home/ada/Pictures")),
-  .found(.init(peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000")),
-  .connecting(.init(peer: fingerprint, name: "Living room", transport: "tcp", address: "[2001:db8::7]:4000")),
+      addresses: ["192.0.2.7:4000", "[2001:db8::7]:4000", "00:11:22:33:44:55/0x1005"], transports: ["tcp", "l2cap"],
+      directory: "/home/ada/Pictures")),
+  .found(
+    .init(
+      peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000",
+      transports: ["tcp", "rfcomm"])),
+  .changed(
+    .init(
+      peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000", transports: ["tcp"])),
+  .lost(.init(peer: fingerprint, name: "Living room", session: "holiday")),
+  .connecting(
+    .init(
+      peer: fingerprint, name: "Living room", transports: ["tcp", "l2cap", "rfcomm"], address: "[2001:db8::7]:4000")),
   .connected(
     .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
   .declined(.init(peer: fingerprint, name: "Somebody", reason: "not-known")),

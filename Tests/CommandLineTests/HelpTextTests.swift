@@ -24,13 +24,20 @@ private let imagesendHelp = """
                               fingerprint PEER, or to all in sight; may be given
                               several times; without it, to the only peer in
                               sight, or to the one you pick
-        --address=HOST:PORT   connect to this address instead of searching, as in
-                              192.0.2.7:4000 or [::1]:4000
+        --address=ADDRESS     connect to this address instead of searching, as in
+                              192.0.2.7:4000, [::1]:4000 or, over Bluetooth,
+                              00:11:22:33:44:55
+        --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID
         --timeout=SECONDS     give up when no peer is found, or it does not
                               answer or take data, for this long (default 30);
                               1.5, 2m
-        --transport=auto|tcp  what to send over (default auto)
+        --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
+                              what to send over (default auto: a common IP
+                              network, then Bluetooth; what this machine lacks is
+                              left out by itself)
+        --adapter=hciN        use this Bluetooth adapter (default: whichever
+                              there is); hci0, or its address
         --any                 send other files too, not only images; imagerecv
                               needs --any as well
         --json                write one event a line to standard output, as JSON
@@ -51,8 +58,9 @@ private let imagesendHelp = """
     130                       interrupted by a signal
 
   Environment:
-    PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0
-                              or lo
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -62,6 +70,7 @@ private let imagesendHelp = """
     imagesend --to 'Living room' holiday/
     imagesend --to all --timeout 2m *.jpg
     imagesend --address [::1]:4000 --json sunset.jpg
+    imagesend --transport bluetooth --to Kitchen sunset.jpg
 
   """
 
@@ -82,7 +91,12 @@ private let imagerecvHelp = """
         --on-conflict=rename|skip|overwrite
                               what to do when a file of that name exists (default
                               rename)
-        --transport=auto|tcp  what to receive over (default auto)
+        --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
+                              what to receive over (default auto: a common IP
+                              network, then Bluetooth; what this machine lacks is
+                              left out by itself)
+        --adapter=hciN        use this Bluetooth adapter (default: whichever
+                              there is); hci0, or its address
         --listen=HOST:PORT    listen there (default: on every address, any free
                               port), as in [::1]:4000 or :4000
         --max-size=BYTES      refuse files that are larger, as in 500000, 10M or
@@ -106,8 +120,9 @@ private let imagerecvHelp = """
     130                       interrupted by a signal
 
   Environment:
-    PICONET_INTERFACES        use these network interfaces only, as in eth0,wlan0
-                              or lo
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand

@@ -29,12 +29,13 @@ struct ToolOptionsTests {
   func imagesend() throws {
     let arguments = try send(
       "--to=Kitchen", "a.jpg", "--to", "all", "--to=Kitchen", "--address=[::1]:4000", "--session", "s1", "--timeout=2m",
-      "--transport=tcp", "--any", "--json", "-qvv", "b")
+      "--name=Küche", "--transport=tcp", "--any", "--json", "-qvv", "b")
     #expect(
       arguments
         == ImageSendArguments(
-          recipients: [.named("Kitchen"), .all], address: HostAndPort(host: "::1", port: 4000), session: "s1",
-          timeout: .seconds(120), transport: .tcp, any: true, json: true,
+          recipients: [.named("Kitchen"), .all], address: .network(HostAndPort(host: "::1", port: 4000)),
+          name: "Küche", session: "s1",
+          timeout: .seconds(120), transport: TransportOptions(choice: .tcp), any: true, json: true,
           verbosity: Verbosity(isQuiet: true, detail: 2), operands: ["a.jpg", "b"]))
   }
 
@@ -42,12 +43,13 @@ struct ToolOptionsTests {
   func imagerecv() throws {
     let arguments = try receive(
       "--name=Küche", "--session=s1", "--directory=/tmp/x", "--accept=known", "--count=3", "--on-conflict=skip",
-      "--transport=tcp", "--listen=:0", "--max-size=10M", "--any", "--json", "-q", "-v")
+      "--transport=auto", "--adapter=hci1", "--listen=:0", "--max-size=10M", "--any", "--json", "-q", "-v")
     #expect(
       arguments
         == ImageReceiveArguments(
           name: "Küche", session: "s1", directory: "/tmp/x", accept: .known, count: 3, onConflict: .skip,
-          transport: .tcp, listen: HostAndPort(host: "", port: 0), maxSize: 10_485_760, any: true, json: true,
+          transport: TransportOptions(choice: .auto, adapter: "hci1"), listen: HostAndPort(host: "", port: 0),
+          maxSize: 10_485_760, any: true, json: true,
           verbosity: Verbosity(isQuiet: true, detail: 1)))
   }
 
@@ -67,11 +69,30 @@ struct ToolOptionsTests {
   func refusals() {
     #expect(throws: UsageError("invalid argument 'x' for '--timeout': not a time")) { try send("--timeout=x", "a") }
     #expect(
-      throws: UsageError("invalid argument 'udp' for '--transport'\nValid arguments are:\n  - 'auto'\n  - 'tcp'")
+      throws: UsageError(
+        """
+        invalid argument 'udp' for '--transport'
+        Valid arguments are:
+          - 'auto'
+          - 'bluetooth'
+          - 'l2cap'
+          - 'rfcomm'
+          - 'le'
+          - 'tcp'
+        """)
     ) { try send("--transport=udp", "a") }
     #expect(throws: UsageError("invalid argument '' for '--directory': must not be empty")) {
       try receive("--directory=")
     }
+  }
+
+  @Test("nothing is too large for --max-size 0, so it is refused with the way to say so")
+  func maxSize() {
+    #expect(
+      throws: UsageError(
+        "invalid argument '0' for '--max-size': must be at least 1; without --max-size files of any size are taken")
+    ) { try receive("--max-size=0") }
+    #expect(throws: Never.self) { try receive("--max-size=1") }
   }
 
   @Test("no line of the help is wider than 79 columns, and none ends in a blank")

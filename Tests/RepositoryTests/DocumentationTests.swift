@@ -131,10 +131,17 @@ struct DocumentationTests {
     #expect(try #require(Repository.text("README.md")).text.contains("```swift\n" + program + "```\n"))
   }
 
-  @Test("the commands are executable", arguments: ["Tools/set-up", "Tools/test", "Tools/demo", "Tools/benchmark"])
+  @Test(
+    "the commands are executable",
+    arguments: [
+      "Tools/set-up", "Tools/test", "Tools/demo", "Tools/benchmark", "Tools/bluetooth-benchmark", "Tools/hardware-test",
+      "Tools/install-udev",
+    ])
   func commandsAreExecutable(path: String) throws {
     #expect(FileManager.default.isExecutableFile(atPath: Repository.root + "/" + path))
-    #expect(try #require(Repository.text("README.md")).text.contains(path) || path == "Tools/set-up")
+    #expect(
+      try #require(Repository.text("README.md")).text.contains(path) || path == "Tools/set-up"
+        || path == "Tools/hardware-test")
   }
 
   @Test("no path of somebody's machine")

@@ -3,57 +3,14 @@ adapters of this machine. Started by Tools/bluetooth-benchmark."""
 import argparse
 import json
 import os
-import statistics
-import subprocess
 import sys
-import time
 
-import trace
-from processes import Failure, Process
-from subjects import Bench, address_of
+import air
+from processes import Failure
+from rounds import figures, measure, ratio
+from subjects import Bench, address_of, enlarge_buffers
 
 TRIPS = 500
-
-
-def figures(values):
-    values = sorted(values)
-    return statistics.median(values), values[0], values[-1]
-
-
-def measure(rounds, subjects, say):
-    """`rounds` times all `subjects` (name: function) in turn; per name a list with a figure or None for each round."""
-    results = {name: [] for name in subjects}
-    for turn in range(rounds):
-        for name, make in subjects.items():
-            try:
-                got = make()
-            except (Failure, OSError, ValueError, TypeError) as failure:
-                say(f"round {turn + 1}: {name}: {failure}")
-                got = None
-            if got is not None:
-                say(f"round {turn + 1}: {name}: " + ", ".join(f"{key} {value:.3f}" for key, value in got.items()))
-            results[name].append(got)
-            time.sleep(0.3)  # links that nobody uses any more are closed
-    return results
-
-
-def ratio(results, key, ours, theirs):
-    """The median of the ratios within a round, and their range."""
-    pairs = [(mine[key], other[key]) for mine, other in zip(results[ours], results[theirs]) if mine and other]
-    return figures([mine / other for mine, other in pairs]) if pairs else None
-
-
-def traced(bench, adapter, transport):
-    """One transfer with btmon listening: what the sender's adapter put on the air for each byte of the file."""
-    path = os.path.join(bench.folder, "trace")
-    with Process(["btmon", "-w", path], merge=True) as monitor:
-        monitor.until("Bluetooth monitor")
-        time.sleep(0.5)
-        bench.tools(transport)
-        time.sleep(0.5)
-    counted = trace.count(path, int(adapter[3:]))
-    os.unlink(path)
-    return counted
 
 
 def main():
@@ -67,9 +24,7 @@ def main():
     adapters = [name for name in os.environ.get("PICONET_ADAPTERS", "").split(",") if name]
     if len(adapters) < 2:
         parser.error("PICONET_ADAPTERS must name two adapters, such as hci0,hci1")
-    if os.getuid() == 0:
-        # l2test has no option for it, and stands still with large SDUs and the default.
-        subprocess.run(["sysctl", "-qw", "net.core.wmem_default=2097152", "net.core.wmem_max=4194304"], check=False)
+    enlarge_buffers()
     say = lambda words: print(words, file=sys.stderr, flush=True)
 
     bench = Bench(options.programs, adapters, [address_of(name) for name in adapters], options.size)
@@ -106,7 +61,7 @@ def main():
             found["trace"] = {}
             for transport in ("l2cap", "rfcomm"):
                 try:
-                    counted = traced(bench, adapters[0], transport)
+                    counted = air.of_transfer(bench, transport)
                 except (Failure, OSError, ValueError) as failure:
                     lines.append(f"| bytes on the air over {transport} | {failure} | | |")
                     continue

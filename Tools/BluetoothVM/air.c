@@ -41,6 +41,7 @@ enum { MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096 };
 enum { COMMAND = 1, DATA = 2, EVENT = 4, VENDOR = 0xff };
 enum {
     INQUIRY_RESULT = 0x02, CONNECTION_COMPLETE = 0x03, DISCONNECTION_COMPLETE = 0x05, REMOTE_NAME_COMPLETE = 0x07,
+    ENCRYPTION_CHANGE = 0x08,
     COMMAND_COMPLETE = 0x0e, COMMAND_STATUS = 0x0f, COMPLETED_PACKETS = 0x13, RSSI_INQUIRY_RESULT = 0x22,
     EXTENDED_INQUIRY_RESULT = 0x2f, LE_META = 0x3e
 };
@@ -50,6 +51,7 @@ enum {
 enum {
     CREATE_CONNECTION = 0x0405, DISCONNECT = 0x0406, CANCEL_CONNECTION = 0x0408, REMOTE_NAME = 0x0419,
     CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009,
+    READ_KEY_SIZE = 0x1408,
     LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
     LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
 };
@@ -87,6 +89,7 @@ struct adapter {
     uint8_t refusal;  // with which status connecting to it fails; 0: it does not
     unsigned own_commands;  // Disconnects that no host sent and whose status no host gets
     int64_t air_free;
+    int64_t encrypting_until;  // data for it waits so long; 0: not
     struct link links[MAX_LINKS];
     struct packet packets[MAX_PACKETS];
     int packet_count;
@@ -304,7 +307,8 @@ static void deliver_due(int a, int64_t time)
             continue;
         struct link *other = other_end(a, link);
         // No other end yet: the peer's host is about to hear of the link.
-        if (packet->due <= time && in_reach(a, link->peer) && other && !other->ended) {
+        if (packet->due <= time && in_reach(a, link->peer) && other && !other->ended
+            && adapters[link->peer].encrypting_until <= time) {
             deliver(a, link, other, packet);
             continue;
         }
@@ -507,12 +511,20 @@ static bool withholds(int a, uint8_t *packet, size_t length)
         if (!link->ended)
             drop_packets(a, link->handle);
         return link->ended;
+    case ENCRYPTION_CHANGE:
+        // Linux asks for the key's size then, and refuses whom it hears before it has the answer. On air nobody is that quick.
+        link = length >= 7 && packet[3] == 0 && packet[6] != 0 ? with_handle(a, number(packet + 4)) : NULL;
+        if (link && !link->le)
+            adapter->encrypting_until = now() + 200000;
+        return false;
     case COMMAND_STATUS:
         if (length < 7 || number(packet + 5) != DISCONNECT || adapter->own_commands == 0)
             return false;
         adapter->own_commands--;
         return true;
     case COMMAND_COMPLETE:
+        if (length >= 7 && number(packet + 4) == READ_KEY_SIZE)
+            adapter->encrypting_until = now() + 1000;
         if (length < 7 || packet[6] != 0)
             return false;
         switch (number(packet + 4)) {
@@ -729,6 +741,8 @@ static int64_t pass_time(void)
         for (int i = 0; i < adapters[a].packet_count; i++)
             if (adapters[a].packets[i].due > time)
                 sooner(&next, adapters[a].packets[i].due);
+        if (adapters[a].encrypting_until > time)
+            sooner(&next, adapters[a].encrypting_until);
         watch_links(a, time, &next);
         watch_attempts(a, time, &next);
     }

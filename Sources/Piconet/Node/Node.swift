@@ -87,14 +87,16 @@ public final class Node: Sendable {
     try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
   }
 
-  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000` or `host.local:4000`.
+  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over Bluetooth,
+  /// `00:11:22:33:44:55`; see `TransportAddress.candidates`.
   /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
   public func connect(
     to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await connect(
-      to: [TransportAddress(kind: .tcp, text: address)], expecting: expected, context: context, timeout: timeout,
+      to: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
       proven: proven)
   }
 

@@ -51,6 +51,14 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
+  /// Whether it concerns the adapter in use, not bluetoothd as a whole.
+  var isOfAdapter: Bool {
+    switch self {
+    case .list, .registerProfile, .unregisterProfile: false
+    default: true
+    }
+  }
+
   static let attemptsToRestore = 3
 }
 
@@ -104,6 +112,9 @@ struct AdapterUse: Hashable, Sendable {
   var mayPower: Bool
   /// Another node was there before us, which may switch off at its end what it has switched on.
   var isShared = false
+  /// Nobody knows whether these were set.
+  var isModeUncertain = false
+  var isTimeoutUncertain = false
   var modeSetAt: Instant?
   var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none

@@ -43,8 +43,11 @@ extension BlueZMachine {
       use?.hasPowered = isOn
       use?.mayPower = false
       assume("Powered", .bool(isOn))
-    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)): assume("Discoverable", .bool(isOn))
+    case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)):
+      use?.isModeUncertain = false
+      assume("Discoverable", .bool(isOn))
     case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
+      use?.isTimeoutUncertain = false
       assume("DiscoverableTimeout", .uint32(seconds))
     case .registerProfile(let content): profile = .held(content)
     case .unregisterProfile: profile = .none
@@ -68,7 +71,7 @@ extension BlueZMachine {
 
   private mutating func scanEnded() -> [BlueZEffect] {
     book.scanEnded { [tree] path in
-      tree.devices[path].map { $0.isConnected || $0.signalStrength != nil } ?? false
+      tree.devices[path].map { $0.isConnected || $0.isHeard } ?? false
     }
   }
 
@@ -86,6 +89,8 @@ extension BlueZMachine {
         profileAttempt += 1
         if profileAttempt % 16 != 0 { failed[.registerProfile] = nil }
       }
+    case .enter(.discoverable): if failure.isUncertain { use?.isModeUncertain = true }
+    case .enter(.timeout): if failure.isUncertain { use?.isTimeoutUncertain = true }
     case .registerAdvertisement: if failure.isUncertain || isTaken { use?.advertisement = .uncertain }
     case .startDiscovery: if failure.isUncertain { use?.discovery = .uncertain }
     default: break

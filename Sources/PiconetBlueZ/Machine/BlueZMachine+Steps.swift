@@ -44,22 +44,26 @@ extension BlueZMachine {
 
   /// The next change towards what the adapter was like, first the mode and then its timeout.
   func leavingChange(_ former: DiscoverableMode) -> BlueZAction.ModeChange? {
-    guard let adapter else { return nil }
-    if adapter.isDiscoverable, !former.isDiscoverable { return .discoverable(false) }
-    if adapter.discoverableTimeout != former.timeout { return .timeout(former.timeout) }
+    guard let use, let adapter else { return nil }
+    if adapter.isDiscoverable || use.isModeUncertain, !former.isDiscoverable { return .discoverable(false) }
+    if adapter.discoverableTimeout != former.timeout || use.isTimeoutUncertain { return .timeout(former.timeout) }
     // One that was discoverable for ever is so again; one with a timeout would be off by now.
-    if !adapter.isDiscoverable, former.isDiscoverable, former.timeout == 0, adapter.isPowered { return .discoverable(true) }
+    if !adapter.isDiscoverable, former.isDiscoverable, former.timeout == 0, adapter.isPowered {
+      return .discoverable(true)
+    }
     return nil
   }
 
   private func settingUpAction(at now: Instant) -> BlueZAction? {
     guard let use, let adapter, activeOffer != nil || activeSearch != nil else { return nil }
-    if !adapter.isPowered, use.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) { return .power(true) }
+    if !adapter.isPowered, use.mayPower, settings.powersOn, !adapter.isBlocked, mayTry(.powerOn, now) {
+      return .power(true)
+    }
     if let content = wantedProfile, profile.isNone, tree.hasProfileManager, mayTry(.registerProfile, now) {
       return .registerProfile(content)
     }
     guard adapter.isPowered else { return nil }
-    if activeOffer != nil, settings.usesClassic, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
+    if activeOffer != nil, mayTry(.enterMode, now), let change = enteringChange(use, adapter, now) {
       return .enter(change)
     }
     if let offer = activeOffer, settings.usesLowEnergy, use.advertisement.isNone, adapter.advertisementsLeft ?? 0 > 0,

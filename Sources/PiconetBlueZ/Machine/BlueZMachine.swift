@@ -26,7 +26,8 @@ public struct BlueZMachine: Sendable {
   var profile = Registration<ProfileContent>.none
   /// How many UUIDs of the profile were taken by others.
   var profileAttempt: UInt64 = 0
-  private var onTheWay: (id: BlueZCallID, action: BlueZAction)?
+  /// The action is nil when its adapter has gone: the answer is awaited, and means nothing.
+  private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
   var schedule: ScanSchedule
   var book: RecordBook
@@ -49,7 +50,7 @@ public struct BlueZMachine: Sendable {
   /// Whether all that was asked for is done: registered, discoverable, advertised.
   public var isAdvertising: Bool {
     guard let wanted = wantedProfile, profile == .held(wanted), let adapter, adapter.isPowered else { return false }
-    return (!settings.usesClassic || adapter.isDiscoverable)
+    return adapter.isDiscoverable
       && (!settings.usesLowEnergy || adapter.advertisementsLeft == nil || use?.advertisement.isNone == false
         || failed[.registerAdvertisement] != nil)
   }
@@ -103,7 +104,7 @@ public struct BlueZMachine: Sendable {
     case .replied(let id, let result):
       guard let (expected, action) = onTheWay, expected == id else { return [] }
       onTheWay = nil
-      return conclude(action, result, at: now)
+      return action.map { conclude($0, result, at: now) } ?? []
     case .advertise(let offer):
       if isEnding { return [] }
       if offer != self.offer { failed[.registerProfile] = nil }
@@ -158,7 +159,7 @@ public struct BlueZMachine: Sendable {
       switch change {
       case .deviceSeen(let path), .device(let path):
         // Its services may become known only after it was heard.
-        guard let device = tree.devices[path], device.adapterPath == use?.path, device.signalStrength != nil
+        guard let device = tree.devices[path], device.adapterPath == use?.path, device.isHeard
         else { continue }
         book.heard(device, at: now)
       case .adapter(let path) where path == use?.path:
@@ -195,7 +196,10 @@ public struct BlueZMachine: Sendable {
         // We stay where we are as long as that works.
         use?.isRetiring = true
       }
-      if use?.isRetiring == true, use?.isRestored == true { effects += leaveAdapter() }
+      // What is on its way may still change the adapter.
+      if use?.isRetiring == true, use?.isRestored == true, onTheWay?.action?.isOfAdapter != true {
+        effects += leaveAdapter()
+      }
     }
     if use == nil, !isEnding, offer != nil || search != nil, let choice, let adapter = tree.adapters[choice],
       let address = adapter.address
@@ -211,13 +215,14 @@ public struct BlueZMachine: Sendable {
   private mutating func leaveAdapter() -> [BlueZEffect] {
     scanIsOver()
     use = nil
+    if onTheWay?.action?.isOfAdapter == true { onTheWay?.action = nil }
     return book.reset() + [.adapter(path: nil, nil)]
   }
 
-  /// Whoever another program's scan has just heard is there.
+  /// Whoever was heard before we asked is there.
   private mutating func hearAll(at now: Instant) {
     for device in tree.devices.values.sorted(by: { $0.path < $1.path })
-    where device.adapterPath == use?.path && device.signalStrength != nil {
+    where device.adapterPath == use?.path && device.isHeard {
       book.heard(device, at: now)
     }
   }
@@ -228,7 +233,9 @@ public struct BlueZMachine: Sendable {
     guard onTheWay == nil else { return [] }
     if hasDaemon {
       // What is as it was needs no restoring.
-      if let former = use?.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil { use?.former = nil }
+      if let former = use?.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil {
+        use?.former = nil
+      }
       if let action = nextAction(at: now), let call = call(for: action) {
         remember(action, at: now)
         let id = BlueZCallID(rawValue: nextID())

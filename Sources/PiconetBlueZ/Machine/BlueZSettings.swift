@@ -28,7 +28,8 @@ public struct BlueZSettings: Sendable, Hashable {
   public var powersOn = true
   /// Whether connections to the profile need pairing.
   public var requiresPairing = false
-  /// BR/EDR: inquiry, discoverable mode, the service record.
+  /// Whether others are looked for by BR/EDR's inquiry. Discoverable mode is needed for LE as well: BlueZ passes devices by whose
+  /// advertisements do not say so.
   public var usesClassic = true
   /// LE: an advertisement where the adapter has LE, and the scan for those of others.
   public var usesLowEnergy = true
@@ -58,7 +59,11 @@ public struct BlueZSettings: Sendable, Hashable {
 
   /// A device that is heard is asked again so long after an answer: a restarted node is noticed by that.
   public var rereadInterval = Duration.seconds(20)
-  /// After a failure it is asked again after this, then twice this, and so on,
+  /// A device that is heard for the first time is asked after a random part of this.
+  public var firstDelay = Duration.milliseconds(150)
+  /// Of the random parts of pauses, so that two nodes don't do everything at the same time; any value.
+  public var seed: UInt64 = 0
+  /// After a failure it is asked again after about this, then twice this, and so on,
   public var firstRetry = Duration.seconds(1)
   /// so many times,
   public var retries = 5

@@ -31,7 +31,12 @@ struct RecordBook: Sendable {
   /// Whose records are our own.
   var ownPeer: PeerID?
 
-  init(settings: BlueZSettings) { self.settings = settings }
+  private var dice: UInt64
+
+  init(settings: BlueZSettings) {
+    self.settings = settings
+    dice = settings.seed
+  }
 
   var readCount: Int { entries.values.count { $0.reading != nil } }
 
@@ -70,7 +75,8 @@ struct RecordBook: Sendable {
       }
       entries[device.path] = entry
     } else if entries.count < Self.deviceLimit {
-      entries[device.path] = Entry(place: place, name: device.name, due: now)
+      // Two nodes hear each other at the same time: both dialling at once is what radios are bad at.
+      entries[device.path] = Entry(place: place, name: device.name, due: now + settings.firstDelay * fraction())
     }
   }
 
@@ -129,11 +135,20 @@ struct RecordBook: Sendable {
     return publish()
   }
 
-  private func scheduleRetry(of entry: inout Entry, _ now: Instant) {
+  private mutating func scheduleRetry(of entry: inout Entry, _ now: Instant) {
     entry.failures = min(entry.failures + 1, 30)
-    entry.due =
-      entry.failures > settings.retries
-      ? now + settings.lateRetry : now + settings.firstRetry * (1 << (entry.failures - 1))
+    let pause =
+      entry.failures > settings.retries ? settings.lateRetry : settings.firstRetry * (1 << (entry.failures - 1))
+    entry.due = now + pause * (0.75 + fraction() / 2)
+  }
+
+  /// From 0 to 1, of SplitMix64.
+  private mutating func fraction() -> Double {
+    dice &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = dice
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return Double((mixed ^ mixed >> 31) >> 11) / Double(1 << 53)
   }
 
   /// As soon as politeness lets us.

@@ -9,9 +9,15 @@ public struct BlueZDevice: Sendable, Hashable {
   public var name = ""
   /// At most 64.
   public var uuids: Set<BluetoothUUID> = []
-  /// In dBm; nil: not seen since the last scan.
+  /// In dBm; nil: not told since the last scan.
   public var signalStrength: Int16?
+  /// Whether it ever had a strength: some controllers tell none.
+  public private(set) var hasToldStrength = false
   public var isConnected = false
+  /// BlueZ remembers it without hearing it.
+  public var isKept: Bool { isPaired || isTrusted }
+  private var isPaired = false
+  private var isTrusted = false
   /// What the device's advertisements carry for a service: at most 8 services, 32 bytes each.
   public var serviceData: [BluetoothUUID: [UInt8]] = [:]
 
@@ -20,13 +26,21 @@ public struct BlueZDevice: Sendable, Hashable {
   /// The path of the adapter that knows it.
   public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
+  /// Whether a scan hears it: by its signal strength, or, where the controller tells none, by its being there at all. What it
+  /// does not keep BlueZ forgets half a minute after it was heard last.
+  public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
+
   mutating func set(_ property: String, _ value: DBusValue) {
     switch property {
     case "Address": address = value.text.flatMap(BluetoothAddress.init)
     case "AddressType": isRandom = value.text == "random"
     case "Alias": name = String(decoding: (value.text ?? "").utf8.prefix(248), as: UTF8.self)
     case "UUIDs": uuids = Set(value.texts.prefix(64).compactMap(BluetoothUUID.init))
-    case "RSSI": signalStrength = value.integer.flatMap { Int16(exactly: $0) }
+    case "RSSI":
+      signalStrength = value.integer.flatMap { Int16(exactly: $0) }
+      if signalStrength != nil { hasToldStrength = true }
+    case "Paired": isPaired = value.boolean ?? isPaired
+    case "Trusted": isTrusted = value.boolean ?? isTrusted
     case "Connected": isConnected = value.boolean ?? isConnected
     case "ServiceData":
       serviceData = [:]

@@ -87,7 +87,9 @@ public struct ObjectTree: Sendable, Hashable {
   ) -> [ObjectTreeChange] {
     switch interface {
     case BlueZNames.adapterInterface:
-      guard isNew || adapters[path] != nil, adapters[path] != nil || adapters.count < Self.adapterLimit else { return [] }
+      guard isNew || adapters[path] != nil, adapters[path] != nil || adapters.count < Self.adapterLimit else {
+        return []
+      }
       var adapter = adapters[path] ?? BlueZAdapter(path: path)
       for (name, value) in changed { adapter.set(name, value) }
       adapters[path] = adapter

@@ -24,7 +24,9 @@ public final class BlueZDiscovery: Discovery {
   public let sourceName = "bluez"
   private let loop: EventLoop
   private let options: Options
-  private let reader: any ServiceRecordReader
+  private let makeReader: (BluetoothAddress) -> any ServiceRecordReader
+  /// Of the adapter in use.
+  private var reader: (any ServiceRecordReader)?
   private var machine: BlueZMachine
   private var bus: BlueZBus?
   private var timer: LoopTimer?
@@ -39,11 +41,16 @@ public final class BlueZDiscovery: Discovery {
   private var isPerforming = false
 
   /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
-  public init(loop: EventLoop, options: Options, reader: any ServiceRecordReader) {
+  /// - Parameter makeReader: makes what reads records from the adapter with this address; once for each adapter that is used.
+  public init(
+    loop: EventLoop, options: Options, makeReader: @escaping (BluetoothAddress) -> any ServiceRecordReader
+  ) {
     self.loop = loop
     self.options = options
-    self.reader = reader
-    machine = BlueZMachine(settings: options.settings)
+    self.makeReader = makeReader
+    var settings = options.settings
+    settings.seed = UInt64.random(in: .min ... .max)
+    machine = BlueZMachine(settings: settings)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
@@ -165,14 +172,16 @@ public final class BlueZDiscovery: Discovery {
     switch effect {
     case .call(let id, let call): bus?.call(call) { [weak self] in self?.handle(.replied(id, $0)) }
     case .read(let id, let service, let place):
-      reads[id] = reader.readRecords(of: service, on: place) { [weak self] result in
+      reads[id] = reader?.readRecords(of: service, on: place) { [weak self] result in
         self?.reads[id] = nil
         self?.handle(.recordsRead(id, result))
       }
     case .cancelRead(let id): reads.removeValue(forKey: id)?.cancel()
     case .report(let report): handler?(report)
     case .showAdvertisement(let properties): shownAdvertisement = properties
-    case .adapter(_, let address): adapterHandler?(address)
+    case .adapter(_, let address):
+      reader = address.map(makeReader)
+      adapterHandler?(address)
     case .ended: finish()
     }
   }

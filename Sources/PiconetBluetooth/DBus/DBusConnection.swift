@@ -216,7 +216,8 @@ final class DBusConnection: DescriptorHandler {
     if let error = sd_bus_message_get_error(message) {
       return .failure(
         DBusFailure(
-          error.pointee.name.map { String(cString: $0) } ?? "", error.pointee.message.map { String(cString: $0) } ?? ""))
+          error.pointee.name.map { String(cString: $0) } ?? "", error.pointee.message.map { String(cString: $0) } ?? "")
+      )
     }
     return DBusMessage.arguments(of: message)
   }

@@ -67,7 +67,7 @@ public struct BluetoothSocket: Sendable {
 
   // MARK: Before the connection
 
-  /// Asks for all of `settings`.
+  /// Asks for all of `settings`; after `bind`, by which the kernel knows whether it is LE.
   public func apply(_ settings: SocketSettings) throws(SystemError) {
     try check("BT_SECURITY", piconet_bluetooth_set_security(descriptor, settings.requiresPairing ? 2 : 1))
     switch kind {

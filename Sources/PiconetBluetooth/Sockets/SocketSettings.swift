@@ -2,7 +2,8 @@
 public struct SocketSettings: Sendable, Hashable {
   /// How L2CAP over BR/EDR carries SDUs.
   public enum Mode: Sendable, Hashable {
-    /// As they are. No flow control: what comes while the receive buffer is full is lost, and the link with it.
+    /// As they are. No flow control: what comes while the receive buffer is full is lost, and the link with it. With Linux's
+    /// limits of it that is about 300 KB, so whoever sends more has to wait for the reader.
     case basic
     /// Enhanced retransmission mode: in pieces with sequence numbers, acknowledged, with flow control; about a tenth slower.
     case enhancedRetransmission

@@ -1,16 +1,48 @@
+import PiconetBlueZ
 import PiconetEngine
 import PiconetRuntime
+import PiconetSDP
 
 /// Everything Bluetooth of one node: its transports and what finds others over them. Confined to the loop.
 public final class BluetoothStack {
-  /// Listening and dialling, one a kind.
-  public private(set) var transports: [any Transport] = []
-  /// What finds others and tells them of us.
-  public private(set) var discoveries: [any Discovery] = []
+  /// Listening and dialling, one a kind, in the order of preference: L2CAP, RFCOMM, LE.
+  public let transports: [any Transport]
+  /// What finds others and tells them of us; none where the node is not to be found.
+  public let discoveries: [any Discovery]
+  private let loop: EventLoop
+  private let closing: [BluetoothTransport]
+  private let discovery: BluetoothDiscovery?
+  private let reader: SessionRecordReader
 
   /// Never fails: where there is no Bluetooth, each use says so.
-  public init(loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool) {}
+  public init(loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool) {
+    self.loop = loop
+    let reader = SessionRecordReader(loop: loop, adapter: configuration.adapter, scope: configuration.scope)
+    self.reader = reader
+    var settings = BluetoothTransportConfiguration()
+    settings.adapter = configuration.adapter
+    settings.socket.requiresPairing = configuration.requiresPairing
+    let lookUp = (try? BluetoothUUID.session(configuration.scope)).map(reader.portLookUp)
+    closing = SocketKind.allCases.filter { configuration.transports.contains($0.transport) }.map { kind in
+      BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp)
+    }
+    transports = closing
+    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
+    discoveries = discovery.map { [$0] } ?? []
+  }
 
   /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours is left.
-  public func shutDown(_ completion: @escaping () -> Void) { completion() }
+  /// Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
+  public func shutDown(_ completion: @escaping () -> Void) {
+    var waiting = closing.count + 1
+    let oneIsDone = { [reader] in
+      waiting -= 1
+      guard waiting == 0 else { return }
+      reader.close()
+      completion()
+    }
+    for transport in closing { transport.shutDown(oneIsDone) }
+    guard let discovery else { return loop.executeLater(oneIsDone) }
+    discovery.shutDown(oneIsDone)
+  }
 }

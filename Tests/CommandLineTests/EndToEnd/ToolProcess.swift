@@ -30,13 +30,24 @@ final class ToolProcess: Sendable {
   /// How long anything is waited for. Long, since the machine may be busy; a test that fails takes it, a good one does not.
   static let patience = Duration.seconds(90)
 
-  /// - Parameter onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same.
-  init(_ tool: String, _ arguments: [String], environment: [String: String], onTerminal: Bool = false) throws {
+  /// - Parameters:
+  ///   - onTerminal: standard input and standard error are a terminal; standard output is a pipe all the same.
+  ///   - input: a file to read; otherwise there is nothing to read.
+  ///   - output: a file to write, instead of what `output` gives.
+  init(
+    _ tool: String, _ arguments: [String], environment: [String: String], onTerminal: Bool = false,
+    input inputPath: String? = nil, output outputPath: String? = nil
+  ) throws {
     Self.starting.lock()
     defer { Self.starting.unlock() }
-    let output = try Self.pipe()
+    var output = try Self.pipe()
+    if let outputPath {
+      close(output.write)
+      output.write = open(outputPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+      try #require(output.write >= 0)
+    }
     let error: (read: Int32, write: Int32)
-    var input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    var input = open(inputPath ?? "/dev/null", O_RDONLY | O_CLOEXEC)
     if onTerminal {
       let pair = try Self.terminal()
       error = (pair.person, pair.program)

@@ -49,14 +49,18 @@ final class ToolScene: Sendable {
 
   /// - Parameter state: whose identity: each has a folder of its own.
   func start(
-    _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false
+    _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, input: String? = nil,
+    output: String? = nil, isLoopbackOnly: Bool = true
   ) throws -> ToolProcess {
+    // The options of `piconet` stand behind its command.
+    let command = tool == "piconet" ? arguments.prefix(1) : []
     let process = try ToolProcess(
-      tool, ["--session", session] + arguments,
+      tool, command + ["--session", session] + arguments.dropFirst(command.count),
       environment: [
-        "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
+        isLoopbackOnly ? "PICONET_INTERFACES" : "PICONET_UNUSED": "lo",
+        "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
         "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
-      ], onTerminal: onTerminal)
+      ], onTerminal: onTerminal, input: input, output: output)
     processes.withLock { $0.append(process) }
     return process
   }

@@ -12,7 +12,8 @@
 #include "baseline.h"
 
 // 32 whole 3-DH5 packets less the L2CAP header.
-enum { largest_sdu = 32668, send_buffer = 2 << 20, patience = 10000 };
+// In basic mode nothing slows the sender down: what finds the receiver's buffer full is lost, and the channel with it.
+enum { largest_sdu = 32668, send_buffer = 2 << 20, receive_buffer = 8 << 20, patience = 20000 };
 
 void await_socket(int descriptor, short events) {
   struct pollfd watched = {.fd = descriptor, .events = events};
@@ -44,6 +45,8 @@ static int bound(const struct measurement *wanted, int port) {
   if (descriptor < 0) fail("socket");
   int bytes = send_buffer;
   setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  bytes = receive_buffer;
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   if (!wanted->is_rfcomm) {
     struct l2cap_options options = {0};
     socklen_t length = sizeof options;
@@ -65,6 +68,9 @@ int accept_one(const struct measurement *wanted) {
   int descriptor = accept(listening, NULL, NULL);
   if (descriptor < 0) fail("accept");
   close(listening);
+  // An accepted socket has the system's default.
+  int bytes = receive_buffer;
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   fcntl(descriptor, F_SETFL, O_NONBLOCK);
   return descriptor;
 }

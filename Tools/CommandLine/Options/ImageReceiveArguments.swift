@@ -1,7 +1,7 @@
 import Piconet
 
 /// What imagerecv was asked to do.
-struct ImageReceiveArguments: Hashable, Sendable {
+struct ImageReceiveArguments: Hashable, TransportArguments {
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
@@ -11,7 +11,7 @@ struct ImageReceiveArguments: Hashable, Sendable {
   /// End after so many stored files; nil: go on until interrupted.
   var count: Int?
   var onConflict: ConflictPolicy = .rename
-  var transport: TransportChoice = .auto
+  var transport = TransportOptions()
   /// nil: every address, any free port.
   var listen: HostAndPort?
   /// The largest file taken, in bytes; nil: whatever fits on the disk.

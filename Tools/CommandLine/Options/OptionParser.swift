@@ -45,15 +45,17 @@ struct OptionParser<Arguments: Sendable> {
     if case .required(let what, _) = table.operands, operandCount == 0 {
       throw UsageError("missing \(what) operand")
     }
+    try table.check?(result)
     return .run(result)
   }
 
   private mutating func take(operand: [UInt8]) throws(UsageError) {
-    guard case .required(_, let store) = table.operands else {
-      throw UsageError("extra operand '\(quotable(operand))'")
-    }
     operandCount += 1
-    store(&result, LocalPath(bytes: operand))
+    switch table.operands {
+    case .required(_, let store): store(&result, LocalPath(bytes: operand))
+    case .optional(let store) where operandCount == 1: try store(&result, OptionArgument(bytes: operand))
+    case .optional, .none: throw UsageError("extra operand '\(quotable(operand))'")
+    }
   }
 
   /// `written` is what follows the two dashes, with its `=value`: getopt_long shows it so.

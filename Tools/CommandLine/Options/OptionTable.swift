@@ -5,6 +5,8 @@ struct OptionTable<Arguments: Sendable>: Sendable {
     case none
     /// At least one; the word completes "missing ... operand".
     case required(word: String, @Sendable (inout Arguments, LocalPath) -> Void)
+    /// None or one.
+    case optional(@Sendable (inout Arguments, OptionArgument) throws(UsageError) -> Void)
   }
 
   /// A part of the help after the options: a heading and lines that are wrapped with a hanging indent.
@@ -23,6 +25,8 @@ struct OptionTable<Arguments: Sendable>: Sendable {
   let options: [Option<Arguments>]
   let operands: Operands
   let sections: [Section]
+  /// Refuses options that contradict each other, once all are read.
+  var check: (@Sendable (Arguments) throws(UsageError) -> Void)? = nil
 }
 
 /// What a command line asks for.

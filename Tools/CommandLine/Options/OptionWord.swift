@@ -16,7 +16,22 @@ extension OptionWord {
 
 /// Which transports may be used.
 enum TransportChoice: String, OptionWord {
-  case auto, tcp
+  case auto, bluetooth, l2cap, rfcomm, le, tcp
+
+  /// In order of preference.
+  var kinds: [TransportKind] {
+    switch self {
+    case .auto: [.tcp, .l2cap, .rfcomm, .le]
+    case .bluetooth: [.l2cap, .rfcomm, .le]
+    case .l2cap: [.l2cap]
+    case .rfcomm: [.rfcomm]
+    case .le: [.le]
+    case .tcp: [.tcp]
+    }
+  }
+
+  /// Whether nothing but Bluetooth will do.
+  var isBluetoothOnly: Bool { !kinds.contains(.tcp) }
 }
 
 /// Whose files imagerecv takes.

@@ -36,11 +36,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.onConflict = try ConflictPolicy(value)
       }),
-    Option(
-      "transport", help: "what to receive over (default auto)",
-      .value(name: TransportChoice.choices) { (arguments, value) throws(UnacceptableValue) in
-        arguments.transport = try TransportChoice(value)
-      }),
+  ] + transportOptions("what to receive over") + [
     Option(
       "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
       .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
@@ -49,7 +45,9 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
     Option(
       "max-size", help: "refuse files that are larger, as in 500000, 10M or 1GiB",
       .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
-        arguments.maxSize = try OptionNumbers.byteCount(value)
+        let size = try OptionNumbers.byteCount(value)
+        guard size > 0 else { throw .because("must be at least 1; without --max-size files of any size are taken") }
+        arguments.maxSize = size
       }),
     Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
@@ -69,4 +67,5 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         ("imagerecv --name 'Living room' --accept known", ""),
         ("imagerecv --accept all --count 1 --max-size 20M --json", ""),
       ]),
-  ])
+  ],
+  check: { (arguments) throws(UsageError) in try arguments.transport.check(listen: arguments.listen) })

@@ -18,9 +18,18 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         if !arguments.recipients.contains(recipient) { arguments.recipients.append(recipient) }
       }),
     Option(
-      "address", help: "connect to this address instead of searching, as in 192.0.2.7:4000 or [::1]:4000",
-      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
-        arguments.address = try HostAndPort(value)
+      "address",
+      help: """
+        connect to this address instead of searching, as in 192.0.2.7:4000, [::1]:4000 or, over Bluetooth, \
+        00:11:22:33:44:55
+        """,
+      .value(name: "ADDRESS") { (arguments, value) throws(UnacceptableValue) in
+        arguments.address = try DialPlace(value)
+      }),
+    Option(
+      "name", help: "call this device so (default: the host's name)",
+      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+        arguments.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
       }),
     Option(
       "session", help: "only peers of the session called ID",
@@ -33,11 +42,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
         arguments.timeout = try OptionNumbers.seconds(value)
       }),
-    Option(
-      "transport", help: "what to send over (default auto)",
-      .value(name: TransportChoice.choices) { (arguments, value) throws(UnacceptableValue) in
-        arguments.transport = try TransportChoice(value)
-      }),
+  ] + transportOptions("what to send over") + [
     Option(
       "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
@@ -57,8 +62,10 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         ("imagesend --to 'Living room' holiday/", ""),
         ("imagesend --to all --timeout 2m *.jpg", ""),
         ("imagesend --address [::1]:4000 --json sunset.jpg", ""),
+        ("imagesend --transport bluetooth --to Kitchen sunset.jpg", ""),
       ]),
-  ])
+  ],
+  check: { (arguments) throws(UsageError) in try arguments.transport.check(address: arguments.address) })
 
 /// The exit codes, for either tool's help.
 func exitStatusSection<Arguments>() -> OptionTable<Arguments>.Section {
@@ -72,7 +79,10 @@ func environmentSection<Arguments>() -> OptionTable<Arguments>.Section {
   .init(
     title: "Environment",
     rows: [
-      ("PICONET_INTERFACES", "use these network interfaces only, as in eth0,wlan0 or lo"),
+      (
+        "PICONET_INTERFACES",
+        "use these network interfaces only, as in eth0,wlan0; lo keeps to this machine, without Bluetooth unless --transport asks for it"
+      ),
       ("XDG_STATE_HOME", "piconet/ in it keeps this device's key and the peers it knows (default ~/.local/state)"),
       ("POSIXLY_CORRECT", "if set, options end at the first operand"),
     ])

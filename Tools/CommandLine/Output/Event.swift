@@ -9,8 +9,10 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var session: String
-    /// `host:port`, all of them.
+    /// `host:port`, or a Bluetooth address, all of them.
     var addresses: [String]
+    /// That listen.
+    var transports: [String]
     /// Where files go.
     var directory: String
   }
@@ -19,15 +21,26 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var session: String?
-    /// `host:port` where it was seen.
+    /// Where it was seen, the best of several: `host:port` or a Bluetooth address.
     var address: String?
+    /// By which it can be reached, best first.
+    var transports: [String] = []
+  }
+
+  /// A peer is not in sight any more.
+  struct Lost: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var session: String
   }
 
   struct Connecting: Hashable, Sendable {
     /// nil where only an address is known.
     var peer: String?
     var name: String?
-    var transport: String
+    /// Those that will be tried, in this order; at least one.
+    var transports: [String]
+    /// Where the first of them dials.
     var address: String?
   }
 
@@ -108,6 +121,10 @@ enum Event: Hashable, Sendable {
 
   case listening(Listening)
   case found(Found)
+  /// `piconet scan`: what was found is there otherwise.
+  case changed(Found)
+  /// `piconet scan`.
+  case lost(Lost)
   case connecting(Connecting)
   case connected(Connected)
   case declined(Declined)

@@ -9,18 +9,26 @@ enum EventLine {
       object.add("name", listening.name)
       object.add("session", listening.session)
       object.add("addresses", listening.addresses)
+      object.add("transports", listening.transports)
       object.add("directory", listening.directory)
-    case .found(let found):
-      object.add("event", "found")
+    case .lost(let lost):
+      object.add("event", "lost")
+      object.add("peer", lost.peer)
+      object.add("name", lost.name)
+      object.add("session", lost.session)
+    case .found(let found), .changed(let found):
+      if case .found = event { object.add("event", "found") } else { object.add("event", "changed") }
       object.add("peer", found.peer)
       object.add("name", found.name)
       object.add("session", ifKnown: found.session)
       object.add("address", ifKnown: found.address)
+      if !found.transports.isEmpty { object.add("transports", found.transports) }
     case .connecting(let connecting):
       object.add("event", "connecting")
       object.add("peer", ifKnown: connecting.peer)
       object.add("name", ifKnown: connecting.name)
-      object.add("transport", connecting.transport)
+      object.add("transport", ifKnown: connecting.transports.first)
+      object.add("transports", connecting.transports)
       object.add("address", ifKnown: connecting.address)
     case .connected(let connected):
       object.add("event", "connected")

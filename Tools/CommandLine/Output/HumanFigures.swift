@@ -23,5 +23,12 @@ enum HumanFigures {
     return hours > 0 ? "\(hours):\(padded(minutes)):\(padded(seconds))" : "\(minutes):\(padded(seconds))"
   }
 
+  /// `30 s`, `0.5 s`.
+  static func seconds(_ duration: Duration) -> String {
+    let milliseconds = duration / .milliseconds(1)
+    return milliseconds.truncatingRemainder(dividingBy: 1000) == 0
+      ? "\(Int64(milliseconds / 1000)) s" : "\(milliseconds / 1000) s"
+  }
+
   private static func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -23,6 +23,10 @@ struct StandardStream: Sendable {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
+  mutating func write(_ bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { bytes in if failure == nil { failure = Self.writeAll(bytes, to: descriptor) } }
+  }
+
   mutating func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in

@@ -17,6 +17,8 @@ final class Console: Sendable {
   let program: String
   let isJSON: Bool
   let verbosity: Verbosity
+  /// Whether the last event counts files.
+  private let countsFiles: Bool
   /// Whether a progress bar is shown.
   let hasBar: Bool
   /// Whether names may be shown in full Unicode.
@@ -25,11 +27,12 @@ final class Console: Sendable {
   private let state: Mutex<State>
 
   init(
-    program: String, json: Bool, verbosity: Verbosity, output: StandardStream = .output,
+    program: String, json: Bool, verbosity: Verbosity, countsFiles: Bool = true, output: StandardStream = .output,
     error: StandardStream = .error
   ) {
     self.program = program
     isJSON = json
+    self.countsFiles = countsFiles
     isTerminal = isatty(output.descriptor) == 1
     self.verbosity = verbosity
     var traits = TerminalTraits(descriptor: error.descriptor)
@@ -62,8 +65,8 @@ final class Console: Sendable {
   }
 
   /// A line of results on standard output, for people and pipes; not with `--json` or `-q`.
-  func result(_ line: String) {
-    if isJSON || verbosity.isQuiet { return }
+  func result(_ line: String, evenIfQuiet: Bool = false) {
+    if isJSON || verbosity.isQuiet && !evenIfQuiet { return }
     state.withLock { $0.write(line + "\n") }
   }
 
@@ -105,6 +108,17 @@ final class Console: Sendable {
     problem(message)
   }
 
+  /// Whether the machine can do what the options ask of Bluetooth; if not, says so.
+  func accepts(
+    _ options: TransportOptions, address: DialPlace? = nil, on here: @autoclosure () -> BluetoothHere = .current
+  ) -> Bool {
+    guard options.asksForBluetooth(address), let refusal = here().refusal(of: options, address: address) else {
+      return true
+    }
+    fail(refusal.word, refusal.message, .usage)
+    return false
+  }
+
   // MARK: The progress bar
 
   func draw(_ bar: ProgressBar, at now: ContinuousClock.Instant) {
@@ -120,13 +134,16 @@ final class Console: Sendable {
     state.withLock { state in
       state.status.clear()
       state.finished.exitCode = .worst(state.codes)
-      if isJSON { state.write(EventLine.text(.finished(state.finished))) }
+      if isJSON, countsFiles { state.write(EventLine.text(.finished(state.finished))) }
       if case .system(let code) = state.output.failure {
         state.say("\(program): standard output: \(SystemError.text(code))")
       }
       return state.output.exitCode(after: state.finished.exitCode)
     }
   }
+
+  /// Whether nothing has failed so far.
+  var isClean: Bool { state.withLock { $0.codes.isEmpty } }
 
   /// What was counted so far.
   var counts: Event.Finished { state.withLock { $0.finished } }

@@ -37,13 +37,21 @@ struct ProgramEnvironment: Sendable {
     return name.isEmpty ? "Linux" : name
   }
 
-  /// The settings that both tools share.
+  /// The transports to use: `lo` alone keeps to this machine, so there Bluetooth has to be asked for.
+  func transports(_ options: TransportOptions, address: DialPlace? = nil) -> [TransportKind] {
+    isLoopbackOnly && !options.asksForBluetooth(address) ? [.tcp] : options.choice.kinds
+  }
+
+  /// The settings that all tools share.
   func configuration(
-    session: String?, name: String?, mode: SessionMode
+    session: String?, name: String?, mode: SessionMode, transport: TransportOptions = TransportOptions(),
+    address: DialPlace? = nil
   ) throws(PiconetError) -> NodeConfiguration {
     var configuration = NodeConfiguration(session: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
     configuration.interfaces = interfaces
+    configuration.transports = transports(transport, address: address)
+    configuration.bluetooth.adapter = transport.adapter
     // One of several may appear later; if there is none of them, it is a slip of the keyboard.
     if let interfaces, interfaces.allSatisfy({ if_nametoindex($0) == 0 }) {
       let names = interfaces.sorted().joined(separator: ", ")

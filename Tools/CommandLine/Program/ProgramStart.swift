@@ -5,7 +5,8 @@ enum ProgramStart {
   /// Blocks the main thread, which has nothing else to do: were `main` asynchronous, it would run on a thread of the pool, and
   /// the main thread would still take the signals that `Interruption` waits for.
   static func main<Arguments>(
-    _ table: OptionTable<Arguments>, initial: Arguments, console make: (Arguments) -> Console,
+    _ table: OptionTable<Arguments>, initial: Arguments, words: [[UInt8]] = ProcessArguments.words,
+    console make: (Arguments) -> Console,
     _ body: @escaping @Sendable (Arguments, Console) async -> Void
   ) -> Never {
     StandardStream.occupyClosed()
@@ -14,7 +15,7 @@ enum ProgramStart {
     var output = StandardStream.output
     var error = StandardStream.error
     let arguments: Arguments
-    switch table.start(initial: initial, output: &output, error: &error) {
+    switch table.start(initial: initial, words: words, output: &output, error: &error) {
     case .run(let read): arguments = read
     case .end(let code): exit(code.rawValue)
     }

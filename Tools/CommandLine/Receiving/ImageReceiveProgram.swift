@@ -8,9 +8,10 @@ public struct ImageReceiveProgram: Sendable {
 
   /// Does everything and tells it; cancelling the task ends it in good order.
   func run() async {
+    guard console.accepts(arguments.transport) else { return }
     do throws(PiconetError) {
       var configuration = try environment.configuration(
-        session: arguments.session, name: arguments.name, mode: .server)
+        session: arguments.session, name: arguments.name, mode: .server, transport: arguments.transport)
       configuration.capacity = CommandLineLimits.senders + 1
       configuration.listen = listen
       let node = try await Node(configuration)
@@ -36,7 +37,7 @@ public struct ImageReceiveProgram: Sendable {
       let message = error.detail.isEmpty ? TransferFailure(error, on: .receiver).message : error.detail
       return console.fail("can-not-listen", message, .usage)
     }
-    let policy = policy()
+    let policy = arguments.accept.possible(console)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
     let desk = OfferDesk(
@@ -70,26 +71,21 @@ public struct ImageReceiveProgram: Sendable {
     }
   }
 
-  /// `ask` needs somebody to ask.
-  private func policy() -> AcceptPolicy {
-    guard arguments.accept == .ask, !AcceptQuestion.isPossible else { return arguments.accept }
-    console.note("There is no terminal to ask on: only known peers are accepted. Choose with --accept known or all.")
-    return .known
-  }
-
   private func tellListening(
     _ node: Node, _ configuration: NodeConfiguration, _ directory: ReceivingDirectory
   ) async {
-    let addresses = await node.listeningAddresses.map(\.text)
+    let addresses = await node.listeningAddresses
+    let transports = configuration.transports.filter { kind in addresses.contains { $0.kind == kind } }
     console.tell(
       .listening(
         Event.Listening(
           peer: node.id.peer.description, name: configuration.name, session: configuration.session,
-          addresses: addresses, directory: arguments.directory.readable)))
+          addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
+          directory: arguments.directory.readable)))
     if console.isJSON { return }
     console.note(
       "Receiving as '\(console.safe(configuration.name))' into \(console.safe(arguments.directory.readable)), listening on "
-        + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")))
+        + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 
   private func follow(_ node: Node, _ desk: OfferDesk) async {

@@ -5,6 +5,8 @@ struct InvitationDesk: Sendable {
   let node: Node
   let console: Console
   let policy: AcceptPolicy
+  /// What a peer is after, for the question.
+  var purpose = "send files"
 
   /// Until the task is cancelled or the node ends.
   func run() async {
@@ -15,7 +17,7 @@ struct InvitationDesk: Sendable {
         if invitation.peer.isKnown {
           await accept(invitation)
         } else {
-          let hint = "not known; take files from it once with --accept ask, and it is"
+          let hint = "not known; accept it once with --accept ask, and it is"
           await decline(invitation, .declined, "not-known", hint)
         }
       case .ask: await ask(invitation)
@@ -51,8 +53,8 @@ struct InvitationDesk: Sendable {
     let known = invitation.peer.isKnown ? "known" : "not known yet"
     console.note(
       """
-      \(describe(invitation)), \(known), wants to send files.
-      Code: \(invitation.peer.shortCode)   The sender's screen must show the same.
+      \(describe(invitation)), \(known), wants to \(purpose).
+      Code: \(invitation.peer.shortCode)   The other screen must show the same.
       """, isQuestion: true)
     let answer = await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -71,11 +73,21 @@ struct InvitationDesk: Sendable {
     case .codesDiffer:
       await decline(
         invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between")
-    case .none: await invitation.decline()
+    // Nobody has said no: we end, or the terminal has gone.
+    case .none: await invitation.decline(.cancelled)
     }
   }
 
   private func describe(_ invitation: Invitation) -> String {
     "\(console.safe(invitation.peer.name)) (\(invitation.peer.fingerprint.shortDescription))"
+  }
+}
+
+extension AcceptPolicy {
+  /// `ask` needs somebody to ask: where there is no terminal, only known peers are accepted, after saying so.
+  func possible(_ console: Console) -> AcceptPolicy {
+    guard self == .ask, !AcceptQuestion.isPossible else { return self }
+    console.note("There is no terminal to ask on: only known peers are accepted. Choose with --accept known or all.")
+    return .known
   }
 }

@@ -19,9 +19,11 @@ public struct ImageSendProgram: Sendable {
             peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
       console.problem("\(console.safe(name)): \(failure.message)")
     }
-    guard !gathered.files.isEmpty else { return }
+    guard !gathered.files.isEmpty, console.accepts(arguments.transport, address: arguments.address) else { return }
     do throws(PiconetError) {
-      var configuration = try environment.configuration(session: session, name: nil, mode: .client)
+      var configuration = try environment.configuration(
+        session: session, name: arguments.name, mode: .client, transport: arguments.transport,
+        address: arguments.address)
       configuration.disconnectTimeout = max(arguments.timeout, .milliseconds(100))
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
@@ -58,8 +60,16 @@ public struct ImageSendProgram: Sendable {
     }
     await withTaskGroup(of: Void.self) { group in
       if let address = arguments.address {
-        let connection = PeerConnection(node: node, place: .address(address), console: console)
-        group.addTask { await deliver(files, over: connection, gate, board) }
+        let connection = PeerConnection(
+          node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console)
+        // Before others are looked for: only who answers there shows whether `--to` means the same one.
+        _ = await gate.enter()
+        let opened = await open(connection, files)
+        if let opened { _ = search.claim(opened.id) }
+        group.addTask {
+          if let opened { await deliver(files, to: opened, board) }
+          gate.leave()
+        }
       }
       var wishes: [Recipient?] = arguments.recipients
       if wishes.isEmpty, arguments.address == nil { wishes = [nil] }
@@ -69,7 +79,7 @@ public struct ImageSendProgram: Sendable {
             let peers =
               if let recipient { try await choice.peers(for: recipient) } else { [try await choice.only()] }
             await withTaskGroup(of: Void.self) { inner in
-              for peer in peers where search.claim(peer) {
+              for peer in peers where search.claim(peer.id) {
                 let connection = PeerConnection(node: node, place: .peer(peer), console: console)
                 inner.addTask { await deliver(files, over: connection, gate, board) }
               }
@@ -86,16 +96,24 @@ public struct ImageSendProgram: Sendable {
     _ files: [GatheredFile], over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
   ) async {
     let isDone: Void? = await gate.run {
-      do throws(TransferFailure) {
-        let member = try await connection.open(timeout: arguments.timeout)
-        await Delivery(member: member, files: files, console: console, board: board, patience: arguments.timeout)
-          .run()
-        await member.disconnect()
-      } catch {
-        notSent(files, to: connection, error)
-      }
+      if let member = await open(connection, files) { await deliver(files, to: member, board) }
     }
     if isDone == nil { notSent(files, to: connection, Delivery.interrupted) }
+  }
+
+  /// nil where it failed, which was told.
+  private func open(_ connection: PeerConnection, _ files: [GatheredFile]) async -> Member? {
+    do throws(TransferFailure) {
+      return try await connection.open(timeout: arguments.timeout)
+    } catch {
+      notSent(files, to: connection, error)
+      return nil
+    }
+  }
+
+  private func deliver(_ files: [GatheredFile], to member: Member, _ board: TransferBoard) async {
+    await Delivery(member: member, files: files, console: console, board: board, patience: arguments.timeout).run()
+    await member.disconnect()
   }
 
   /// No file of them was so much as offered.

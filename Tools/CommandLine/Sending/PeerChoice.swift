@@ -14,6 +14,10 @@ struct PeerChoice: Sendable {
   let console: Console
   let timeout: Duration
   let session: String
+  /// How a person says which one.
+  var how = "with --to"
+  /// What is about to be done.
+  var doing = "Sending to"
 
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
@@ -30,7 +34,7 @@ struct PeerChoice: Sendable {
     throw NoChoice(
       word: "ambiguous",
       message: """
-        several peers are meant by '\(console.safe(recipient.text))'; name one by its \(isKey ? "name" : "fingerprint") with --to:\
+        several peers are meant by '\(console.safe(recipient.text))'; name one by its \(isKey ? "name" : "fingerprint") \(how):\
         \(search.list(matches))
         """, exitCode: .usage)
   }
@@ -45,13 +49,8 @@ struct PeerChoice: Sendable {
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
     let who = recipient == .all ? "no peer" : "no peer called '\(console.safe(recipient.text))'"
     return NoChoice(
-      word: "no-such-peer", message: "\(who) was found within \(Self.text(timeout))\(others)", exitCode: .noSuchPeer)
-  }
-
-  private static func text(_ duration: Duration) -> String {
-    let milliseconds = duration / .milliseconds(1)
-    return milliseconds.truncatingRemainder(dividingBy: 1000) == 0
-      ? "\(Int64(milliseconds / 1000)) s" : "\(milliseconds / 1000) s"
+      word: "no-such-peer", message: "\(who) was found within \(HumanFigures.seconds(timeout))\(others)",
+      exitCode: .noSuchPeer)
   }
 
   /// Without `--to`: the only peer in sight, or the one that a person picks.
@@ -67,13 +66,13 @@ struct PeerChoice: Sendable {
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     let peers = search.look()
     guard peers.count != 1 else {
-      console.note("Sending to \(search.describe(peers[0])), the only peer in sight")
+      console.note("\(doing) \(search.describe(peers[0])), the only peer in sight")
       return peers[0]
     }
     guard !peers.isEmpty else { throw nobody(.all) }
     guard PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
       throw NoChoice(
-        word: "ambiguous", message: "several peers are in sight; choose with --to:\(search.list(peers))",
+        word: "ambiguous", message: "several peers are in sight; choose \(how):\(search.list(peers))",
         exitCode: .usage)
     }
     return try await pick()
@@ -108,7 +107,7 @@ struct PeerChoice: Sendable {
     switch outcome {
     case .picked(let id):
       if let peer = search.look().first(where: { SightedPeer($0).id == id }) {
-        console.note("Sending to \(search.describe(peer))")
+        console.note("\(doing) \(search.describe(peer))")
         return peer
       }
       throw NoChoice(word: "no-such-peer", message: "the peer has just gone", exitCode: .noSuchPeer)

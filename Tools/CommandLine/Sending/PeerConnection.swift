@@ -4,7 +4,8 @@ import Piconet
 struct PeerConnection: Sendable {
   enum Place: Sendable {
     case peer(Peer)
-    case address(HostAndPort)
+    /// With the transports to try, in order of preference.
+    case address(DialPlace, [TransportKind])
   }
 
   private static let hintTime = Duration.milliseconds(700)
@@ -17,7 +18,7 @@ struct PeerConnection: Sendable {
   var text: String {
     switch place {
     case .peer(let peer): peer.name
-    case .address(let address): address.description
+    case .address(let address, _): address.description
     }
   }
 
@@ -67,16 +68,17 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       switch place {
       case .peer(let peer):
-        let address = peer.addresses.first
         console.tell(
           .connecting(
             Event.Connecting(
-              peer: fingerprint, name: peer.name, transport: address.map { "\($0.kind)" } ?? "tcp",
-              address: address?.text)))
+              peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
+              address: peer.addresses.first?.text)))
         return .success(try await node.invite(peer, timeout: timeout, proven: proven))
-      case .address(let address):
+      case .address(let address, let kinds):
         console.tell(
-          .connecting(Event.Connecting(peer: nil, name: nil, transport: "tcp", address: address.description)))
+          .connecting(
+            Event.Connecting(
+              peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
         return .success(try await node.connect(to: address.description, timeout: timeout, proven: proven))
       }
     } catch {

@@ -45,8 +45,10 @@ final class PeerSearch: Sendable {
       let sighted = SightedPeer(peer)
       console.tell(
         .found(
-          Event.Found(peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address)))
-      console.note("found \(describe(peer)) at \(console.safe(sighted.address ?? "?"))", detail: 1)
+          Event.Found(
+            peer: sighted.fingerprint, name: peer.name, session: session, address: sighted.address,
+            transports: peer.transports.map { "\($0)" })))
+      console.note("found \(describe(peer)) at \(console.places(peer))", detail: 1)
     }
     return ordered
   }
@@ -68,17 +70,28 @@ final class PeerSearch: Sendable {
     for await peers in node.peers { body(note(peers)) }
   }
 
-  /// Whether nobody has claimed the peer before: `--to all --to Kitchen` sends to the kitchen once.
-  func claim(_ peer: Peer) -> Bool { state.withLock { $0.claimed.insert(peer.id).inserted } }
+  /// Whether nobody has claimed the node before: `--to all --to Kitchen` sends to the kitchen once.
+  func claim(_ node: NodeID) -> Bool { state.withLock { $0.claimed.insert(node).inserted } }
 
   /// `Living room (9f86d081884c)`, safe to be shown.
-  func describe(_ peer: Peer) -> String { "\(console.safe(peer.name)) (\(peer.id.peer.shortDescription))" }
+  func describe(_ peer: Peer) -> String { console.describe(peer) }
 
   /// Several peers, a line each, at most as many as a person picks from.
   func list(_ peers: [Peer]) -> String {
     let shown = peers.prefix(CommandLineLimits.pickerRows)
     let rest = peers.count - shown.count
-    return shown.map { "\n  \(describe($0)) at \(console.safe($0.addresses.first?.text ?? "?"))" }.joined()
+    return shown.map { "\n  \(describe($0)) at \(console.places($0))" }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
+  }
+}
+
+extension Console {
+  /// `Living room (9f86d081884c)`, safe to be shown.
+  func describe(_ peer: Peer) -> String { "\(safe(peer.name)) (\(peer.id.peer.shortDescription))" }
+
+  /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to be shown.
+  func places(_ peer: Peer) -> String {
+    let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }
+    return best.isEmpty ? "?" : best.map { "\($0.kind) \(safe($0.text))" }.joined(separator: ", ")
   }
 }

@@ -28,6 +28,13 @@ struct SightedPeer: Hashable, Sendable {
   static let shortFingerprint = 12
 }
 
+extension Peer {
+  /// The transports by which it can be reached, best first.
+  var transports: [TransportKind] {
+    addresses.reduce(into: []) { kinds, address in if !kinds.contains(address.kind) { kinds.append(address.kind) } }
+  }
+}
+
 extension Recipient {
   /// Who of `peers` is meant.
   ///

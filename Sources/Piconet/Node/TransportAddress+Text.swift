@@ -1,0 +1,44 @@
+import PiconetEngine
+import PiconetSDP
+
+extension TransportAddress {
+  /// What an address as a person writes it can stand for: one address a transport that may lead there, none of them looked up.
+  ///
+  /// `00:11:22:33:44:55` is a Bluetooth device, which is asked where its node listens; a number behind it says so. Channels of
+  /// RFCOMM go from 1 to 30, PSMs of LE from 0x0080 to 0x00FF, those of L2CAP from 0x1001: `00:11:22:33:44:55/0x1005`. A
+  /// random address, which only LE has, is marked so: `C0:11:22:33:44:55(random)`. Everything else is TCP's.
+  public static func candidates(_ text: String) -> [TransportAddress] {
+    guard let place = BluetoothPlace(text) else { return [TransportAddress(kind: .tcp, text: text)] }
+    let kinds: [TransportKind] =
+      switch (place.isRandom, place.port) {
+      case (true, _): [.le]
+      case (_, nil): [.l2cap, .rfcomm, .le]
+      case (_, .some(1...30)): [.rfcomm]
+      case (_, .some(0x80...0xFF)): [.le]
+      default: [.l2cap]
+      }
+    return kinds.map { TransportAddress(kind: $0, text: "\(place)") }
+  }
+}
+
+extension NodeConfiguration {
+  /// Where to dial for `text`, by the transports that may be used.
+  func addresses(of text: String) throws(PiconetError) -> [TransportAddress] {
+    let candidates = TransportAddress.candidates(text)
+    #if !Bluetooth
+      guard candidates.contains(where: { $0.kind == .tcp }) else {
+        throw PiconetError(
+          .invalidArgument, blame: .us,
+          detail: "\(text) is a Bluetooth address, and this build of Piconet is without Bluetooth")
+      }
+    #endif
+    let usable = candidates.filter { transports.contains($0.kind) }
+    guard !usable.isEmpty else {
+      let ways = candidates.map { "\($0.kind)" }.joined(separator: ", ")
+      throw PiconetError(
+        .invalidArgument, blame: .us,
+        detail: "\(text) is reached over \(ways), which the node's transports leave out")
+    }
+    return usable
+  }
+}

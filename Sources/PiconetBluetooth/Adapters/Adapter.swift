@@ -1,0 +1,24 @@
+import PiconetSDP
+
+/// One Bluetooth adapter, as the kernel has it.
+public struct Adapter: Sendable, Hashable {
+  /// Such as `hci0`. Given anew when an adapter is put in again.
+  public var name: String
+  public var device: BluetoothAddress
+  /// Whether it is switched on.
+  public var isUp: Bool
+  /// Whether its controller does BR/EDR, which L2CAP and RFCOMM need.
+  public var hasBREDR: Bool
+  public var hasLE: Bool
+
+  public init(name: String, device: BluetoothAddress, isUp: Bool, hasBREDR: Bool = true, hasLE: Bool = true) {
+    self.name = name
+    self.device = device
+    self.isUp = isUp
+    self.hasBREDR = hasBREDR
+    self.hasLE = hasLE
+  }
+
+  /// Whether it is on and can do this kind of link.
+  public func canDo(_ kind: SocketKind) -> Bool { isUp && (kind == .le ? hasLE : hasBREDR) }
+}

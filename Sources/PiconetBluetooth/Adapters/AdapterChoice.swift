@@ -1,0 +1,67 @@
+import PiconetEngine
+import PiconetSDP
+
+/// What a configured adapter comes to at the moment: adapters come, go, and are switched on and off.
+struct AdapterChoice {
+  private let wanted: BluetoothConfiguration.Adapter
+  private let read: AdapterTable.Reading
+
+  init(_ wanted: BluetoothConfiguration.Adapter, read: @escaping AdapterTable.Reading) {
+    self.wanted = wanted
+    self.read = read
+  }
+
+  /// What a dial is bound to.
+  /// - Throws: `.notAvailable` where the adapter is not there, or off.
+  func source(for kind: SocketKind) throws(LinkFailure) -> SocketEnd {
+    if wanted == .any { return SocketEnd(device: SocketEnd.anyDevice, port: 0) }
+    let table = try read()
+    if let problem = problem(in: table, kind) { throw problem }
+    return SocketEnd(device: table.adapter(wanted)?.device ?? SocketEnd.anyDevice, port: 0)
+  }
+
+  /// What a listener is bound to.
+  /// - Throws: `.notAvailable` where an adapter is given by a name that none has.
+  func listeningDevice() throws(LinkFailure) -> BluetoothAddress {
+    switch wanted {
+    case .any: return SocketEnd.anyDevice
+    case .address(let device): return device
+    case .named(let name):
+      guard let adapter = try read().adapter(wanted) else { throw Self.none(named: name) }
+      return adapter.device
+    }
+  }
+
+  /// The adapters that a listener on all of them can be reached at.
+  func usable(for kind: SocketKind) -> [BluetoothAddress] {
+    ((try? read())?.adapters ?? []).filter { $0.canDo(kind) }.map(\.device)
+  }
+
+  /// The kernel calls it "no route to host" where there is no adapter, or none that is on. Says which it is.
+  func explain(_ failure: LinkFailure, _ kind: SocketKind) -> LinkFailure {
+    guard failure.code == .unreachable, let table = try? read() else { return failure }
+    return problem(in: table, kind) ?? failure
+  }
+
+  private func problem(in table: AdapterTable, _ kind: SocketKind) -> LinkFailure? {
+    if table.adapters.isEmpty { return LinkFailure(.notAvailable, "there is no Bluetooth adapter") }
+    guard let adapter = table.adapter(wanted) else {
+      switch wanted {
+      case .named(let name): return Self.none(named: name)
+      case .address(let device): return LinkFailure(.notAvailable, "there is no adapter with the address \(device)")
+      case .any: return nil
+      }
+    }
+    if !adapter.isUp {
+      return LinkFailure(
+        .notAvailable, "\(adapter.name) is switched off: bluetoothctl power on, or rfkill unblock bluetooth")
+    }
+    let candidates = wanted == .any ? table.adapters : [adapter]
+    if candidates.contains(where: { $0.canDo(kind) }) { return nil }
+    return LinkFailure(.notAvailable, "\(adapter.name) can't do \(kind == .le ? "LE" : "BR/EDR")")
+  }
+
+  private static func none(named name: String) -> LinkFailure {
+    LinkFailure(.notAvailable, "there is no adapter \(name)")
+  }
+}

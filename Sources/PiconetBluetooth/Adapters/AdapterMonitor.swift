@@ -1,0 +1,58 @@
+import CPiconetBluetooth
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+import PiconetRuntime
+
+/// Tells when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
+///
+/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) tells everybody of such events. What they say is not looked at:
+/// after any of them the table is read anew, and told if it is another one.
+public final class AdapterMonitor: DescriptorHandler {
+  /// The table as it was told last.
+  public private(set) var table: AdapterTable
+  private let changed: (AdapterTable) -> Void
+  private let descriptor: Int32
+  private var watch: DescriptorWatch?
+
+  /// - Parameter changed: called on the loop with each new table; not with the first one.
+  /// - Throws: `.notAvailable` where the kernel has no Bluetooth.
+  public init(loop: EventLoop, changed: @escaping (AdapterTable) -> Void) throws(LinkFailure) {
+    self.changed = changed
+    descriptor = piconet_adapter_events()
+    if descriptor < 0 { throw LinkFailure(bluetooth: "adapter events", number: errno) }
+    do throws(LinkFailure) {
+      // After the socket is there, so that nothing falls between.
+      table = try AdapterTable.read()
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    do {
+      watch = try loop.watch(descriptor, for: .read, handler: self)
+    } catch {
+      Glibc.close(descriptor)
+      throw LinkFailure(bluetooth: error)
+    }
+  }
+
+  deinit { close() }
+
+  /// Nothing is called afterwards. Idempotent.
+  public func close() {
+    guard let watch else { return }
+    watch.cancel()
+    self.watch = nil
+    Glibc.close(descriptor)
+  }
+
+  public func descriptorIsReady(_ readiness: Readiness) {
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
+      var left = 64
+      while left > 0, piconet_receive(descriptor, buffer.baseAddress, buffer.count) > 0 { left -= 1 }
+    }
+    guard let now = try? AdapterTable.read(), now != table else { return }
+    table = now
+    changed(now)
+  }
+}

@@ -1,0 +1,286 @@
+import CPiconetBluetooth
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Finds peers over Bluetooth with the kernel alone, where no bluetoothd runs; confined to the loop that it was made on.
+///
+/// It switches the adapter on, makes it connectable and discoverable, tells the session's UUID in the extended inquiry response,
+/// inquires, and reads the record of whoever has that UUID over the record channel (`RecordChannel`). When it is closed all of
+/// this is as it was before.
+///
+/// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node an adapter, since an adapter has one inquiry response; BR/EDR only,
+/// since the kernel has LE switched off unless its management interface was used;
+/// bluetoothd must not run for the same adapter, which would write its own inquiry response over ours; it finds nodes that
+/// are told of this way, not those that a bluetoothd tells of, which have no record channel.
+public final class HeadlessDiscovery: Discovery {
+  /// How it inquires.
+  public struct Options: Sendable, Hashable {
+    /// Of one inquiry, in units of 1.28 s. Default: 4; devices listen every 2.56 s at the latest.
+    public var inquiryLength: UInt8 = 4
+    /// Between two inquiries, in which others get at the radio. Default: 3 s.
+    public var pause = Duration.seconds(3)
+    /// After how many inquiries without an answer a peer is gone. Default: 3.
+    public var patience = 3
+    /// How long the side with the larger address waits before it asks the other one for its record. Default: 0.5 s.
+    public var courtesy = Duration.milliseconds(500)
+
+    public init() {}
+  }
+
+  private enum Phase { case powering, saving, ready, closed }
+
+  /// What the adapter was like before.
+  private struct Saved {
+    var scanEnable: UInt8 = 0
+    var inquiryMode: UInt8 = 0
+    /// Whether it is corrected, and the data.
+    var inquiryResponse: [UInt8] = [0]
+  }
+
+  public let sourceName = "hci"
+  /// Why nothing is advertised or found; nil while nothing is wrong.
+  public private(set) var failure: LinkFailure?
+  /// Whether the adapter is on and its state is saved.
+  public var isReady: Bool { phase == .ready }
+
+  private let loop: EventLoop
+  private let index: UInt16
+  private let adapter: BluetoothAddress
+  private let options: Options
+  private let worker: WorkerThread
+  private var phase = Phase.powering
+  private var wasUp = true
+  private var saved = Saved()
+  private var isChanged = false
+  private var controller: HCIController?
+  private var handler: ((DiscoveryReport) -> Void)?
+  private var advertisement: Advertisement?
+  private var server: RecordServer?
+  private var scope: String?
+  private var scanner: InquiryScanner?
+  private var reader: RecordChannelReader?
+  private var isRadioBusy = false
+  private var sightings: [NodeID: Sighting] = [:]
+
+  /// Begins to switch the adapter on.
+  /// - Parameters:
+  ///   - index: the adapter's number: 0 for `hci0`.
+  ///   - adapter: its address.
+  /// - Throws: `permission`, without which nothing here works, or no thread.
+  public init(index: UInt16, adapter: BluetoothAddress, loop: EventLoop, options: Options = Options())
+    throws(LinkFailure)
+  {
+    if piconet_hci_permission() != 0 {
+      throw LinkFailure(.permission, "finding peers without bluetoothd needs CAP_NET_ADMIN and CAP_NET_RAW")
+    }
+    let isUp = piconet_hci_is_up(index)
+    if isUp < 0 { throw LinkFailure(.notAvailable, "there is no adapter hci\(index)") }
+    do {
+      worker = try WorkerThread(name: "piconet-hci", limit: 64)
+    } catch {
+      throw LinkFailure(listening: error, "a thread")
+    }
+    self.index = index
+    self.adapter = adapter
+    self.loop = loop
+    self.options = options
+    wasUp = isUp == 1
+    // Also when it is up: without bluetoothd the kernel switches an adapter that nobody has switched on off again.
+    let taken = worker.submit(answering: loop) {
+      piconet_hci_set_up(index, 1)
+    } then: { [weak self] error in
+      self?.powered(error)
+    }
+    if !taken { failure = LinkFailure(.busy, "no thread") }
+  }
+
+  public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
+
+  /// Why an advertisement can't be told; nil if it can.
+  public static func failure(of advertisement: Advertisement, adapter: BluetoothAddress) -> LinkFailure? {
+    NodeRecord(advertisement, adapter: adapter).refusal.map { LinkFailure(.notAvailable, "the record: \($0)") }
+  }
+
+  public func advertise(_ advertisement: Advertisement?) {
+    guard advertisement != self.advertisement else { return }
+    self.advertisement = advertisement
+    if let advertisement {
+      let own = NodeID(peer: advertisement.peer, incarnation: advertisement.incarnation)
+      if sightings.removeValue(forKey: own) != nil { handler?(.gone(own.peer, own.incarnation)) }
+    }
+    if phase == .ready { applyAdvertisement() }
+  }
+
+  /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
+  public func search(scope: String?) {
+    self.scope = scope
+    stopSearch()
+    if phase == .ready { startSearch() }
+  }
+
+  public func setRadioBusy(_ isBusy: Bool) {
+    guard isBusy != isRadioBusy else { return }
+    isRadioBusy = isBusy
+    scanner?.setRadioBusy(isBusy)
+  }
+
+  /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to some
+  /// seconds with slow controllers.
+  public func close() {
+    guard phase != .closed else { return }
+    let isPowering = phase == .powering
+    phase = .closed
+    handler = nil
+    stopSearch()
+    server?.close()
+    server = nil
+    // Waits for what is under way, such as a switching-on.
+    worker.stop()
+    if isChanged { _ = piconet_hci_set_scan(index, saved.scanEnable) }
+    if let controller, isChanged {
+      controller.post(
+        .writeInquiryResponse(Array(saved.inquiryResponse.dropFirst()), correction: saved.inquiryResponse.first ?? 0))
+      controller.post(.writeInquiryMode(saved.inquiryMode))
+    }
+    controller?.close()
+    controller = nil
+    if !wasUp, isPowering || failure == nil || isChanged { _ = piconet_hci_set_up(index, 0) }
+  }
+
+  // MARK: getting ready
+
+  private func powered(_ error: Int32) {
+    guard phase == .powering else { return }
+    if error != 0 {
+      failure = LinkFailure(listening: SystemError("HCIDEVUP", error), "hci\(index)")
+      return
+    }
+    phase = .saving
+    do {
+      controller = try HCIController(index: index, loop: loop) { [weak self] event in self?.scanner?.heard(event) }
+    } catch {
+      failure = error
+      return
+    }
+    ask(.readScanEnable) { [weak self] answer in
+      self?.saved.scanEnable = answer.first ?? 0
+      self?.ask(.readInquiryMode) { answer in
+        self?.saved.inquiryMode = answer.first ?? 0
+        self?.ask(.readInquiryResponse) { answer in
+          self?.saved.inquiryResponse = answer
+          self?.isChanged = true
+          self?.ask(.writeInquiryMode(2)) { _ in self?.becameReady() }
+        }
+      }
+    }
+  }
+
+  private func ask(_ command: HCICommand, then: @escaping ([UInt8]) -> Void) {
+    controller?.send(command) { [weak self] answer in
+      guard let self, phase != .closed else { return }
+      switch answer {
+      case .success(let parameters): then(parameters)
+      case .failure(let failure): self.failure = failure
+      }
+    }
+  }
+
+  private func becameReady() {
+    phase = .ready
+    applyAdvertisement()
+    startSearch()
+  }
+
+  // MARK: telling
+
+  private func applyAdvertisement() {
+    guard let advertisement else {
+      guard server != nil else { return }
+      server?.close()
+      server = nil
+      setScan(saved.scanEnable)
+      ask(.writeInquiryResponse([])) { _ in }
+      return
+    }
+    do {
+      let record = NodeRecord(advertisement, adapter: adapter)
+      let service = try BluetoothUUID.session(advertisement.scope)
+      if let server {
+        try server.update(record, of: service)
+      } else {
+        server = try RecordServer(record, of: service, kind: .l2cap, adapter: adapter, loop: loop)
+      }
+      ask(.writeInquiryResponse(try Self.response(record, of: service))) { _ in }
+      setScan(3)
+    } catch let error as LinkFailure {
+      failure = error
+    } catch {
+      failure = LinkFailure(.notAvailable, "the inquiry response: \(error)")
+    }
+  }
+
+  private func setScan(_ scan: UInt8) {
+    let index = index
+    let isTaken = worker.submit(answering: loop) {
+      piconet_hci_set_scan(index, scan)
+    } then: { [weak self] error in
+      if error != 0 { self?.failure = LinkFailure(listening: SystemError("HCISETSCAN", error), "hci\(index)") }
+    }
+    if !isTaken { failure = LinkFailure(.busy, "too much waits for hci\(index)") }
+  }
+
+  private static func response(_ record: NodeRecord, of service: BluetoothUUID) throws -> [UInt8] {
+    let pointer = try RecordPointer(psm: RecordChannel.psm, to: record, of: service)
+    // The name last: a controller with little room on the air may cut the end.
+    return try AdvertisingData([
+      AdvertisingData.services128([service]), AdvertisingData.serviceData(pointer.bytes, of: service),
+      AdvertisingData.name(record.name, limit: NodeRecord.Limits.name),
+    ]).encoded(limit: AdvertisingData.Capacity.inquiryResponse)
+  }
+
+  // MARK: finding
+
+  private func startSearch() {
+    guard let scope, let controller, scanner == nil else { return }
+    let service: BluetoothUUID
+    do {
+      service = try BluetoothUUID.session(scope)
+    } catch {
+      failure = error
+      return
+    }
+    let reader = RecordChannelReader(kind: .l2cap, adapter: adapter, scope: scope, loop: loop)
+    self.reader = reader
+    let scanner = InquiryScanner(
+      service: service, adapter: adapter, controller: controller, reader: reader, loop: loop, options: options,
+      isRadioBusy: isRadioBusy
+    ) { [weak self] in self?.perform($0) }
+    self.scanner = scanner
+    scanner.start()
+  }
+
+  private func stopSearch() {
+    scanner?.close()
+    scanner = nil
+    reader?.close()
+    reader = nil
+    sightings = [:]
+  }
+
+  private func perform(_ effect: InquiryTable.Effect) {
+    switch effect {
+    case .read: break
+    case .seen(let record, let device):
+      let node = NodeID(peer: record.peer, incarnation: record.incarnation)
+      if node.peer == advertisement?.peer, node.incarnation == advertisement?.incarnation { return }
+      let sighting = record.sighting(on: device)
+      guard sightings[node] != sighting else { return }
+      sightings[node] = sighting
+      handler?(.seen(sighting))
+    case .gone(let peer, let incarnation):
+      guard sightings.removeValue(forKey: NodeID(peer: peer, incarnation: incarnation)) != nil else { return }
+      handler?(.gone(peer, incarnation))
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Finds nodes of one session by inquiries and reads their records; confined to the loop.
+///
+/// Inquiring and connecting are in each other's way, so an inquiry is broken off to read a record, though only every other one: the one
+/// in between runs its time, and counts for who is gone. While the radio is busy there is neither.
+///
+/// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the one with the
+/// larger address lets the other one go first; by then there is a link that both can use.
+final class InquiryScanner {
+  private enum State { case idle, starting, running, cancelling }
+
+  private let loop: EventLoop
+  private let controller: HCIController
+  private let reader: any ServiceRecordReader
+  private let service: BluetoothUUID
+  private let adapter: BluetoothAddress
+  private let options: HeadlessDiscovery.Options
+  private let report: (InquiryTable.Effect) -> Void
+  private var table: InquiryTable
+  private var state = State.idle
+  private var isRadioBusy: Bool
+  private var mayInterrupt = true
+  private var isClosed = false
+  private var waiting: [(device: BluetoothAddress, psm: UInt16)] = []
+  private var readings: [BluetoothAddress: any DialCancellation] = [:]
+  /// Ends the pause between inquiries.
+  private var pause: LoopTimer?
+  /// Ends the wait of the side with the larger address.
+  private var courtesy: LoopTimer?
+  /// Ends an inquiry of which the controller does not say that it has ended.
+  private var guardTimer: LoopTimer?
+
+  init(
+    service: BluetoothUUID, adapter: BluetoothAddress, controller: HCIController, reader: any ServiceRecordReader,
+    loop: EventLoop,
+    options: HeadlessDiscovery.Options, isRadioBusy: Bool, report: @escaping (InquiryTable.Effect) -> Void
+  ) {
+    self.service = service
+    self.adapter = adapter
+    self.controller = controller
+    self.reader = reader
+    self.loop = loop
+    self.options = options
+    self.isRadioBusy = isRadioBusy
+    self.report = report
+    table = InquiryTable(service: service, patience: options.patience)
+    pause = LoopTimer(loop: loop) { [weak self] in self?.goOn() }
+    courtesy = LoopTimer(loop: loop) { [weak self] in
+      guard let self, !isRadioBusy, state == .idle else { return }
+      startReading(isCourteous: false)
+    }
+    guardTimer = LoopTimer(loop: loop) { [weak self] in self?.cancelInquiry() }
+  }
+
+  func start() { goOn() }
+
+  func setRadioBusy(_ isBusy: Bool) {
+    isRadioBusy = isBusy
+    if isBusy { cancelInquiry() } else { goOn() }
+  }
+
+  /// An event that answers no command.
+  func heard(_ event: HCIEvent) {
+    switch event {
+    case .response(let device, _, let data):
+      perform(table.responded(device, data))
+      if !waiting.isEmpty, mayInterrupt { cancelInquiry() }
+    case .inquiryComplete where state == .running:
+      guardTimer?.set(nil)
+      state = .idle
+      mayInterrupt = true
+      pause?.set(after: options.pause)
+      perform(table.inquiryEnded())
+      goOn()
+    default: break
+    }
+  }
+
+  func close() {
+    if isClosed { return }
+    isClosed = true
+    pause?.set(nil)
+    courtesy?.set(nil)
+    guardTimer?.set(nil)
+    if state == .running || state == .starting { controller.post(.cancelInquiry) }
+    for reading in readings.values { reading.cancel() }
+    readings = [:]
+    waiting = []
+  }
+
+  /// Does what is next: read what there is to read, and only then inquire.
+  private func goOn() {
+    guard !isClosed, !isRadioBusy, state == .idle else { return }
+    startReading(isCourteous: true)
+    guard waiting.isEmpty, readings.isEmpty, pause?.deadline == nil else { return }
+    state = .starting
+    controller.send(.inquiry(length: options.inquiryLength)) { [weak self] answer in
+      guard let self, !isClosed else { return }
+      switch answer {
+      case .success:
+        state = .running
+        guardTimer?.set(after: .milliseconds(1280 * Int(options.inquiryLength) + 2000))
+        if isRadioBusy { cancelInquiry() }
+      case .failure:
+        // Somebody else inquires, or the adapter is off: later.
+        state = .idle
+        pause?.set(after: options.pause + .seconds(1))
+      }
+    }
+  }
+
+  private func cancelInquiry() {
+    guard state == .running else { return }
+    guardTimer?.set(nil)
+    state = .cancelling
+    mayInterrupt = false
+    controller.send(.cancelInquiry) { [weak self] _ in
+      // Refused means that it had ended meanwhile.
+      guard let self, !isClosed else { return }
+      state = .idle
+      table.inquiryCancelled()
+      goOn()
+    }
+  }
+
+  private func startReading(isCourteous: Bool) {
+    let due = waiting.filter { !isCourteous || adapter < $0.device }
+    waiting.removeAll { !isCourteous || adapter < $0.device }
+    if !waiting.isEmpty, courtesy?.deadline == nil { courtesy?.set(after: options.courtesy) }
+    for (device, psm) in due {
+      readings[device] = reader.readRecords(of: service, on: BluetoothPlace(device: device, port: psm)) {
+        [weak self] result in
+        guard let self, !isClosed else { return }
+        readings[device] = nil
+        perform(table.answered(device, with: try? result.get()))
+        goOn()
+      }
+    }
+  }
+
+  private func perform(_ effects: [InquiryTable.Effect]) {
+    for effect in effects where !isClosed {
+      if case .read(let device, let psm) = effect { waiting.append((device, psm)) } else { report(effect) }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import Glibc
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Reads records over the record channel; confined to the loop.
+public final class RecordChannelReader: ServiceRecordReader {
+  private let queue: RecordReadingQueue
+  private let kind: SocketKind
+  private let adapter: BluetoothAddress
+
+  /// - Parameters:
+  ///   - kind: l2cap, or le.
+  ///   - adapter: the adapter from which devices are asked.
+  ///   - scope: only records of this session id count; nil: all of the service.
+  ///   - timeLimit: of one device, connection included.
+  public init(
+    kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration = .seconds(5)
+  ) {
+    queue = RecordReadingQueue(loop: loop, scope: scope, timeLimit: timeLimit)
+    self.kind = kind
+    self.adapter = adapter
+  }
+
+  /// The place's number is the channel's PSM; without one it is the fixed one. See `SDPClient` for the limits.
+  public func readRecords(
+    of service: BluetoothUUID, on device: BluetoothPlace,
+    completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
+  ) -> any DialCancellation {
+    let exchange = RecordChannelExchange(kind: kind, adapter: adapter, loop: queue.loop)
+    return queue.add(of: service, on: device, exchange: exchange, completion: completion)
+  }
+
+  /// Cancels what is under way: each completion gets `.cancelled`.
+  public func close() { queue.cancelAll() }
+}
+
+/// One connection to a record channel.
+private final class RecordChannelExchange: RecordExchange {
+  private let kind: SocketKind
+  private let adapter: BluetoothAddress
+  private let loop: EventLoop
+  private weak var reading: RecordReading?
+  private var socket: BluetoothSocket?
+  private var watch: DescriptorWatch?
+  private var isConnected = false
+
+  init(kind: SocketKind, adapter: BluetoothAddress, loop: EventLoop) {
+    self.kind = kind
+    self.adapter = adapter
+    self.loop = loop
+  }
+
+  deinit { close() }
+
+  func start(_ reading: RecordReading) throws(LinkFailure) {
+    self.reading = reading
+    let device = reading.device
+    guard kind.isPacket else { throw LinkFailure(.notAvailable, "the record channel is one of L2CAP") }
+    let fixed = kind == .le ? RecordChannel.lePSM : RecordChannel.psm
+    do {
+      let socket = try BluetoothSocket(kind)
+      self.socket = socket
+      try socket.bind(to: SocketEnd(device: adapter, port: 0))
+      var settings = SocketSettings()
+      settings.incomingMTU = UInt16(RecordChannel.largest)
+      try socket.apply(settings)
+      isConnected = try socket.connect(
+        to: SocketEnd(device: device.device, port: device.port ?? fixed, isRandom: device.isRandom))
+      watch = try loop.watch(socket.descriptor, for: isConnected ? .read : .write, handler: self)
+    } catch {
+      throw LinkFailure(record: error, device: device)
+    }
+  }
+
+  func close() {
+    watch?.cancel()
+    watch = nil
+    socket?.close()
+    socket = nil
+  }
+
+  func descriptorIsReady(_ readiness: Readiness) {
+    guard let socket, let reading else { return close() }
+    if !isConnected {
+      if let error = socket.failure {
+        return reading.finish(.failure(LinkFailure(record: error, device: reading.device)))
+      }
+      isConnected = true
+      watch?.setInterest(.read)
+      return
+    }
+    var bytes = [UInt8](repeating: 0, count: RecordChannel.largest)
+    let count = recv(socket.descriptor, &bytes, bytes.count, 0)
+    if count < 0 {
+      if errno == EAGAIN || errno == EINTR { return }
+      return reading.finish(.failure(LinkFailure(record: SystemError("recv", errno), device: reading.device)))
+    }
+    if count == 0 {
+      return reading.finish(.failure(LinkFailure(.reset, "\(reading.device) closed before it told its record")))
+    }
+    do {
+      reading.received(try AttributeList.lists(decoding: Array(bytes.prefix(count))))
+    } catch {
+      reading.finish(.failure(LinkFailure(.other, "\(reading.device): \(error)")))
+    }
+  }
+}

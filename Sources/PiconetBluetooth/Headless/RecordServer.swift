@@ -1,0 +1,158 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Tells a node's record to whoever connects to the record channel; confined to the loop.
+///
+/// At most 16 readers at a time, each for at most five seconds; who comes beyond that is closed at once and may come again.
+public final class RecordServer: DescriptorHandler {
+  /// The most readers at a time.
+  public static let readerLimit = 16
+
+  /// The PSM that it listens on.
+  public let psm: UInt16
+  private let loop: EventLoop
+  private let socket: BluetoothSocket
+  private let timeLimit: Duration
+  private var watch: DescriptorWatch?
+  private var sdu: [UInt8]
+  private var readers: [ObjectIdentifier: RecordServerReader] = [:]
+
+  /// Listens.
+  /// - Parameters:
+  ///   - kind: l2cap, or le; not rfcomm.
+  ///   - adapter: whose address it listens on.
+  ///   - psm: nil: the fixed one, see `RecordChannel`; 0: one that the system chooses.
+  ///   - timeLimit: how long a reader may keep its place.
+  public init(
+    _ record: NodeRecord, of service: BluetoothUUID, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil,
+    loop: EventLoop, timeLimit: Duration = .seconds(5)
+  ) throws(LinkFailure) {
+    let sdu = try Self.sdu(record, of: service)
+    guard kind.isPacket else { throw LinkFailure(.notAvailable, "the record channel is one of L2CAP") }
+    let fixed = kind == .le ? RecordChannel.lePSM : RecordChannel.psm
+    socket = try Self.listen(kind, on: SocketEnd(device: adapter, port: psm ?? fixed))
+    self.sdu = sdu
+    self.loop = loop
+    self.timeLimit = timeLimit
+    self.psm = socket.localEnd?.port ?? psm ?? fixed
+    do {
+      watch = try loop.watch(socket.descriptor, for: .read, handler: self)
+    } catch {
+      socket.close()
+      throw LinkFailure(listening: error, "the record channel")
+    }
+  }
+
+  deinit { close() }
+
+  /// Tells another record from now on.
+  public func update(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) {
+    sdu = try Self.sdu(record, of: service)
+  }
+
+  /// Closes everything. Idempotent.
+  public func close() {
+    guard let watch else { return }
+    watch.cancel()
+    self.watch = nil
+    socket.close()
+    for reader in readers.values { reader.close() }
+    readers = [:]
+  }
+
+  /// How many readers have a place.
+  public var readerCount: Int { readers.count }
+
+  /// Called by the loop.
+  public func descriptorIsReady(_ readiness: Readiness) {
+    for _ in 0..<Self.readerLimit {
+      guard watch != nil else { return }
+      var address = sockaddr_storage()
+      let descriptor = piconet_accept(socket.descriptor, &address)
+      if descriptor < 0 { return }
+      let connection = BluetoothSocket(kind: socket.kind, descriptor: descriptor)
+      // One write is one SDU, and nothing else is ever written: it fits or the reader is not of ours.
+      guard readers.count < Self.readerLimit, send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL)) == sdu.count else {
+        connection.close()
+        continue
+      }
+      do {
+        let reader = try RecordServerReader(connection, loop: loop, timeLimit: timeLimit) { [weak self] reader in
+          self?.readers[ObjectIdentifier(reader)] = nil
+        }
+        readers[ObjectIdentifier(reader)] = reader
+      } catch {
+        connection.close()
+      }
+    }
+  }
+
+  private static func listen(_ kind: SocketKind, on end: SocketEnd) throws(LinkFailure) -> BluetoothSocket {
+    do throws(SystemError) {
+      let socket = try BluetoothSocket(kind)
+      do throws(SystemError) {
+        try socket.bind(to: end)
+        try socket.listen(backlog: 8)
+        return socket
+      } catch {
+        socket.close()
+        throw error
+      }
+    } catch {
+      throw LinkFailure(listening: error, "the record channel")
+    }
+  }
+
+  private static func sdu(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) -> [UInt8] {
+    do {
+      return DataElement.sequence([try record.attributes(of: service).element]).encoded
+    } catch {
+      throw LinkFailure(.notAvailable, "\(error)")
+    }
+  }
+}
+
+/// One reader, who has the record and is waited for: a close of ours would throw away what is still under way.
+private final class RecordServerReader: DescriptorHandler {
+  private let connection: BluetoothSocket
+  private let ended: (RecordServerReader) -> Void
+  private var watch: DescriptorWatch?
+  private var timer: LoopTimer?
+
+  init(
+    _ connection: BluetoothSocket, loop: EventLoop, timeLimit: Duration, ended: @escaping (RecordServerReader) -> Void
+  ) throws(SystemError) {
+    self.connection = connection
+    self.ended = ended
+    watch = try loop.watch(connection.descriptor, for: .read, handler: self)
+    timer = LoopTimer(loop: loop) { [weak self] in self?.end() }
+    timer?.set(after: timeLimit)
+  }
+
+  // Readable: closed, or talking, which nobody asked for.
+  func descriptorIsReady(_ readiness: Readiness) { end() }
+
+  private func end() {
+    close()
+    ended(self)
+  }
+
+  func close() {
+    guard let watch else { return }
+    watch.cancel()
+    self.watch = nil
+    timer?.set(nil)
+    connection.close()
+  }
+}
+
+extension LinkFailure {
+  /// Why we can't listen, or use an adapter.
+  init(listening error: SystemError, _ what: String) {
+    let failure = LinkFailure(bluetooth: error)
+    self.init(failure.code, "\(what): \(failure.detail)")
+  }
+}

@@ -1,0 +1,36 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Reads service records by the Service Discovery Protocol, as libbluetooth's client speaks it; confined to the loop.
+///
+/// What a server answers is looked at by our own decoder before libbluetooth gets to see it, because that one trusts the lengths
+/// that stand in a packet and follows nested sequences without a limit. An answer costs at most `RecordCollection.Limits`.
+public final class SDPClient: ServiceRecordReader {
+  private let queue: RecordReadingQueue
+  private let adapter: BluetoothAddress?
+
+  /// - Parameters:
+  ///   - adapter: the adapter from which devices are asked; nil: whichever the system takes.
+  ///   - scope: only records of this session id count; nil: all of the service.
+  ///   - timeLimit: of one device, connection included.
+  public init(
+    loop: EventLoop, adapter: BluetoothAddress?, scope: String?, timeLimit: Duration = .seconds(5)
+  ) {
+    queue = RecordReadingQueue(loop: loop, scope: scope, timeLimit: timeLimit)
+    self.adapter = adapter
+  }
+
+  /// At most eight devices are asked at a time; at most 64 more wait for it, and one beyond fails with `busy`. The place's
+  /// number does not count; a device with a random address, one of LE only, fails with `notAvailable`.
+  public func readRecords(
+    of service: BluetoothUUID, on device: BluetoothPlace,
+    completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
+  ) -> any DialCancellation {
+    queue.add(
+      of: service, on: device, exchange: SDPExchange(loop: queue.loop, adapter: adapter), completion: completion)
+  }
+
+  /// Cancels what is under way: each completion gets `.cancelled`.
+  public func close() { queue.cancelAll() }
+}

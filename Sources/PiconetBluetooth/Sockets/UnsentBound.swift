@@ -1,0 +1,101 @@
+import PiconetEngine
+
+/// How much may wait in the kernel for the radio: enough to keep it busy, little enough that a small message is quick.
+///
+/// The kernel counts what waits with its overhead (truesize); so do all amounts here but where it says payload. The rate at
+/// which it drains is seen between the moment when the bound was reached and the moment when the socket is writable again,
+/// which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile was too short, as
+/// with BQL (dynamic queue limits): it is given more, which it loses again when it keeps being filled.
+///
+/// A pure value: facts with their time in.
+public struct UnsentBound: Sendable {
+  public struct Configuration: Sendable, Hashable {
+    /// How long what waits may take.
+    public var delay: Duration = .milliseconds(100)
+    /// Payload that may wait however slow it goes: two packets.
+    public var least = 2 * PacketArithmetic.largestPacket
+    /// Payload that may wait before a rate is known.
+    public var initial = 64 << 10
+    /// Payload that may wait at most.
+    public var most = 256 << 10
+    /// The overhead that is taken for granted until it is known: a buffer of 2 KiB and its header for each packet.
+    public var initialCost = 2.3
+
+    public init() {}
+  }
+
+  private let configuration: Configuration
+  /// What may wait.
+  public private(set) var limit: Int
+  /// What a byte of payload costs; the dearest of late.
+  public private(set) var costPerByte: Double
+  /// What drains in a second; nil until seen.
+  public private(set) var rate: Double?
+  private var boost = 1.0
+  private var stall: (unsent: Int, at: Instant)?
+
+  public init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    costPerByte = configuration.initialCost
+    limit = Int(Double(configuration.initial) * configuration.initialCost)
+  }
+
+  /// What `count` bytes of payload will cost.
+  public func cost(of count: Int) -> Int { Int((Double(count) * costPerByte).rounded(.up)) }
+
+  /// Whether a write of `count` bytes stays within `limit`. What is alone always may.
+  public func allows(_ count: Int, unsent: Int, limit: Int) -> Bool {
+    unsent == 0 || unsent + cost(of: count) <= limit
+  }
+
+  /// The most payload that costs no more than half of `limit`, so that there is room for it whenever the socket is writable.
+  /// As whole packets, at least one, and at most `largest`.
+  public func largestWrite(_ largest: Int, limit: Int) -> Int {
+    let half = Int(Double(limit / 2) / costPerByte)
+    return min(largest, max(PacketArithmetic.largestWrite(mtu: half), min(largest, Self.onePacket)))
+  }
+
+  private static let onePacket = PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
+
+  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the dearest counts, for a while.
+  public mutating func wrote(_ count: Int, cost: Int) {
+    // A short message is nearly all overhead, and says nothing of bulk.
+    guard count >= Self.onePacket / 2 else { return }
+    costPerByte = max(costPerByte * 0.99, Double(cost) / Double(count), 1)
+  }
+
+  /// The kernel had no room for a write of `count` bytes: it costs more than what was left.
+  public mutating func refused(_ count: Int, unsent: Int, limit: Int) {
+    guard count >= Self.onePacket / 2 else { return }
+    costPerByte = max(costPerByte, Double(limit - unsent) / Double(count) * 1.05)
+  }
+
+  /// The bound was reached.
+  public mutating func stalled(unsent: Int, at now: Instant) { stall = (unsent, now) }
+
+  /// The socket is writable again.
+  /// - Returns: whether `limit` is another one now.
+  public mutating func resumed(unsent: Int, at now: Instant) -> Bool {
+    guard let stall else { return false }
+    self.stall = nil
+    let seconds = Double((now - stall.at).wholeNanoseconds) / 1e9
+    let drained = Double(stall.unsent - unsent)
+    guard seconds > 0, drained > 0 else { return false }
+    let sample = drained / seconds
+    if unsent == 0 {
+      // It may have been empty for long: the rate is at least this.
+      rate = max(rate ?? sample, sample)
+      boost = min(boost * 2, 8)
+    } else {
+      rate = rate.map { $0 + (sample - $0) / 4 } ?? sample
+      boost = max(boost * 0.9, 1)
+    }
+    let wanted = (rate ?? sample) * boost * Double(configuration.delay.wholeNanoseconds) / 1e9
+    let bounded = min(
+      max(wanted, Double(configuration.least) * costPerByte), Double(configuration.most) * costPerByte)
+    // Small changes are not worth a call.
+    guard abs(bounded - Double(limit)) > Double(limit) / 8 else { return false }
+    limit = Int(bounded)
+    return true
+  }
+}

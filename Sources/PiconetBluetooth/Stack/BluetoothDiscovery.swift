@@ -1,0 +1,141 @@
+import PiconetBlueZ
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may. Confined to
+/// the loop.
+///
+/// Both are one source for the engine, since at any time one of them speaks. bluetoothd is waited for a moment at the start; when it comes
+/// later, it takes over.
+final class BluetoothDiscovery: Discovery {
+  let sourceName = "bluetooth"
+  private let loop: EventLoop
+  private let configuration: BluetoothConfiguration
+  private let daemon: BlueZDiscovery?
+  private var headless: HeadlessDiscovery?
+  private var timer: LoopTimer?
+  private var handler: ((DiscoveryReport) -> Void)?
+  private var advertisement: Advertisement?
+  private var scope: String?
+  private var isRadioBusy = false
+  /// What the kernel's way has found: taken back when it ends.
+  private var foundHeadless: Set<NodeID> = []
+
+  /// How often it is looked whether bluetoothd runs, while it is not there.
+  private static let daemonInterval = Duration.seconds(2)
+
+  init(loop: EventLoop, configuration: BluetoothConfiguration) {
+    self.loop = loop
+    self.configuration = configuration
+    var settings = BlueZSettings()
+    settings.adapter =
+      switch configuration.adapter {
+      case .any: .any
+      case .named(let name): .named(name)
+      case .address(let address): .address(address)
+      }
+    settings.requiresPairing = configuration.requiresPairing
+    settings.usesClassic = !configuration.transports.isDisjoint(with: [.l2cap, .rfcomm])
+    settings.usesLowEnergy = true
+    daemon =
+      configuration.finder == .headless
+      ? nil
+      : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings)) { adapter in
+        SDPClient(loop: loop, adapter: adapter, scope: configuration.scope)
+      }
+    if configuration.finder != .daemon {
+      timer = LoopTimer(loop: loop) { [weak self] in self?.lookForDaemon() }
+    }
+  }
+
+  func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {
+    self.handler = handler
+    daemon?.setHandler(handler)
+  }
+
+  func advertise(_ advertisement: Advertisement?) {
+    self.advertisement = advertisement
+    daemon?.advertise(advertisement)
+    headless?.advertise(advertisement)
+    wantedChanged()
+  }
+
+  func search(scope: String?) {
+    self.scope = scope
+    daemon?.search(scope: scope)
+    headless?.search(scope: scope)
+    wantedChanged()
+  }
+
+  func setRadioBusy(_ isBusy: Bool) {
+    isRadioBusy = isBusy
+    daemon?.setRadioBusy(isBusy)
+    headless?.setRadioBusy(isBusy)
+  }
+
+  // MARK: With and without bluetoothd
+
+  private func wantedChanged() {
+    guard let timer else { return }
+    if advertisement == nil, scope == nil {
+      timer.set(nil)
+      endHeadless()
+    } else if daemon == nil {
+      lookForDaemon()
+    } else {
+      timer.set(after: Self.daemonInterval)
+    }
+  }
+
+  private func lookForDaemon() {
+    if let daemon {
+      timer?.set(after: Self.daemonInterval)
+      if daemon.hasDaemon { return endHeadless() }
+    }
+    guard headless == nil else { return }
+    // Without the adapter or the privilege it is tried again: both may come.
+    if daemon == nil { timer?.set(after: Self.daemonInterval) }
+    guard let adapter = try? AdapterTable.read().adapter(configuration.adapter),
+      let index = UInt16(adapter.name.dropFirst("hci".count)),
+      let discovery = try? HeadlessDiscovery(index: index, adapter: adapter.device, loop: loop)
+    else { return }
+    headless = discovery
+    discovery.setHandler { [weak self] in self?.reportHeadless($0) }
+    discovery.setRadioBusy(isRadioBusy)
+    discovery.advertise(advertisement)
+    discovery.search(scope: scope)
+  }
+
+  private func reportHeadless(_ report: DiscoveryReport) {
+    switch report {
+    case .seen(let sighting): foundHeadless.insert(NodeID(peer: sighting.peer, incarnation: sighting.incarnation))
+    case .gone(let peer, let incarnation): foundHeadless.remove(NodeID(peer: peer, incarnation: incarnation))
+    }
+    handler?(report)
+  }
+
+  private func endHeadless() {
+    headless?.close()
+    headless = nil
+    for node in foundHeadless.sorted() { handler?(.gone(node.peer, node.incarnation)) }
+    foundHeadless = []
+  }
+
+  // MARK: The end
+
+  /// Begins what `shutDown` waits for: the adapter has to be put back as it was.
+  func close() {
+    handler = nil
+    timer?.set(nil)
+    endHeadless()
+    daemon?.shutDown {}
+  }
+
+  /// `completion` is called on the loop, after at most `BlueZDiscovery.shutDownLimit`.
+  func shutDown(_ completion: @escaping () -> Void) {
+    close()
+    guard let daemon else { return loop.executeLater(completion) }
+    daemon.shutDown(completion)
+  }
+}

@@ -1,0 +1,117 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+
+/// L2CAP, RFCOMM or LE channels as a transport: they differ in the parameters of their sockets only. Confined to the loop that
+/// it is made for, also its end: close it there.
+public final class BluetoothTransport: Transport {
+  public var kind: TransportKind { environment.kind.transport }
+  private let loop: EventLoop
+  private let environment: BluetoothDial.Environment
+  private var listener: BluetoothListener?
+  private var dials: [ObjectIdentifier: BluetoothDial] = [:]
+
+  /// Never fails: where there is no Bluetooth, each use says so.
+  /// - Parameter lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
+  public convenience init(
+    _ kind: SocketKind, loop: EventLoop,
+    configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
+    lookUp: ServicePortLookUp? = nil
+  ) {
+    self.init(kind, loop: loop, configuration: configuration, lookUp: lookUp, readAdapters: AdapterTable.read)
+  }
+
+  /// - Parameter readAdapters: the kernel's list, or what a test puts in its place.
+  init(
+    _ kind: SocketKind, loop: EventLoop, configuration: BluetoothTransportConfiguration, lookUp: ServicePortLookUp?,
+    readAdapters: @escaping AdapterTable.Reading
+  ) {
+    self.loop = loop
+    environment = BluetoothDial.Environment(
+      kind: kind, configuration: configuration,
+      adapters: AdapterChoice(configuration.adapter, read: readAdapters), lookUp: lookUp,
+      closes: DrainingCloses(loop: loop, time: configuration.drainTime, limit: configuration.drainLimit))
+  }
+
+  public func dial(
+    _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
+  ) -> any DialCancellation {
+    var id: ObjectIdentifier?
+    let dial = BluetoothDial(loop: loop, environment: environment) { [weak self] result in
+      if let id { self?.dials[id] = nil }
+      completion(result)
+    }
+    id = ObjectIdentifier(dial)
+    dials[ObjectIdentifier(dial)] = dial
+    dial.start(addresses)
+    return dial
+  }
+
+  /// Listens on the configured adapter, or on all that there are and that come later. Needs the adapter to be there only
+  /// where it is given by its name; it need not be switched on. Listening already: an error of the caller, `.busy`.
+  public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
+    if listener != nil { throw LinkFailure(.busy, "listening already") }
+    let configuration = environment.configuration
+    let socket = try listeningSocket(on: try environment.adapters.listeningDevice())
+    listener = try BluetoothListener(socket: socket, loop: loop, configuration: configuration) {
+      [loop, closes = environment.closes] connection in
+      // A link that can't be watched is closed by its own end.
+      let link = try? BluetoothLink(socket: connection, loop: loop, configuration: configuration, closes: closes)
+      if let link { accepted(link) }
+    }
+  }
+
+  private func listeningSocket(on device: BluetoothAddress) throws(LinkFailure) -> BluetoothSocket {
+    let configuration = environment.configuration
+    do throws(SystemError) {
+      let socket = try BluetoothSocket(environment.kind)
+      do throws(SystemError) {
+        try socket.bind(to: SocketEnd(device: device, port: configuration.listeningPort))
+        try socket.apply(configuration.socket)
+        try socket.listen(backlog: configuration.backlog)
+        return socket
+      } catch {
+        socket.close()
+        throw error
+      }
+    } catch {
+      throw LinkFailure(bluetooth: error)
+    }
+  }
+
+  /// The PSM or the channel that we listen on; nil when we don't.
+  public var listeningPort: UInt16? { listener?.end?.port }
+
+  public var listeningAddresses: [TransportAddress] {
+    guard let end = listener?.end else { return [] }
+    let devices =
+      end.device == SocketEnd.anyDevice ? environment.adapters.usable(for: environment.kind) : [end.device]
+    return devices.map {
+      TransportAddress(kind: kind, text: BluetoothPlace(device: $0, port: end.port).description)
+    }
+  }
+
+  /// Stops (true) or goes on (false) accepting: for a limit on links that are not secured yet.
+  public func pauseAccepting(_ isPaused: Bool) { listener?.setPaused(isPaused) }
+
+  public func stopListening() {
+    listener?.close()
+    listener = nil
+  }
+
+  /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are under
+  /// way, at most `drainTime`. Links are their owners' to close, before this.
+  /// - Parameter completion: called on the loop when no descriptor of this transport is left.
+  public func shutDown(_ completion: @escaping () -> Void) {
+    stopListening()
+    for dial in Array(dials.values) { dial.cancel() }
+    environment.closes.onceEmpty { [loop] in loop.executeLater(completion) }
+  }
+
+  /// As `shutDown`, without waiting.
+  public func closeNow() {
+    stopListening()
+    for dial in Array(dials.values) { dial.cancel() }
+    environment.closes.closeAll()
+  }
+}

@@ -1,0 +1,28 @@
+import PiconetEngine
+
+/// How one kind of Bluetooth socket is used as a transport.
+public struct BluetoothTransportConfiguration: Sendable, Hashable {
+  /// The adapter that we dial from and listen on. Any: the kernel chooses for a dial, and we listen on all.
+  public var adapter = BluetoothConfiguration.Adapter.any
+  public var socket = SocketSettings()
+  /// The PSM or channel that we listen on; 0: chosen by the system.
+  public var listeningPort: UInt16 = 0
+  /// The dial over the places of a peer.
+  public var dial = DialSequence.Configuration()
+  /// How much may wait in the kernel.
+  public var unsent = UnsentBound.Configuration()
+  /// The most bytes that the engine has on the way into the kernel: see `LinkTraits.transmitWindow`.
+  public var transmitWindow = 64 << 10
+  /// Connections that the kernel keeps until we accept them.
+  public var backlog: Int32 = 16
+  /// The most connections accepted in one round of the loop.
+  public var acceptBatch = 8
+  /// How long accepting pauses when there is no descriptor left; doubles up to ten times this.
+  public var acceptRetry: Duration = .milliseconds(100)
+  /// How long an orderly close waits for what the kernel still has to send.
+  public var drainTime: Duration = .seconds(3)
+  /// The most closes that wait so at a time.
+  public var drainLimit = 16
+
+  public init() {}
+}

@@ -1,0 +1,184 @@
+import PiconetEngine
+import PiconetSDP
+
+/// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time anyway.
+///
+/// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the link
+/// at once: either happens while a former connection ends, or while both sides call one another. Each step has its share of
+/// the time that is left.
+///
+/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`; every step
+/// that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no effect.
+public struct DialSequence: Sendable {
+  public struct Configuration: Sendable, Hashable {
+    /// How long the whole dial takes at most.
+    public var timeLimit: Duration = .seconds(10)
+    /// The most places that are tried.
+    public var placeLimit = 8
+    /// The most numbers of one device that are tried.
+    public var portLimit = 4
+    /// How often, and after what pause, a busy place is tried again.
+    public var busyRetries = 10
+    public var busyPause: Duration = .milliseconds(100)
+
+    public init() {}
+  }
+
+  public enum Effect: Sendable, Hashable {
+    /// Ask the device for its numbers.
+    case lookUp(step: Int, BluetoothPlace)
+    case open(step: Int, BluetoothPlace)
+    /// Close the step's socket, or cancel its question; nothing it says counts any more.
+    case close(step: Int)
+    case finished(Outcome)
+  }
+
+  public enum Outcome: Sendable, Hashable {
+    case connected(step: Int)
+    /// Every reason, in the order of their coming.
+    case failed([Loss])
+    case cancelled
+  }
+
+  /// What failed, and why.
+  public struct Loss: Sendable, Hashable, CustomStringConvertible {
+    public var subject: String
+    public var failure: LinkFailure
+    public var description: String { "\(subject): \(failure)" }
+
+    public init(subject: String, failure: LinkFailure) {
+      self.subject = subject
+      self.failure = failure
+    }
+  }
+
+  private enum Doing { case asking, opening, pausing }
+
+  private struct Trial {
+    var waiting: [BluetoothPlace]
+    var losses: [Loss]
+    let deadline: Instant
+    var step = 0
+    var place: BluetoothPlace?
+    var doing = Doing.opening
+    var stepDeadline: Instant
+    var retries = 0
+  }
+
+  private enum State {
+    case idle
+    case trying(Trial)
+    case finished
+  }
+
+  private let configuration: Configuration
+  private var state = State.idle
+
+  public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+  // MARK: Facts
+
+  public mutating func start(_ places: [BluetoothPlace], losses: [Loss] = [], at now: Instant) -> [Effect] {
+    guard case .idle = state else { return [] }
+    var unique: [BluetoothPlace] = []
+    for place in places where unique.count < configuration.placeLimit && !unique.contains(place) {
+      unique.append(place)
+    }
+    let deadline = now + configuration.timeLimit
+    return next(Trial(waiting: unique, losses: losses, deadline: deadline, stepDeadline: deadline), at: now)
+  }
+
+  /// The device that was asked has these numbers.
+  public mutating func found(_ step: Int, _ ports: [UInt16], at now: Instant) -> [Effect] {
+    guard case .trying(var trial) = state, trial.step == step, trial.doing == .asking, let place = trial.place
+    else { return [] }
+    let places = ports.prefix(configuration.portLimit).map { port in
+      var found = place
+      found.port = port
+      return found
+    }
+    if places.isEmpty { trial.losses.append(Loss(subject: place.description, failure: LinkFailure(.noService))) }
+    trial.waiting = places + trial.waiting
+    return next(trial, at: now)
+  }
+
+  public mutating func connected(_ step: Int) -> [Effect] {
+    guard case .trying(let trial) = state, trial.step == step, trial.doing == .opening else { return [] }
+    state = .finished
+    return [.finished(.connected(step: step))]
+  }
+
+  /// The step has ended by itself.
+  public mutating func failed(_ step: Int, _ failure: LinkFailure, at now: Instant) -> [Effect] {
+    guard case .trying(var trial) = state, trial.step == step, trial.doing != .pausing, let place = trial.place
+    else { return [] }
+    let resumes = now + configuration.busyPause
+    if failure.code == .busy || failure.code == .reset, trial.retries < configuration.busyRetries,
+      resumes < trial.stepDeadline
+    {
+      trial.retries += 1
+      trial.doing = .pausing
+      trial.stepDeadline = resumes
+      state = .trying(trial)
+      return []
+    }
+    trial.losses.append(Loss(subject: place.description, failure: failure))
+    return next(trial, at: now)
+  }
+
+  /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
+  public mutating func deadlineReached(at now: Instant) -> [Effect] {
+    guard case .trying(var trial) = state, let place = trial.place, now >= trial.stepDeadline else { return [] }
+    if trial.doing == .pausing {
+      trial.waiting.insert(place, at: 0)
+      return next(trial, retries: trial.retries, at: now)
+    }
+    let words = trial.doing == .asking ? "the device did not say where it listens" : "no answer"
+    trial.losses.append(Loss(subject: place.description, failure: LinkFailure(.timedOut, words)))
+    return [.close(step: trial.step)] + next(trial, at: now)
+  }
+
+  /// Nobody wants the link any more. No effect after the finish.
+  public mutating func cancel() -> [Effect] {
+    defer { state = .finished }
+    switch state {
+    case .finished: return []
+    case .idle: return [.finished(.cancelled)]
+    case .trying(let trial):
+      return (trial.doing == .pausing ? [] : [.close(step: trial.step)]) + [.finished(.cancelled)]
+    }
+  }
+
+  /// When `deadlineReached` is due; nil when nothing waits for time.
+  public var nextDeadline: Instant? {
+    guard case .trying(let trial) = state else { return nil }
+    return trial.stepDeadline
+  }
+
+  // MARK: The rules
+
+  /// Goes on with the next place, or ends: the only place where steps begin and where the dial fails.
+  private mutating func next(_ before: Trial, retries: Int = 0, at now: Instant) -> [Effect] {
+    var trial = before
+    if now >= trial.deadline {
+      trial.losses += trial.waiting.map {
+        Loss(subject: $0.description, failure: LinkFailure(.timedOut, "not tried in time"))
+      }
+      trial.waiting = []
+    }
+    guard !trial.waiting.isEmpty else {
+      state = .finished
+      return [.finished(.failed(trial.losses))]
+    }
+    let place = trial.waiting.removeFirst()
+    trial.step += 1
+    trial.place = place
+    trial.retries = retries
+    trial.doing = place.port == nil ? .asking : .opening
+    // What waits behind this one has its share too.
+    let share = (trial.deadline - now) / (trial.waiting.count + 1)
+    trial.stepDeadline = now + share
+    state = .trying(trial)
+    return [place.port == nil ? .lookUp(step: trial.step, place) : .open(step: trial.step, place)]
+  }
+}

@@ -1,0 +1,93 @@
+import CPiconetSystem
+import Glibc
+import PiconetEngine
+import PiconetRuntime
+
+/// Sockets whose orderly close is under way.
+///
+/// Closing a channel throws away what the kernel has not given to the controller yet: the request to disconnect overtakes it
+/// (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when nothing of it waits any more.
+/// The kernel tells of half empty queues, not of empty ones; the rest is looked at in short turns. Bounded in time and number.
+final class DrainingCloses {
+  private static let turn: Duration = .milliseconds(4)
+
+  private struct Entry {
+    var socket: BluetoothSocket
+    var mode: SocketSettings.Mode?
+    var deadline: Instant
+  }
+
+  private let loop: EventLoop
+  private let time: Duration
+  private let limit: Int
+  private var entries: [Entry] = []
+  private var timer: LoopTimer?
+  private var whenEmpty: [() -> Void] = []
+
+  init(loop: EventLoop, time: Duration, limit: Int) {
+    self.loop = loop
+    self.time = time
+    self.limit = limit
+    timer = LoopTimer(loop: loop) { [weak self] in self?.look() }
+  }
+
+  deinit { for entry in entries { Self.close(entry.socket, mode: entry.mode) } }
+
+  var count: Int { entries.count }
+
+  /// Takes over a socket that nothing watches any more, and closes it when its queue is empty, perhaps at once.
+  func take(_ socket: BluetoothSocket, mode: SocketSettings.Mode?) {
+    let entry = Entry(socket: socket, mode: mode, deadline: loop.now + time)
+    guard entries.count < limit, mustWait(entry) else { return Self.close(socket, mode: mode) }
+    entries.append(entry)
+    if timer?.deadline == nil { timer?.set(after: Self.turn) }
+  }
+
+  private func mustWait(_ entry: Entry) -> Bool {
+    guard let memory = entry.socket.memory, memory.unsent > 0 else { return false }
+    return !entry.socket.hasEnded && loop.now < entry.deadline
+  }
+
+  private func look() {
+    entries.removeAll { entry in
+      if mustWait(entry) { return false }
+      Self.close(entry.socket, mode: entry.mode)
+      return true
+    }
+    if entries.isEmpty { tellEmpty() } else { timer?.set(after: Self.turn) }
+  }
+
+  private func tellEmpty() {
+    let bodies = whenEmpty
+    whenEmpty = []
+    for body in bodies { body() }
+  }
+
+  /// Calls `body` as soon as nothing waits, perhaps at once.
+  func onceEmpty(_ body: @escaping () -> Void) {
+    if entries.isEmpty { body() } else { whenEmpty.append(body) }
+  }
+
+  /// Closes all now.
+  func closeAll() {
+    for entry in entries { Self.close(entry.socket, mode: entry.mode) }
+    entries = []
+    timer?.set(nil)
+    tellEmpty()
+  }
+
+  /// Closes a socket without holding up the loop.
+  static func close(_ socket: BluetoothSocket, mode: SocketSettings.Mode?) {
+    // In ERTM close(2) waits up to ten seconds for acknowledgements, whatever the socket's flags say.
+    guard mode == .enhancedRetransmission else { return socket.close() }
+    var thread = pthread_t()
+    let argument = UnsafeMutableRawPointer(bitPattern: Int(socket.descriptor))
+    let error = piconet_thread_start(
+      &thread, "bt-close",
+      { descriptor in
+        Glibc.close(Int32(Int(bitPattern: descriptor)))
+        return nil
+      }, argument)
+    if error == 0 { pthread_detach(thread) } else { socket.close() }
+  }
+}

@@ -1,0 +1,36 @@
+/// What an extended inquiry response says of the record channel, as service data of the session's UUID: where the record is
+/// told, and a mark that changes when the record does, so that it is read once and not after every inquiry.
+public struct RecordPointer: Sendable, Hashable {
+  /// The version of these bytes.
+  public static let version: UInt8 = 1
+
+  /// The PSM of the record channel over BR/EDR.
+  public var psm: UInt16
+  public var mark: UInt32
+
+  public init(psm: UInt16, mark: UInt32) {
+    self.psm = psm
+    self.mark = mark
+  }
+
+  /// The pointer to a record.
+  public init(psm: UInt16, to record: NodeRecord, of service: BluetoothUUID) throws(NodeRecordRefusal) {
+    // FNV-1a: whoever lies with the mark makes us read a record in vain, or not again, and that he can do anyway.
+    var hash: UInt32 = 0x811C_9DC5
+    for byte in try record.attributes(of: service).element.encoded { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+    self.init(psm: psm, mark: hash)
+  }
+
+  /// Seven bytes, big-endian: version, PSM, mark. Longer ones are read as well: a later version adds at the end.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 7, bytes[0] == Self.version else { return nil }
+    let psm = UInt16(bytes[1]) << 8 | UInt16(bytes[2])
+    guard psm & 0x0101 == 1, psm >= 0x1001 else { return nil }
+    self.init(psm: psm, mark: bytes[3..<7].reduce(0) { $0 << 8 | UInt32($1) })
+  }
+
+  public var bytes: [UInt8] {
+    [Self.version, UInt8(psm >> 8), UInt8(psm & 0xFF)]
+      + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: mark >> UInt32($0)) }
+  }
+}

@@ -1,0 +1,124 @@
+import PiconetWire
+
+/// What inquiries have found: which devices have to be asked for their record, which nodes are there, and which are gone.
+///
+/// A node is gone when its device was missed by several whole inquiries in a row, because one alone misses devices; an inquiry that
+/// was broken off, for the radio's sake, counts for nothing.
+public struct InquiryTable: Sendable {
+  /// The most devices with the session's service.
+  public static let deviceLimit = 64
+  /// The most nodes of one device.
+  public static let nodeLimit = 8
+
+  /// What follows from a fact.
+  public enum Effect: Sendable, Hashable {
+    /// Ask the device for its record.
+    case read(BluetoothAddress, psm: UInt16)
+    /// New, or changed.
+    case seen(NodeRecord, on: BluetoothAddress)
+    case gone(PeerID, Incarnation)
+  }
+
+  private struct Device: Hashable {
+    var pointer: RecordPointer
+    /// The pointer under which `nodes` was read; nil: never, or in vain.
+    var known: RecordPointer?
+    var isBeingRead = false
+    /// How often it was asked in vain, one time after the other.
+    var failures = 0
+    /// The inquiry before which it is not asked again.
+    var notBefore = 0
+    var missed = 0
+    var wasSeen = true
+    var nodes: [NodeRecord] = []
+  }
+
+  private let service: BluetoothUUID
+  /// After how many inquiries without an answer a device is gone.
+  private let patience: Int
+  private var devices: [BluetoothAddress: Device] = [:]
+  /// How many inquiries there were.
+  private var round = 0
+
+  public init(service: BluetoothUUID, patience: Int = 3) {
+    self.service = service
+    self.patience = patience
+  }
+
+  /// A device answered an inquiry with this extended response.
+  public mutating func responded(_ address: BluetoothAddress, _ data: [UInt8]) -> [Effect] {
+    guard
+      let response = try? AdvertisingData(decoding: data, limit: AdvertisingData.Capacity.inquiryResponse),
+      response.services.contains(service), let pointer = response.serviceData(of: service).flatMap(RecordPointer.init)
+    else { return [] }
+    if devices[address] == nil, devices.count >= Self.deviceLimit { return [] }
+    var device = devices[address] ?? Device(pointer: pointer)
+    device.pointer = pointer
+    device.wasSeen = true
+    device.missed = 0
+    let mustRead = device.known != pointer && !device.isBeingRead && round >= device.notBefore
+    if mustRead { device.isBeingRead = true }
+    devices[address] = device
+    return mustRead ? [.read(address, psm: pointer.psm)] : []
+  }
+
+  /// What a device said when it was asked; nil: nothing. Then it is asked again when it answers the next inquiry, but ever more
+  /// seldom, down to every sixteenth.
+  public mutating func answered(_ address: BluetoothAddress, with records: [NodeRecord]?) -> [Effect] {
+    guard var device = devices[address] else { return [] }
+    device.isBeingRead = false
+    var effects: [Effect] = []
+    if let records {
+      let nodes = Array(records.prefix(Self.nodeLimit))
+      let left = device.nodes.filter { old in !nodes.contains { Self.isSame($0, old) } }
+      devices[address]?.nodes = nodes
+      effects = gone(left)
+      effects += nodes.filter { !device.nodes.contains($0) }.map { .seen($0, on: address) }
+      device.nodes = nodes
+      device.known = device.pointer
+      device.failures = 0
+    } else {
+      device.failures = min(device.failures + 1, 5)
+      device.notBefore = round + (1 << (device.failures - 1))
+    }
+    devices[address] = device
+    return effects
+  }
+
+  /// An inquiry has ended by itself.
+  public mutating func inquiryEnded() -> [Effect] {
+    round += 1
+    var effects: [Effect] = []
+    for address in devices.keys.sorted() {
+      guard var device = devices[address] else { continue }
+      device.missed = device.wasSeen ? 0 : device.missed + 1
+      device.wasSeen = false
+      if device.missed >= patience {
+        devices[address] = nil
+        effects += gone(device.nodes)
+      } else {
+        devices[address] = device
+      }
+    }
+    return effects
+  }
+
+  /// An inquiry was broken off: who answered has been seen, and nobody was missed.
+  public mutating func inquiryCancelled() {
+    round += 1
+    for address in devices.keys { devices[address]?.wasSeen = true }
+  }
+
+  /// How many devices are known.
+  public var count: Int { devices.count }
+
+  /// A host with several adapters may still be there on another one.
+  private func gone(_ nodes: [NodeRecord]) -> [Effect] {
+    let left = devices.values.flatMap(\.nodes)
+    return nodes.filter { node in !left.contains { Self.isSame($0, node) } }.map { .gone($0.peer, $0.incarnation) }
+  }
+
+  private static func isSame(_ one: NodeRecord, _ other: NodeRecord) -> Bool {
+    one.peer == other.peer && one.incarnation == other.incarnation
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+/// Two adapters that reach each other, one for each side: those of the virtual machine, or real ones.
+private let adapters = (ProcessInfo.processInfo.environment["PICONET_ADAPTERS"] ?? "").split(separator: ",").map(
+  String.init)
+
+@Suite(
+  "The programs over Bluetooth", .serialized,
+  .enabled(if: adapters.count >= 2, "needs two adapters in PICONET_ADAPTERS, as Tools/bluetooth-vm sets it"))
+struct BluetoothToolTests {
+  private func received(_ scene: ToolScene, _ photos: [String]) throws {
+    for photo in photos {
+      #expect(try scene.isSame(photo, scene.into + "/" + URL(filePath: photo).lastPathComponent))
+    }
+  }
+
+  private func run(_ program: String, _ arguments: String...) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  @Test("the sample photos are found by name and arrive byte for byte over", arguments: ["l2cap", "rfcomm", "le"])
+  func photos(transport: String) async throws {
+    try await ToolScene.run { scene in
+      let photos = try ToolScene.photos
+      let receiver = try await scene.receiver(
+        "--count", "\(photos.count)", "--transport", transport, "--adapter", adapters[0])
+      #expect(receiver.events("listening").first?["transports"] as? [String] == [transport])
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--transport", transport, "--adapter", adapters[1], ToolScene.samples)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      try received(scene, photos)
+      let sums = [sender, receiver].map { Set($0.events("stored").compactMap { $0["sha256"] as? String }) }
+      #expect(sums[0].count == photos.count && sums[0] == sums[1])
+      for process in [sender, receiver] {
+        #expect(process.events("connected").first?["transport"] as? String == transport)
+        #expect(process.error.contains("over \(transport)"))
+      }
+    }
+  }
+
+  @Test("a Bluetooth address is dialled without searching, with and without its number")
+  func address() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "2", "--transport", "bluetooth", "--adapter", adapters[0])
+      let addresses = try #require(receiver.events("listening").first?["addresses"] as? [String])
+      let full = try #require(addresses.first)
+      let device = String(full.prefix(17))
+      for (text, name) in [(full, "a.jpg"), (device, "b.jpg")] {
+        let sender = try scene.sender("--address", text, "--adapter", adapters[1], try scene.photo(name))
+        #expect(await sender.end() == 0, "\(text): \(sender.error)")
+        #expect(sender.events("connected").first?["transport"] as? String != "tcp")
+      }
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.received() == ["a.jpg", "b.jpg"])
+    }
+  }
+
+  @Test("with no transport named, TCP is used where both share a network")
+  func prefersNetwork() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1", "--adapter", adapters[0])
+      let sender = try scene.sender("--to", "Kitchen", "--adapter", adapters[1], try scene.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      #expect(sender.events("connected").first?["transport"] as? String == "tcp")
+    }
+  }
+
+  @Test("with the adapter off and no transport named, TCP is used and nothing is said of it")
+  func adapterOff() async throws {
+    try await ToolScene.run { scene in
+      try #require(try run("/usr/bin/env", "hciconfig", adapters[1], "down") == 0)
+      defer { _ = try? run("/usr/bin/env", "hciconfig", adapters[1], "up") }
+      let receiver = try await scene.receiver("--count", "1", "--adapter", adapters[0])
+      let sender = try scene.sender("--to", "Kitchen", "--adapter", adapters[1], try scene.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      #expect(sender.events("connected").first?["transport"] as? String == "tcp")
+    }
+  }
+
+  @Test(
+    "with IP gone and no transport named, Bluetooth is used",
+    .enabled(
+      if: FileManager.default.fileExists(atPath: "/run/btshim"), "only the virtual machine may lose its loopback"))
+  func networkGone() async throws {
+    try await ToolScene.run { scene in
+      try #require(try run("/usr/bin/env", "ip", "link", "set", "lo", "down") == 0)
+      defer { _ = try? run("/usr/bin/env", "ip", "link", "set", "lo", "up") }
+      let photo = try scene.photo("a.jpg")
+      let receiver = try scene.start(
+        "imagerecv",
+        [
+          "--json", "--name", "Kitchen", "--directory", scene.into, "--accept", "all", "--count", "1", "--adapter",
+          adapters[0],
+        ],
+        state: "Kitchen", isLoopbackOnly: false)
+      #expect(await receiver.shows("\"listening\""), "\(receiver.error)")
+      let sender = try scene.start(
+        "imagesend", ["--json", "--to", "Kitchen", "--adapter", adapters[1], photo], state: "sender",
+        isLoopbackOnly: false)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(sender.events("connected").first?["transport"] as? String != "tcp")
+      try received(scene, [photo])
+    }
+  }
+
+  @Test("ping, scan and cat work over", arguments: ["l2cap", "rfcomm"])
+  func piconet(transport: String) async throws {
+    try await ToolScene.run { scene in
+      let here = [
+        "--transport", transport, "--adapter", adapters[0], "--name", "Kitchen", "--accept", "all", "--listen",
+      ]
+      let there = ["--transport", transport, "--adapter", adapters[1]]
+      let echo = try scene.start("piconet", ["ping"] + here, state: "Kitchen")
+      #expect(await echo.shows("Listening as 'Kitchen'"), "\(echo.error)")
+      let scan = try scene.start("piconet", ["scan", "--timeout", "20"] + there, state: "s")
+      #expect(await scan.shows("found   Kitchen ("), "\(scan.error)")
+      #expect(scan.output.contains("\(transport) "))
+      scan.send(signal: SIGINT)
+      #expect(await scan.end() == 0)
+      let ping = try scene.start("piconet", ["ping", "-c5", "-i50ms", "Kitchen"] + there, state: "s")
+      #expect(await ping.end() == 0, "\(ping.error)")
+      #expect(ping.output.contains("5 sent, 5 received, 0% lost, over \(transport)"))
+      echo.send(signal: SIGINT)
+      #expect(await echo.end() == 0)
+      let (file, got) = (try scene.photo("file", size: 1_000_003), scene.folder.path + "/got")
+      let listener = try scene.start("piconet", ["cat"] + here, state: "Kitchen", output: got)
+      #expect(await listener.shows("Listening as 'Kitchen'"), "\(listener.error)")
+      let cat = try scene.start("piconet", ["cat", "Kitchen"] + there, state: "s", input: file)
+      #expect(await cat.end() == 0, "\(cat.error)")
+      #expect(await listener.end() == 0, "\(listener.error)")
+      #expect(try scene.isSame(file, got))
+    }
+  }
+
+  @Test("an adapter that is not there is refused with those that are")
+  func noSuchAdapter() async throws {
+    try await ToolScene.run { scene in
+      let sender = try scene.sender("--adapter", "hci99", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 2)
+      #expect(sender.error.contains("no Bluetooth adapter is called hci99; there is: "))
+      #expect(sender.events("failed").first?["reason"] as? String == "no-adapter")
+    }
+  }
+
+  @Test("the doctor sees the adapters, in time")
+  func doctor() async throws {
+    let doctor = try ToolProcess("piconet", ["doctor"], environment: [:])
+    let status = await doctor.end(within: .seconds(20))
+    #expect(status == 0 || status == 1)
+    for adapter in adapters where adapter.hasPrefix("hci") {
+      #expect(doctor.output.contains("\(adapter) ("), "\(doctor.output)")
+    }
+  }
+}

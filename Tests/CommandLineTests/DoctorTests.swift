@@ -1,0 +1,254 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+/// A machine on which everything is as it should be.
+private let good = DoctorFacts(
+  kernelRelease: "6.12.1", hasKernelModule: true,
+  adapters: [.init(name: "hci0", address: "00:AA:01:00:00:00", isPowered: true, advertisements: 5)],
+  switches: [.init(name: "hci0")], isDaemonRunning: true, daemonVersion: "5.66", bus: .answered, servesSDP: true,
+  mayUseRadioSwitch: true, isInBluetoothGroup: true,
+  interfaces: [.init(name: "lo", isLoopback: true, hasMulticast: false), .init(name: "eth0")])
+
+private func changed(_ change: (inout DoctorFacts) -> Void) -> DoctorFacts {
+  var facts = good
+  change(&facts)
+  return facts
+}
+
+extension DoctorFacts {
+  fileprivate func finding(_ word: String) -> Finding? { findings.first { $0.word == word } }
+}
+
+@Suite("What the doctor makes of the facts")
+struct DoctorTests {
+  @Test("a good machine has nothing but ok, over both ways")
+  func allIsWell() {
+    #expect(good.findings.allSatisfy { $0.severity == .ok && $0.advice == nil })
+    #expect(good.findings.last == Finding("sum.both", .ok, "others can be reached over TCP and over Bluetooth"))
+    #expect(DoctorProgram.exitStatus(good.findings) == 0)
+    #expect(good.finding("bluetoothd.running")?.text == "bluetoothd 5.66 is running")
+  }
+
+  @Test("a kernel without Bluetooth is a warning with the advice that fits, and nothing is said of what needs it")
+  func kernel() {
+    for (module, advice) in [
+      (true as Bool?, "modprobe bluetooth"), (false, "install linux-image-amd64"), (nil, "CONFIG_BT"),
+    ] {
+      let facts = changed {
+        $0.l2capFailure = "Address family not supported by protocol"
+        $0.hasKernelModule = module
+        $0.adapters = []
+      }
+      #expect(facts.finding("kernel.sockets")?.severity == .warning)
+      #expect(facts.finding("kernel.sockets")?.advice?.contains(advice) == true)
+      #expect(!facts.findings.contains { ["adapter", "bluetoothd", "dbus", "sdp", "permission"].contains($0.area) })
+      #expect(facts.findings.last?.word == "sum.tcp")
+      #expect(DoctorProgram.exitStatus(facts.findings) == 0)
+    }
+    #expect(changed { $0.rfcommFailure = "Protocol not supported" }.finding("kernel.rfcomm")?.severity == .warning)
+    let bare = changed {
+      $0.hasBluetoothBuild = false
+      $0.adapters = []
+    }
+    #expect(bare.finding("kernel.build")?.severity == .warning)
+  }
+
+  @Test("no adapter is a warning, one that no driver has taken a problem")
+  func noAdapter() {
+    #expect(changed { $0.adapters = [] }.finding("adapter.none")?.severity == .warning)
+    let facts = changed {
+      $0.adapters = []
+      $0.driverlessDevices = ["8087:0a2b"]
+    }
+    #expect(facts.finding("adapter.none") == nil)
+    #expect(facts.finding("adapter.driver")?.text.contains("8087:0a2b") == true)
+    #expect(DoctorProgram.exitStatus(facts.findings) == 1)
+  }
+
+  @Test("an adapter without an address misses firmware")
+  func firmware() {
+    let facts = changed { $0.adapters[0].address = "00:00:00:00:00:00" }
+    #expect(facts.finding("adapter.firmware")?.severity == .problem)
+    #expect(facts.finding("adapter.up") == nil)
+    #expect(facts.findings.last?.word == "sum.tcp")
+  }
+
+  @Test("an adapter that is off is a problem; a block is named as the thing to mend first")
+  func down() {
+    let off = changed { $0.adapters[0].isUp = false }
+    #expect(off.finding("adapter.down")?.advice?.hasPrefix("bluetoothctl power on") == true)
+    #expect(changed { $0.adapters[0].isPowered = false }.finding("adapter.down")?.severity == .problem)
+    let other = DoctorFacts.Adapter(name: "hci1", address: "00:AA:01:01:00:01", isUp: false)
+    let spare = changed { $0.adapters.append(other) }
+    #expect(spare.finding("adapter.down")?.severity == .warning)
+    #expect(spare.findings.last?.word == "sum.both")
+    let alone = changed {
+      $0.adapters[0].isUp = false
+      $0.isDaemonRunning = false
+    }
+    #expect(alone.finding("adapter.down")?.advice?.hasPrefix("start bluetoothd, or: sudo hciconfig hci0 up") == true)
+    let blocked = changed {
+      $0.adapters[0].isUp = false
+      $0.switches[0].isSoftBlocked = true
+    }
+    #expect(blocked.finding("adapter.down")?.advice == "unblock it first, see below")
+    #expect(blocked.finding("rfkill.soft")?.advice == "rfkill unblock bluetooth")
+  }
+
+  @Test("rfkill: soft and hard blocks are problems, and who may not unblock is told so")
+  func rfkill() {
+    let soft = changed {
+      $0.switches[0].isSoftBlocked = true
+      $0.mayUseRadioSwitch = false
+    }
+    #expect(soft.finding("rfkill.soft")?.advice?.hasPrefix("sudo rfkill unblock bluetooth") == true)
+    let hard = changed {
+      $0.switches[0].isSoftBlocked = true
+      $0.switches[0].isHardBlocked = true
+      $0.adapters[0].isUp = false
+    }
+    #expect(hard.finding("rfkill.hard")?.severity == .problem)
+    #expect(hard.finding("rfkill.soft") == nil)
+    #expect(hard.findings.last?.word == "sum.tcp")
+  }
+
+  @Test("an adapter of one kind only is a warning; without places for LE advertising too")
+  func kinds() {
+    #expect(changed { $0.adapters[0].hasLE = false }.finding("adapter.le")?.severity == .warning)
+    #expect(changed { $0.adapters[0].hasBREDR = false }.finding("adapter.bredr")?.severity == .warning)
+    for count in [nil, 0] as [Int?] {
+      let facts = changed { $0.adapters[0].advertisements = count }
+      #expect(facts.finding("adapter.advertising")?.severity == .warning)
+    }
+    #expect(
+      changed { $0.adapters[0].isDiscoverable = true }.finding("adapter.discoverable")?.text == "hci0 is discoverable")
+  }
+
+  @Test("bluetoothd that does not run is a problem, unless the headless way is possible")
+  func daemon() {
+    let stopped = changed {
+      $0.isDaemonRunning = false
+      $0.bus = .refused("org.freedesktop.DBus.Error.ServiceUnknown")
+      $0.servesSDP = false
+    }
+    #expect(stopped.finding("bluetoothd.stopped")?.severity == .problem)
+    #expect(stopped.finding("sdp.silent")?.severity == .warning)
+    #expect(stopped.finding("permission.headless")?.severity == .warning)
+    #expect(stopped.finding("dbus.absent") == nil)
+    #expect(stopped.findings.last?.word == "sum.tcp")
+    var headless = stopped
+    headless.hasNetAdmin = true
+    headless.hasNetRaw = true
+    #expect(headless.finding("bluetoothd.stopped")?.severity == .warning)
+    #expect(headless.findings.last?.word == "sum.both")
+  }
+
+  @Test("each way in which D-Bus fails is a problem of its own, with its own advice")
+  func bus() {
+    let denied = "org.freedesktop.DBus.Error.AccessDenied"
+    for (member, advice) in [
+      (true as Bool?, "log in anew"), (false, "adduser $USER bluetooth"), (nil, "/etc/dbus-1/system.d/bluetooth.conf"),
+    ] {
+      let facts = changed {
+        $0.bus = .refused(denied)
+        $0.isInBluetoothGroup = member
+      }
+      #expect(facts.finding("dbus.denied")?.severity == .problem)
+      #expect(facts.finding("dbus.denied")?.advice?.contains(advice) == true)
+      #expect(facts.findings.last?.word == "sum.tcp")
+    }
+    #expect(changed { $0.bus = .silent }.finding("dbus.silent")?.severity == .problem)
+    #expect(
+      changed { $0.bus = .unreachable("No such file or directory") }.finding("dbus.unreachable")?.severity == .problem)
+    #expect(changed { $0.bus = .refused("org.bluez.Error.X") }.finding("dbus.failed")?.text.contains("Error.X") == true)
+    let absent = changed { $0.bus = .refused("org.freedesktop.DBus.Error.ServiceUnknown") }
+    #expect(absent.finding("dbus.absent")?.severity == .problem)
+  }
+
+  @Test("TCP: an interface that others are on, the port of Multicast DNS, and what filters")
+  func network() {
+    let alone = changed { $0.interfaces = Array(good.interfaces.prefix(1)) }
+    #expect(alone.finding("network.none")?.severity == .warning)
+    #expect(alone.findings.last?.word == "sum.bluetooth")
+    for spoil in [
+      { $0.interfaces[1].isUp = false }, { $0.interfaces[1].hasMulticast = false },
+      { $0.interfaces[1].hasAddress = false }, { $0.chosenInterfaces = ["wlan0"] },
+    ] as [(inout DoctorFacts) -> Void] {
+      #expect(changed(spoil).finding("network.none") != nil)
+    }
+    #expect(changed { $0.chosenInterfaces = ["lo"] }.finding("network.loopback")?.severity == .warning)
+    let taken = changed { $0.multicastPortFailure = "Address already in use" }
+    #expect(taken.finding("network.port")?.severity == .warning)
+    #expect(taken.findings.last?.word == "sum.bluetooth")
+    for (firewall, advice) in [
+      ("ufw", "ufw allow"), ("firewalld", "firewall-cmd"), ("nftables", "nft list"), ("iptables", "iptables -L"),
+    ] {
+      let facts = changed { $0.firewalls = [firewall] }
+      #expect(facts.finding("firewall.present")?.advice?.contains(advice) == true)
+      #expect(DoctorProgram.exitStatus(facts.findings) == 0)
+    }
+  }
+
+  @Test("neither way is a problem of its own, but for a person who keeps to this machine")
+  func nothing() {
+    let facts = changed {
+      $0.l2capFailure = "Address family not supported by protocol"
+      $0.adapters = []
+      $0.interfaces = Array(good.interfaces.prefix(1))
+    }
+    #expect(facts.findings.last?.word == "sum.none")
+    #expect(DoctorProgram.exitStatus(facts.findings) == 1)
+    var chosen = facts
+    chosen.chosenInterfaces = ["lo"]
+    #expect(DoctorProgram.exitStatus(chosen.findings) == 0)
+  }
+
+  @Test("whatever is not ok says what to do, in one line")
+  func advice() {
+    let spoils: [(inout DoctorFacts) -> Void] = [
+      { $0.l2capFailure = "x" }, { $0.rfcommFailure = "x" }, { $0.adapters = [] }, { $0.adapters[0].isUp = false },
+      { $0.adapters[0].hasLE = false }, { $0.bus = .silent }, { $0.servesSDP = false }, { $0.interfaces = [] },
+      { $0.multicastPortFailure = "x" }, { $0.firewalls = ["ufw"] }, { $0.switches[0].isHardBlocked = true },
+    ]
+    for spoil in spoils {
+      let findings = changed(spoil).findings
+      #expect(findings.contains { $0.severity != .ok })
+      for finding in findings {
+        #expect(finding.severity == .ok || finding.advice != nil, "\(finding.word)")
+        #expect(!finding.text.contains("\n") && finding.advice?.contains("\n") != true)
+      }
+    }
+  }
+
+  @Test("people see a line and what to do below it, programs an object a line")
+  func output() throws {
+    let finding = Finding("rfkill.soft", .problem, "hci0 is blocked", advice: "rfkill unblock bluetooth")
+    #expect(
+      DoctorProgram.humanText([finding])
+        == "problem  rfkill      hci0 is blocked\n         -> rfkill unblock bluetooth\n")
+    #expect(
+      DoctorProgram.jsonLine(finding)
+        == #"{"finding":"rfkill.soft","severity":"problem","text":"hci0 is blocked","advice":"rfkill unblock bluetooth"}"#
+        + "\n")
+  }
+
+  @Test("looking at this machine gives a verdict")
+  func thisMachine() async {
+    let findings = await onItsOwnThread { DoctorFacts.collected(.current).findings }
+    #expect(findings?.last?.area == "sum")
+  }
+
+  @Test("what hangs is given up in time")
+  func inTime() async {
+    let (gate, open) = AsyncStream<Never>.makeStream()
+    let slow = InTime { () async -> Int in
+      for await _ in gate {}
+      return 1
+    }
+    #expect(await onItsOwnThread { slow?.value(until: .now + .milliseconds(50)) } == .some(nil))
+    open.finish()
+    #expect(await onItsOwnThread { slow?.value(until: .now + .seconds(60)) } == 1)
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("piconet at work over loopback")
+struct PiconetToolTests {
+  private func listener(
+    _ scene: ToolScene, _ command: String, _ arguments: String..., input: String? = nil, output: String? = nil
+  ) async throws -> ToolProcess {
+    let listener = try scene.start(
+      "piconet", [command, "--listen", "--name", "Kitchen", "--accept", "all"] + arguments, state: "Kitchen",
+      input: input, output: output)
+    try #require(await listener.shows("Listening as 'Kitchen'"), "\(listener.error)")
+    return listener
+  }
+
+  private func address(_ listener: ToolProcess) throws -> String {
+    let line = try #require(listener.error.split(separator: "\n").first { $0.hasPrefix("Listening as") })
+    return try #require(line.split(separator: " ").last.map(String.init))
+  }
+
+  @Test("ping finds by name, measures, names the transport and ends with 0")
+  func ping() async throws {
+    try await ToolScene.run { scene in
+      let listener = try await listener(scene, "ping")
+      let ping = try scene.start("piconet", ["ping", "-c3", "-i10ms", "Kitchen"], state: "p")
+      #expect(await ping.end() == 0, "\(ping.error)")
+      #expect(ping.output.contains("over tcp, 127.0.0.1:"))
+      for number in 1...3 { #expect(ping.output.contains("64 bytes from Kitchen: seq=\(number) time=")) }
+      #expect(ping.output.contains("3 sent, 3 received, 0% lost, over tcp\nround trip min/avg/max = "))
+      let large = try scene.start("piconet", ["ping", "-c2", "-i10ms", "-s90000", try address(listener)], state: "p")
+      #expect(await large.end() == 0, "\(large.error)")
+      #expect(large.output.contains("90008 bytes from Kitchen: seq=2"))
+      listener.send(signal: SIGINT)
+      #expect(await listener.end() == 0, "\(listener.error)")
+    }
+  }
+
+  @Test("Ctrl-C ends a ping with its figures and 0; a peer that goes ends it with 5")
+  func pingEnds() async throws {
+    try await ToolScene.run { scene in
+      let listener = try await listener(scene, "ping")
+      let ping = try scene.start("piconet", ["ping", "-i10ms", "Kitchen"], state: "p")
+      #expect(await ping.shows("seq=3 "))
+      ping.send(signal: SIGINT)
+      #expect(await ping.end() == 0, "\(ping.error)")
+      #expect(ping.output.contains("0% lost") || ping.output.contains("received, "))
+      let left = try scene.start("piconet", ["ping", "-i10ms", "Kitchen"], state: "p")
+      #expect(await left.shows("seq=3 "))
+      listener.send(signal: SIGTERM)
+      #expect(await listener.end() == 0)
+      #expect(await left.end() == 5, "\(left.error)")
+      #expect(left.output.contains("ping statistics"))
+    }
+  }
+
+  @Test("scan tells who comes and goes, with session, fingerprint and transports, and ends by itself or by Ctrl-C")
+  func scan() async throws {
+    try await ToolScene.run { scene in
+      let scan = try scene.start("piconet", ["scan"], state: "s")
+      let events = try scene.start("piconet", ["scan", "--json"], state: "s")
+      #expect(await scan.shows("Looking for peers of \(scene.session) over tcp, until Ctrl-C"))
+      let receiver = try await scene.receiver()
+      #expect(await scan.shows("found   Kitchen ("), "\(scan.error)")
+      #expect(scan.output.contains(") in \(scene.session): tcp 127.0.0.1:"))
+      #expect(await events.shows("\"found\""))
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 0)
+      #expect(await scan.shows("lost    Kitchen ("))
+      #expect(await events.shows("\"lost\""))
+      for process in [scan, events] {
+        process.send(signal: SIGINT)
+        #expect(await process.end() == 0, "\(process.error)")
+      }
+      let own = receiver.events("listening").first?["peer"] as? String
+      #expect(events.events("found").first?["peer"] as? String == own)
+      #expect(events.events("found").first?["transports"] as? [String] == ["tcp"])
+      let nobody = try scene.start("piconet", ["scan", "--timeout", "0.3"], state: "s")
+      #expect(await nobody.end() == 3)
+    }
+  }
+
+  @Test("cat carries megabytes both ways at once, byte for byte, and both ends of input")
+  func catBothWays() async throws {
+    try await ToolScene.run { scene in
+      let there = try scene.photo("there", size: 20_000_003)
+      let back = try scene.photo("back", size: 5_000_001)
+      let (gotThere, gotBack) = (scene.folder.path + "/got-there", scene.folder.path + "/got-back")
+      let listener = try await listener(scene, "cat", input: back, output: gotThere)
+      let cat = try scene.start("piconet", ["cat", "Kitchen"], state: "c", input: there, output: gotBack)
+      #expect(await cat.end() == 0, "\(cat.error)")
+      #expect(await listener.end() == 0, "\(listener.error)")
+      #expect(try scene.isSame(there, gotThere))
+      #expect(try scene.isSame(back, gotBack))
+      #expect(cat.error.contains("over tcp"))
+    }
+  }
+
+  @Test("cat with nothing to carry ends on both sides; an address does as well as a name")
+  func catNothing() async throws {
+    try await ToolScene.run { scene in
+      let listener = try await listener(scene, "cat", "--bind", "127.0.0.1:0")
+      let cat = try scene.start("piconet", ["cat", try address(listener)], state: "c")
+      #expect(await cat.end() == 0, "\(cat.error)")
+      #expect(await listener.end() == 0, "\(listener.error)")
+    }
+  }
+
+  @Test("a person need not type Ctrl-D once the other side has finished")
+  func catOnTerminal() async throws {
+    try await ToolScene.run { scene in
+      let text = scene.folder.path + "/text"
+      try Data("hello\n".utf8).write(to: URL(filePath: text))
+      let listener = try scene.start(
+        "piconet", ["cat", "--listen", "--name", "Kitchen", "--accept", "all"], state: "Kitchen", onTerminal: true)
+      #expect(await listener.shows("Listening as 'Kitchen'"))
+      let cat = try scene.start("piconet", ["cat", "Kitchen"], state: "c", input: text)
+      #expect(await cat.end() == 0, "\(cat.error)")
+      #expect(await listener.end() == 0, "\(listener.error)")
+      #expect(listener.output == "hello\n")
+    }
+  }
+
+  @Test("cat whose other side is killed in the middle ends with 5, and a signal shows as one")
+  func catLost() async throws {
+    try await ToolScene.run { scene in
+      let endless = scene.folder.path + "/fifo"
+      try #require(mkfifo(endless, 0o600) == 0)
+      let writer = open(endless, O_RDWR | O_CLOEXEC)
+      defer { close(writer) }
+      let listener = try await listener(scene, "cat", input: endless)
+      let cat = try scene.start("piconet", ["cat", "Kitchen"], state: "c", input: endless)
+      #expect(await cat.shows("Connected to Kitchen"))
+      #expect(await listener.shows("Connected to "))
+      listener.send(signal: SIGKILL)
+      #expect(await cat.end() == 5, "\(cat.error)")
+      let second = try await self.listener(scene, "cat", input: endless)
+      second.send(signal: SIGINT)
+      #expect(await second.end() == 130)
+    }
+  }
+
+  @Test("ping and cat are in sessions of their own, so one never reaches the other")
+  func apart() async throws {
+    try await ToolScene.run { scene in
+      let environment = [
+        "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": "\(scene.folder.path)/state-x", "HOME": scene.folder.path,
+      ]
+      let name = "Kitchen \(UUID().uuidString)"
+      let listener = try ToolProcess(
+        "piconet", ["ping", "--listen", "--accept", "all", "--name", name], environment: environment)
+      #expect(await listener.shows("Listening as"))
+      let cat = try ToolProcess("piconet", ["cat", try address(listener)], environment: environment)
+      #expect(await cat.end() == 3, "\(cat.error)")
+      #expect(cat.error.contains("another session"))
+      let lost = try ToolProcess("piconet", ["cat", "--timeout", "0.3", name], environment: environment)
+      #expect(await lost.end() == 3, "\(lost.error)")
+      listener.send(signal: SIGINT)
+      #expect(await listener.end() == 0)
+    }
+  }
+
+  @Test("doctor says something, in time, and its exit status agrees with its findings")
+  func doctor() async throws {
+    let doctor = try ToolProcess("piconet", ["doctor", "--json"], environment: [:])
+    let status = await doctor.end()
+    let findings = doctor.output.split(separator: "\n").compactMap {
+      try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String]
+    }
+    #expect(findings.count > 2, "\(doctor.output)")
+    #expect(status == (findings.contains { $0["severity"] == "problem" } ? 1 : 0))
+    let human = try ToolProcess("piconet", ["doctor"], environment: [:])
+    #expect(await human.end() == status)
+    #expect(human.output.contains("sum         "))
+  }
+
+  @Test("a wrong command line ends with 2 and shows the way out")
+  func usage() async throws {
+    for words in [[], ["pong"], ["ping", "--size=1T"], ["cat", "a", "b"], ["scan", "x"], ["doctor", "--all"]] {
+      let process = try ToolProcess("piconet", words, environment: [:])
+      #expect(await process.end() == 2)
+      #expect(process.error.contains("--help' for more information."), "\(process.error)")
+    }
+  }
+}

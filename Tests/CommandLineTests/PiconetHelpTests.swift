@@ -1,0 +1,215 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("The help texts of piconet, word for word")
+struct PiconetHelpTests {
+  @Test("piconet --help") func piconet() { #expect(PiconetProgram.help == piconetHelp) }
+
+  @Test("piconet doctor --help") func doctor() { #expect(doctorOptions.helpText() == doctorHelp) }
+
+  @Test("piconet scan --help") func scan() { #expect(scanOptions.helpText() == scanHelp) }
+
+  @Test("piconet ping --help") func ping() { #expect(pingOptions.helpText() == pingHelp) }
+
+  @Test("piconet cat --help") func cat() { #expect(catOptions.helpText() == catHelp) }
+}
+
+private let piconetHelp = """
+  Usage: piconet COMMAND [OPTION]...
+  See, measure and try what devices nearby are reached by.
+
+  Commands:
+    doctor    say what keeps this machine from reaching others
+    scan      show the peers nearby as they come and go
+    ping      measure the round trip to a peer, or answer others
+    cat       carry bytes between two terminals, files or pipes
+
+  'piconet COMMAND --help' lists a command's options.
+        --help              show this help and exit
+        --version           show the version and exit
+
+  """
+
+private let doctorHelp = """
+  Usage: piconet doctor [OPTION]...
+  Look what keeps this machine from reaching others over Bluetooth and TCP, and
+  what to do about it. Nothing is changed, nothing is sent, and no privilege is
+  needed.
+
+  Options:
+        --json                write one finding a line to standard output, as
+                              JSON
+    -q, --quiet               show problems and warnings only
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Exit status:
+    0                         no problem, though there may be warnings
+    1                         a problem was found
+    2                         the command line was wrong
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  """
+
+private let scanHelp = """
+  Usage: piconet scan [OPTION]...
+  Show the peers nearby as they come and go, with their addresses. What is seen
+  is what they say of themselves; nothing of it is proven, and nobody is
+  connected to.
+
+  Options:
+        --session=ID...       peers of the session called ID (default: those of
+                              imagerecv, piconet ping and piconet cat)
+        --timeout=SECONDS     end after this long (default: go on until
+                              interrupted); 1.5, 2m
+        --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
+                              what to look over (default auto: a common IP
+                              network, then Bluetooth; what this machine lacks is
+                              left out by itself)
+        --adapter=hciN        use this Bluetooth adapter (default: whichever
+                              there is); hci0, or its address
+        --json                write one event a line to standard output, as JSON
+    -q, --quiet               no notes, only peers and errors
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Exit status:
+    0                         a peer was seen, or the scan was interrupted
+    2                         the command line was wrong
+    3                         no peer was seen within --timeout
+    6                         a local file: the key can't be read or made
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  Examples:
+    piconet scan
+    piconet scan --timeout 5 --transport bluetooth --json
+
+  """
+
+private let pingHelp = """
+  Usage: piconet ping [OPTION]... [PEER|ADDRESS]
+    or:  piconet ping --listen [OPTION]...
+  Measure the round trip to a peer that runs 'piconet ping --listen', over the
+  encrypted session that files would go over. PEER is a name or a fingerprint;
+  ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without either it
+  is the only peer in sight, or the one you pick.
+
+  Options:
+    -c, --count=N             send N pings (default: go on until interrupted)
+    -i, --interval=SECONDS    wait so long between two pings (default 1); 0.2,
+                              10ms
+    -s, --size=BYTES          send so many bytes with each (default 56, at most
+                              90000)
+    -l, --listen              answer the pings of others until interrupted
+        --bind=HOST:PORT      with --listen: let TCP listen there (default: on
+                              every address, any free port), as in :4000
+        --accept=ask|known|all
+                              with --listen: whom to accept: ask each time, known
+                              peers only, or all (default ask)
+        --name=N              call this device so (default: the host's name)
+        --session=ID          only peers of the session called ID (default: this
+                              command's own)
+        --timeout=SECONDS     give up when no peer is found, or it does not
+                              answer, for this long (default 30); 1.5, 2m
+        --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
+                              what to go over (default auto: a common IP network,
+                              then Bluetooth; what this machine lacks is left out
+                              by itself)
+        --adapter=hciN        use this Bluetooth adapter (default: whichever
+                              there is); hci0, or its address
+    -q, --quiet               say nothing but errors
+    -v, --verbose...          say more
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Exit status:
+    0                         a ping came back, or --listen was interrupted
+    2 to 7                    as imagesend: wrong command line, no such peer,
+                              refused, lost, local, identity
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  Examples:
+    piconet ping --listen --name Kitchen --accept all
+    piconet ping --count 5 Kitchen
+    piconet ping --transport rfcomm 00:11:22:33:44:55
+
+  """
+
+private let catHelp = """
+  Usage: piconet cat [OPTION]... [PEER|ADDRESS]
+    or:  piconet cat --listen [OPTION]...
+  Carry bytes: what is read here from standard input is written there to standard
+  output, and the other way round, over an encrypted session. PEER is a name or a
+  fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55;
+  without either it is the only peer in sight, or the one you pick.
+
+  Options:
+    -l, --listen              wait for one peer
+        --bind=HOST:PORT      with --listen: let TCP listen there (default: on
+                              every address, any free port), as in :4000
+        --accept=ask|known|all
+                              with --listen: whom to accept: ask each time, known
+                              peers only, or all (default ask)
+        --name=N              call this device so (default: the host's name)
+        --session=ID          only peers of the session called ID (default: this
+                              command's own)
+        --timeout=SECONDS     give up when no peer is found, or it does not
+                              answer, for this long (default 30); 1.5, 2m
+        --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
+                              what to go over (default auto: a common IP network,
+                              then Bluetooth; what this machine lacks is left out
+                              by itself)
+        --adapter=hciN        use this Bluetooth adapter (default: whichever
+                              there is); hci0, or its address
+    -q, --quiet               say nothing but errors
+    -v, --verbose...          say more
+        --help                show this help and exit
+        --version             show the version and exit
+
+  Ends:
+                              When both sides have read the end of their input. A
+                              terminal need not be ended by Ctrl-D: the end of
+                              the other side's input is enough there. Where
+                              nothing is to be sent, give </dev/null.
+
+  Exit status:
+    0                         everything was carried, and both ends of input told
+    2 to 7                    as imagesend: wrong command line, no such peer,
+                              refused, lost, local, identity
+    130                       interrupted by a signal
+
+  Environment:
+    PICONET_INTERFACES        use these network interfaces only, as in
+                              eth0,wlan0; lo keeps to this machine, without
+                              Bluetooth unless --transport asks for it
+    XDG_STATE_HOME            piconet/ in it keeps this device's key and the
+                              peers it knows (default ~/.local/state)
+    POSIXLY_CORRECT           if set, options end at the first operand
+
+  Examples:
+    piconet cat --listen --accept all </dev/null >backup.tar
+    tar c photos | piconet cat Kitchen
+
+  """

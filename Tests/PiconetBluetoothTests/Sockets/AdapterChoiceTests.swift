@@ -1,0 +1,83 @@
+import PiconetEngine
+import PiconetSDP
+import Testing
+
+@testable import PiconetBluetooth
+
+@Suite struct AdapterChoiceTests {
+  private static let one = BluetoothAddress(rawValue: 1)
+  private static let two = BluetoothAddress(rawValue: 2)
+
+  private func choice(_ wanted: BluetoothConfiguration.Adapter, _ adapters: Adapter...) -> AdapterChoice {
+    AdapterChoice(wanted) { AdapterTable(adapters) }
+  }
+
+  private let noRoute = LinkFailure(.unreachable, "connect: No route to host (EHOSTUNREACH)")
+
+  @Test func anAdapterIsFoundByNameAndByAddress() throws {
+    let up = Adapter(name: "hci1", device: Self.two, isUp: true)
+    #expect(try choice(.named("hci1"), up).source(for: .l2cap).device == Self.two)
+    #expect(try choice(.address(Self.two), up).source(for: .l2cap).device == Self.two)
+    #expect(try choice(.any, up).source(for: .l2cap).device == SocketEnd.anyDevice)
+  }
+
+  @Test func anAdapterThatIsNotThereIsNamed() {
+    for wanted in [BluetoothConfiguration.Adapter.named("hci7"), .address(Self.one)] {
+      let choice = choice(wanted, Adapter(name: "hci0", device: Self.two, isUp: true))
+      let failure = #expect(throws: LinkFailure.self) { try choice.source(for: .rfcomm) }
+      #expect(failure?.code == .notAvailable)
+      #expect(failure?.detail.contains(wanted == .named("hci7") ? "hci7" : "00:00:00:00:00:01") == true)
+    }
+  }
+
+  @Test func noRouteSaysWhetherThereIsNoAdapterOrWhetherItIsOff() {
+    #expect(choice(.any).explain(noRoute, .l2cap).detail.contains("there is no Bluetooth adapter"))
+    let off = choice(.any, Adapter(name: "hci0", device: Self.one, isUp: false))
+    #expect(off.explain(noRoute, .l2cap).code == .notAvailable)
+    #expect(off.explain(noRoute, .l2cap).detail.contains("hci0 is switched off"))
+    let on = choice(.any, Adapter(name: "hci0", device: Self.one, isUp: true))
+    #expect(on.explain(noRoute, .l2cap) == noRoute)
+    let refused = LinkFailure(.refused)
+    #expect(off.explain(refused, .l2cap) == refused)
+  }
+
+  @Test func anAdapterWithoutLESaysSo() {
+    let choice = choice(.any, Adapter(name: "hci0", device: Self.one, isUp: true, hasLE: false))
+    #expect(choice.explain(noRoute, .le).detail == "hci0 can't do LE")
+    #expect(choice.explain(noRoute, .l2cap) == noRoute)
+    #expect(choice.usable(for: .le) == [])
+    #expect(choice.usable(for: .rfcomm) == [Self.one])
+  }
+
+  @Test func ofSeveralTheFirstThatIsOnCounts() {
+    let table = AdapterTable([
+      Adapter(name: "hci0", device: Self.one, isUp: false), Adapter(name: "hci1", device: Self.two, isUp: true),
+    ])
+    #expect(table.adapter(.any)?.name == "hci1")
+    #expect(AdapterTable([table.adapters[0]]).adapter(.any)?.name == "hci0")
+    #expect(AdapterTable([]).adapter(.any) == nil)
+  }
+
+  @Test func aListenerNeedsItsAdapterOnlyForItsName() throws {
+    #expect(try choice(.address(Self.one)).listeningDevice() == Self.one)
+    #expect(try choice(.any).listeningDevice() == SocketEnd.anyDevice)
+    #expect(throws: LinkFailure.self) { try choice(.named("hci0")).listeningDevice() }
+  }
+}
+
+@Suite struct SocketKindTests {
+  @Test func numbersThatNobodyCanListenOnAreInvalid() {
+    #expect(SocketKind.l2cap.isValid(port: 0x1011))
+    #expect(!SocketKind.l2cap.isValid(port: 0x1010), "PSMs are odd")
+    #expect(!SocketKind.l2cap.isValid(port: 0x1101), "their upper byte is even")
+    #expect(SocketKind.rfcomm.isValid(port: 30))
+    #expect(!SocketKind.rfcomm.isValid(port: 31))
+    #expect(SocketKind.le.isValid(port: 0x80))
+    #expect(!SocketKind.le.isValid(port: 0x100))
+    for kind in SocketKind.allCases {
+      #expect(!kind.isValid(port: 0))
+      #expect(SocketKind(kind.transport) == kind)
+    }
+    #expect(SocketKind(.tcp) == nil)
+  }
+}

@@ -1,0 +1,181 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+import Testing
+
+@testable import PiconetBluetooth
+
+/// The transports between two adapters, one after the other: they share the adapters.
+@Suite(.serialized, .enabled(if: VirtualAdapters.areThere, VirtualAdapters.reason)) struct BluetoothTransportTests {
+  static let kinds = SocketKind.allCases
+
+  @Test(arguments: kinds) func bytesOfManySizesComeBackWhole(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let (dialled, accepted) = try await net.pair()
+      for count in [1, 2, 47, 671, 672, 1016, 1017, 1018, 2038, 8164, 16_000, 32_667, 32_668, 32_669, 65_536, 300_000] {
+        let bytes = someBytes(count, seed: UInt64(count))
+        async let there = Pump.run(accepted, net.loop, wanted: count)
+        async let sent = Pump.run(dialled, net.loop, writing: bytes, wanted: 0)
+        _ = await sent
+        #expect(await there.bytes == bytes, "\(count) bytes there")
+        async let back = Pump.run(dialled, net.loop, wanted: count)
+        _ = await Pump.run(accepted, net.loop, writing: bytes, wanted: 0)
+        #expect(await back.bytes == bytes, "\(count) bytes back")
+      }
+    }
+  }
+
+  @Test(arguments: kinds) func aSmallReadLosesNothingOfAnSDU(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let (dialled, accepted) = try await net.pair()
+      let bytes = someBytes(20_000)
+      async let there = Pump.run(accepted, net.loop, wanted: bytes.count, bufferSize: 77)
+      _ = await Pump.run(dialled, net.loop, writing: bytes, wanted: 0)
+      #expect(await there.bytes == bytes)
+    }
+  }
+
+  @Test(arguments: kinds) func bothDirectionsGoAtOnce(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let (dialled, accepted) = try await net.pair()
+      let (one, other) = (someBytes(1_000_000, seed: 2), someBytes(1_000_000, seed: 3))
+      async let there = Pump.run(accepted, net.loop, writing: other, wanted: one.count)
+      let back = await Pump.run(dialled, net.loop, writing: one, wanted: other.count)
+      #expect(await there.bytes == one)
+      #expect(back.bytes == other)
+    }
+  }
+
+  @Test(arguments: kinds) func anOrderlyCloseDeliversTheLastByte(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      for seed in 1...3 {
+        let (dialled, accepted) = try await net.pair()
+        let bytes = someBytes(300_000, seed: UInt64(seed))
+        async let there = Pump.run(accepted, net.loop, wanted: .max)
+        _ = await Pump.run(dialled, net.loop, writing: bytes, wanted: 0) { $0.close(abort: false) }
+        let outcome = await there
+        #expect(outcome.bytes == bytes, "\(outcome.bytes.count) bytes")
+        #expect(outcome.end == .end)
+        await net.close(accepted)
+      }
+    }
+  }
+
+  @Test(arguments: kinds) func whatNobodyListensForIsRefused(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let device = try VirtualAdapters.device(1)
+      let port: UInt16 = kind == .rfcomm ? 29 : kind == .l2cap ? 0x1077 : 0xF7
+      let place = BluetoothPlace(device: device, port: port)
+      let result = await net.dial(TransportAddress(kind: kind.transport, text: place.description))
+      guard case .failure(let failure) = result else {
+        Issue.record("connected")
+        return
+      }
+      #expect(failure.code == .refused, "\(failure)")
+      #expect(failure.detail.contains(place.description))
+    }
+  }
+
+  @Test(arguments: kinds) func aDeviceThatIsNotThereIsDown(_ kind: SocketKind) async throws {
+    try await withNet(kind, { $0.dial.timeLimit = .seconds(3) }) { net in
+      let place = BluetoothPlace(
+        device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: kind == .l2cap ? 0x1001 : 5)
+      let result = await net.dial(TransportAddress(kind: kind.transport, text: place.description))
+      guard case .failure(let failure) = result else {
+        Issue.record("connected")
+        return
+      }
+      // LE looks for advertisements, and nothing says that there will be none.
+      #expect(failure.code == (kind == .le ? .timedOut : .hostDown), "\(failure)")
+    }
+  }
+
+  @Test(arguments: kinds) func severalPlacesAreTriedInTurn(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let address = try await net.listen()
+      let device = try VirtualAdapters.device(1)
+      let wrong = BluetoothPlace(device: device, port: kind == .rfcomm ? 29 : kind == .l2cap ? 0x1077 : 0xF7)
+      let result = await net.dial(TransportAddress(kind: kind.transport, text: wrong.description), address)
+      #expect(throws: Never.self) { try result.get() }
+    }
+  }
+
+  @Test(arguments: kinds) func aDialThatIsCancelledEndsOnceAsCancelled(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let address = try await net.listen()
+      let nowhere = BluetoothPlace(device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: 5).description
+      for text in [address.text, nowhere.replacing("/5", with: kind == .l2cap ? "/0x1001" : "/5")] {
+        for rounds in 0..<4 {
+          // Over a link that is up a dial may be through before the cancel comes; after it nothing but that counts.
+          let code: LinkFailure.Code? = await withCheckedContinuation { continuation in
+            net.loop.execute {
+              let isCancelled = Flag()
+              let dial = net.dialler.dial([TransportAddress(kind: kind.transport, text: text)]) { result in
+                switch result {
+                case .failure(let failure): continuation.resume(returning: isCancelled.value ? failure.code : nil)
+                case .success(let link):
+                  link.close(abort: true)
+                  continuation.resume(returning: isCancelled.value ? .other : nil)
+                }
+              }
+              cancel(dial, isCancelled, after: rounds, net.loop)
+            }
+          }
+          #expect(code == .cancelled || (code == nil && rounds > 0))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: kinds) func aHundredConnectsLeaveNoDescriptor(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let first = try await net.pair()
+      let before = descriptorCount()
+      let clock = ContinuousClock()
+      var times: [Duration] = []
+      for _ in 0..<100 {
+        // RFCOMM takes one connection to a channel at a time.
+        if kind == .rfcomm, times.isEmpty {
+          await net.close(first.dialled)
+          await net.close(first.accepted)
+        }
+        let start = clock.now
+        let (dialled, accepted) = try await net.pair()
+        times.append(clock.now - start)
+        await net.close(dialled)
+        #expect(await Pump.run(accepted, net.loop, wanted: .max).end == .end)
+        await net.close(accepted)
+      }
+      times.sort()
+      print("connect \(kind): median \(times[50]), 95 % \(times[95])")
+      #expect(descriptorCount() <= before)
+    }
+  }
+
+  @Test(arguments: kinds) func throughput(_ kind: SocketKind) async throws {
+    try await withNet(kind) { net in
+      let (dialled, accepted) = try await net.pair()
+      let bytes = someBytes(kind == .le ? 2 << 20 : 8 << 20)
+      let start = ContinuousClock().now
+      async let there = Pump.run(accepted, net.loop, wanted: bytes.count)
+      _ = await Pump.run(dialled, net.loop, writing: bytes, wanted: 0)
+      let outcome = await there
+      let time = ContinuousClock().now - start
+      print(
+        "throughput \(kind): \(Double(bytes.count) / (Double(time.wholeNanoseconds) / 1e9) / 1e6) MB/s, \(outcome.reads) reads"
+      )
+      #expect(outcome.bytes == bytes)
+    }
+  }
+}
+
+/// Cancels after so many turns of the loop's queue; the loop looks at no descriptor between them.
+private func cancel(_ dial: any DialCancellation, _ isCancelled: Flag, after turns: Int, _ loop: EventLoop) {
+  if turns > 0 { return loop.executeLater { cancel(dial, isCancelled, after: turns - 1, loop) } }
+  isCancelled.value = true
+  dial.cancel()
+}
+
+private final class Flag {
+  var value = false
+}

@@ -1,0 +1,117 @@
+import PiconetEngine
+import PiconetSDP
+import Testing
+
+@testable import PiconetBluetooth
+
+@Suite struct DialSequenceTests {
+  private let first = BluetoothPlace("00:00:00:00:00:01/3")!
+  private let second = BluetoothPlace("00:00:00:00:00:02/3")!
+  private let unnumbered = BluetoothPlace("00:00:00:00:00:03")!
+  private let start = Instant(nanoseconds: 1_000_000_000)
+  private let refused = LinkFailure(.refused, "no")
+
+  private func after(_ seconds: Double) -> Instant { start + .milliseconds(Int(seconds * 1000)) }
+
+  @Test func placesAreTriedInOrderAndEveryFailureIsKept() {
+    var sequence = DialSequence()
+    #expect(sequence.start([first, second], at: start) == [.open(step: 1, first)])
+    #expect(sequence.failed(1, refused, at: start) == [.open(step: 2, second)])
+    let losses = [first, second].map { DialSequence.Loss(subject: $0.description, failure: refused) }
+    #expect(sequence.failed(2, refused, at: start) == [.finished(.failed(losses))])
+    #expect(sequence.nextDeadline == nil)
+  }
+
+  @Test func theFirstThatConnectsWins() {
+    var sequence = DialSequence()
+    _ = sequence.start([first, second], at: start)
+    _ = sequence.failed(1, refused, at: start)
+    #expect(sequence.connected(1) == [], "an earlier step has no say")
+    #expect(sequence.connected(2) == [.finished(.connected(step: 2))])
+    #expect(sequence.failed(2, refused, at: start) == [])
+    #expect(sequence.cancel() == [])
+  }
+
+  @Test func aPlaceWithoutANumberIsAskedForIt() {
+    var sequence = DialSequence()
+    #expect(sequence.start([unnumbered], at: start) == [.lookUp(step: 1, unnumbered)])
+    #expect(sequence.connected(1) == [], "a question does not connect")
+    var found = unnumbered
+    found.port = 7
+    #expect(sequence.found(1, [7, 9], at: start) == [.open(step: 2, found)])
+    found.port = 9
+    #expect(sequence.failed(2, refused, at: start) == [.open(step: 3, found)])
+  }
+
+  @Test func noNumberAtAllIsNoService() {
+    var sequence = DialSequence()
+    _ = sequence.start([unnumbered], at: start)
+    let loss = DialSequence.Loss(subject: unnumbered.description, failure: LinkFailure(.noService))
+    #expect(sequence.found(1, [], at: start) == [.finished(.failed([loss]))])
+  }
+
+  @Test(arguments: [LinkFailure.Code.busy, .reset]) func aBusyPlaceIsTriedAgainAfterAPauseAndNotForEver(
+    code: LinkFailure.Code
+  ) {
+    var configuration = DialSequence.Configuration()
+    configuration.busyRetries = 2
+    var sequence = DialSequence(configuration)
+    let busy = LinkFailure(code)
+    #expect(sequence.start([first], at: start) == [.open(step: 1, first)])
+    #expect(sequence.failed(1, busy, at: start) == [])
+    #expect(sequence.nextDeadline == after(0.1))
+    #expect(sequence.deadlineReached(at: after(0.05)) == [])
+    #expect(sequence.deadlineReached(at: after(0.1)) == [.open(step: 2, first)])
+    #expect(sequence.failed(2, busy, at: after(0.1)) == [])
+    #expect(sequence.deadlineReached(at: after(0.2)) == [.open(step: 3, first)])
+    let loss = DialSequence.Loss(subject: first.description, failure: busy)
+    #expect(sequence.failed(3, busy, at: after(0.2)) == [.finished(.failed([loss]))])
+  }
+
+  @Test func nobodyTakesTheTimeOfTheOthers() {
+    var sequence = DialSequence()
+    _ = sequence.start([first, second], at: start)
+    #expect(sequence.nextDeadline == after(5))
+    #expect(sequence.deadlineReached(at: after(5)) == [.close(step: 1), .open(step: 2, second)])
+    #expect(sequence.nextDeadline == after(10))
+    let effects = sequence.deadlineReached(at: after(10))
+    guard effects.count == 2, case .finished(.failed(let losses)) = effects[1] else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(effects[0] == .close(step: 2))
+    #expect(losses.map(\.failure.code) == [.timedOut, .timedOut])
+  }
+
+  @Test func aCancelClosesWhatIsUnderWayAndEndsOnce() {
+    var idle = DialSequence()
+    #expect(idle.cancel() == [.finished(.cancelled)])
+    #expect(idle.start([first], at: start) == [])
+    var opening = DialSequence()
+    _ = opening.start([first], at: start)
+    #expect(opening.cancel() == [.close(step: 1), .finished(.cancelled)])
+    #expect(opening.cancel() == [])
+    var pausing = DialSequence()
+    _ = pausing.start([first], at: start)
+    _ = pausing.failed(1, LinkFailure(.busy), at: start)
+    #expect(pausing.cancel() == [.finished(.cancelled)])
+  }
+
+  @Test func noPlaceFailsAtOnceWithWhatIsWrongAlready() {
+    var sequence = DialSequence()
+    let loss = DialSequence.Loss(subject: "kitchen", failure: LinkFailure(.notAvailable))
+    #expect(sequence.start([], losses: [loss], at: start) == [.finished(.failed([loss]))])
+  }
+
+  @Test func theListOfPlacesIsBounded() {
+    var sequence = DialSequence()
+    let many = (1...100).map { BluetoothPlace(device: BluetoothAddress(rawValue: UInt64($0)), port: 3) }
+    var effects = sequence.start(many + many, at: start)
+    var steps = 0
+    while case .open(let step, _)? = effects.first {
+      steps += 1
+      effects = sequence.failed(step, refused, at: start)
+    }
+    #expect(steps == DialSequence.Configuration().placeLimit)
+  }
+}

@@ -1,0 +1,103 @@
+import Piconet
+
+/// What `piconet ping` and `piconet cat` have in common: one peer, or waiting for one.
+struct LinkArguments: Hashable, Sendable {
+  /// nil: the only peer in sight, or the one that the person picks.
+  var target: DialTarget?
+  /// Wait to be reached.
+  var listens = false
+  /// Where TCP listens; nil: every address, any free port.
+  var bind: HostAndPort?
+  var accept: AcceptPolicy = .ask
+  /// nil: the host's name.
+  var name: String?
+  /// nil: the command's own session.
+  var session: String?
+  var timeout: Duration = .seconds(30)
+  var transport = TransportOptions()
+  var verbosity = Verbosity()
+
+  func check() throws(UsageError) {
+    if listens, target != nil { throw UsageError("--listen waits for a peer and takes none to reach") }
+    if !listens, bind != nil { throw UsageError("--bind says where --listen listens, which was not given") }
+    var place: DialPlace?
+    if case .place(let given) = target { place = given }
+    try transport.check(address: place)
+    if bind != nil, transport.choice.isBluetoothOnly {
+      throw UsageError("'--bind' is for TCP and contradicts '--transport \(transport.choice.rawValue)'")
+    }
+  }
+}
+
+/// Whom the operand of `piconet ping` and `piconet cat` means.
+enum DialTarget: Hashable, Sendable {
+  case place(DialPlace)
+  case peer(Recipient)
+
+  /// What looks like an address is one; a peer with such a name goes by its fingerprint.
+  init(_ argument: OptionArgument) throws(UsageError) {
+    if let place = try? DialPlace(argument) {
+      self = .place(place)
+      return
+    }
+    do throws(UnacceptableValue) {
+      let recipient = try Recipient(argument)
+      guard recipient != .all else { throw .because("one peer is meant, not all") }
+      self = .peer(recipient)
+    } catch {
+      guard case .because(let reason) = error else { throw UsageError("invalid operand") }
+      throw UsageError("invalid peer '\(displaySafe(argument.text))': \(reason)")
+    }
+  }
+}
+
+/// The arguments of a command with one link.
+protocol LinkCommandArguments: TransportArguments {
+  var link: LinkArguments { get set }
+}
+
+extension LinkCommandArguments {
+  var transport: TransportOptions {
+    get { link.transport }
+    set { link.transport = newValue }
+  }
+}
+
+/// The options of `LinkArguments`.
+func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option<Arguments>] {
+  let options: [Option<Arguments>] = [
+    Option("listen", short: "l", help: listenHelp, .flag { $0.link.listens = true }),
+    Option(
+      "bind", help: "with --listen: let TCP listen there (default: on every address, any free port), as in :4000",
+      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
+        arguments.link.bind = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
+      }),
+    Option(
+      "accept", help: "with --listen: whom to accept: ask each time, known peers only, or all (default ask)",
+      .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.link.accept = try AcceptPolicy(value)
+      }),
+    Option(
+      "name", help: "call this device so (default: the host's name)",
+      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+        arguments.link.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
+      }),
+    Option(
+      "session", help: "only peers of the session called ID (default: this command's own)",
+      .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
+        arguments.link.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
+      }),
+    Option(
+      "timeout", help: "give up when no peer is found, or it does not answer, for this long (default 30); 1.5, 2m",
+      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+        arguments.link.timeout = try OptionNumbers.seconds(value)
+      }),
+  ]
+  let says: [Option<Arguments>] = [
+    Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.link.verbosity.isQuiet = true }),
+    Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.link.verbosity.detail += 1 }),
+    Option("help", help: "show this help and exit", .help),
+    Option("version", help: "show the version and exit", .version),
+  ]
+  return options + transportOptions("what to go over") + says
+}

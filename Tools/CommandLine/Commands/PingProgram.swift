@@ -1,0 +1,129 @@
+import Piconet
+
+/// `piconet ping`: asks, or answers.
+struct PingProgram: Sendable {
+  let arguments: PingArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  static let usualSession = "piconet-ping"
+
+  private var link: PeerLink {
+    PeerLink(
+      arguments: arguments.link, environment: environment, console: console, usualSession: Self.usualSession,
+      purpose: "ping this device")
+  }
+
+  func run() async {
+    if arguments.link.listens {
+      await link.run(capacity: CommandLineLimits.senders + 1) { await answer($0) }
+    } else {
+      await link.run(capacity: 2) { node in if let member = await link.reach(node) { await ask(member, node) } }
+    }
+  }
+
+  // MARK: Answering
+
+  private func answer(_ node: Node) async {
+    guard await link.listen(node) else { return }
+    let policy = arguments.link.accept.possible(console)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await link.answer(node, policy: policy) }
+      group.addTask {
+        for await change in node.session.membership {
+          switch change {
+          case .joined(let member): link.tell(joined: member)
+          case .left(let id, let error):
+            console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+          }
+        }
+      }
+      for await message in node.session.messages {
+        guard var ping = PingMessage(message.bytes), ping.kind == .request,
+          let member = node.session.members.first(where: { $0.id == message.sender })
+        else { continue }
+        ping.kind = .reply
+        // Waits while the asker does not read its answers: then it may not ask more either. Gone: nobody to answer.
+        try? await member.send(ping.bytes)
+      }
+      group.cancelAll()
+    }
+  }
+
+  // MARK: Asking
+
+  private func ask(_ member: Member, _ node: Node) async {
+    let statistics = Guarded(PingStatistics())
+    let loss = Guarded<PiconetError?>(nil)
+    let hasSentAll = Guarded(false)
+    let (completion, complete) = AsyncStream<Never>.makeStream()
+    let name = console.safe(member.name)
+    console.result(
+      "PING \(name) (\(member.proven.fingerprint.shortDescription)) over \(member.proven.transport), "
+        + "\(console.safe(member.proven.remoteAddress)): \(arguments.size) bytes of data")
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for await message in node.session.messages {
+          let now = ContinuousClock.now
+          guard message.sender == member.id, let ping = PingMessage(message.bytes), ping.kind == .reply else {
+            continue
+          }
+          let (time, isComplete) = statistics.change { ($0.receive(ping.number, at: now), $0.isComplete) }
+          if let time {
+            console.result(
+              "\(message.bytes.count) bytes from \(name): seq=\(ping.number) time=\(PingStatistics.text(time)) ms")
+          }
+          if isComplete, hasSentAll.value { complete.finish() }
+        }
+      }
+      group.addTask {
+        for await change in node.session.membership {
+          guard case .left(member.id, let error) = change else { continue }
+          loss.change { $0 = $0 ?? error }
+          complete.finish()
+        }
+      }
+      await send(to: member, statistics, loss)
+      hasSentAll.change { $0 = true }
+      if !statistics.value.isComplete, loss.value == nil {
+        let _: Void? = await limited(to: arguments.link.timeout) { for await _ in completion {} }
+      }
+      group.cancelAll()
+    }
+    let end = statistics.value
+    for line in end.summary(name: name, transport: "\(member.proven.transport)") {
+      console.result(line, evenIfQuiet: true)
+    }
+    if let error = loss.value {
+      link.fail(TransferFailure(error, on: .sender))
+    } else if end.received == 0 {
+      link.fail(
+        TransferFailure(
+          word: "timed-out", message: "no ping came back: is 'piconet ping --listen' running there?",
+          exitCode: .linkLost))
+    }
+    await member.disconnect()
+  }
+
+  private func send(
+    to member: Member, _ statistics: Guarded<PingStatistics>, _ loss: Guarded<PiconetError?>
+  ) async {
+    let payload = (0..<arguments.size).map { UInt8(truncatingIfNeeded: $0) }[...]
+    var due = ContinuousClock.now
+    var left = arguments.count
+    while left != 0, !Task.isCancelled, loss.value == nil {
+      let number = statistics.change { $0.send(at: .now) }
+      do throws(PiconetError) {
+        try await member.send(PingMessage(kind: .request, number: number, payload: payload).bytes)
+      } catch {
+        if !Task.isCancelled { loss.change { $0 = $0 ?? error } }
+        return
+      }
+      left = left.map { $0 - 1 }
+      if left == 0 { return }
+      // A sender that was held up does not catch up by a burst.
+      due = max(due + arguments.interval, .now)
+      try? await ContinuousClock().sleep(until: due)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// What came of the pings: pure, with the times as arguments.
+struct PingStatistics: Sendable {
+  private(set) var sent: UInt64 = 0
+  private(set) var received: UInt64 = 0
+  private var shortest = Duration.zero
+  private var longest = Duration.zero
+  private var total = Duration.zero
+  /// What has not come back, at most as many as a session's message window lets wait.
+  private var waiting: [UInt64: ContinuousClock.Instant] = [:]
+
+  var isComplete: Bool { waiting.isEmpty }
+
+  /// The number of the ping that is sent now.
+  mutating func send(at now: ContinuousClock.Instant) -> UInt64 {
+    sent += 1
+    waiting[sent] = now
+    return sent
+  }
+
+  /// The round trip; nil for what was not asked, or has come before.
+  mutating func receive(_ number: UInt64, at now: ContinuousClock.Instant) -> Duration? {
+    guard let start = waiting.removeValue(forKey: number) else { return nil }
+    let time = now - start
+    shortest = received == 0 ? time : min(shortest, time)
+    longest = max(longest, time)
+    total += time
+    received += 1
+    return time
+  }
+
+  /// As ping(8) ends.
+  func summary(name: String, transport: String) -> [String] {
+    let lost = sent > received ? sent - received : 0
+    let percent = sent == 0 ? 0 : (lost * 100 + sent / 2) / sent
+    var lines = [
+      "--- \(name) ping statistics ---", "\(sent) sent, \(received) received, \(percent)% lost, over \(transport)",
+    ]
+    if received > 0 {
+      let mean = total / Double(received)
+      lines.append(
+        "round trip min/avg/max = \(Self.text(shortest))/\(Self.text(mean))/\(Self.text(longest)) ms")
+    }
+    return lines
+  }
+
+  /// Milliseconds with three decimals.
+  static func text(_ time: Duration) -> String {
+    let microseconds = max(0, Int64(time / .microseconds(1)))
+    let fraction = String(microseconds % 1000)
+    return "\(microseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+  }
+}

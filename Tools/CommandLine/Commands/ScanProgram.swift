@@ -1,0 +1,100 @@
+import Piconet
+
+/// `piconet scan`: a node that searches for each session, and what changes in its list of peers.
+struct ScanProgram: Sendable {
+  let arguments: ScanArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  /// What happened between two lists of peers, in the order of the lists.
+  enum Change: Hashable {
+    case found(Peer)
+    case changed(Peer)
+    case lost(Peer)
+
+    static func between(_ before: [Peer], _ after: [Peer]) -> [Change] {
+      let old = Dictionary(before.map { ($0.id, $0) }) { first, _ in first }
+      let present = Set(after.map(\.id))
+      return before.filter { !present.contains($0.id) }.map(Change.lost)
+        + after.compactMap { peer in
+          guard let known = old[peer.id] else { return .found(peer) }
+          return known == peer ? nil : .changed(peer)
+        }
+    }
+  }
+
+  func run() async {
+    guard console.accepts(arguments.transport) else { return }
+    let sessions = arguments.sessions.isEmpty ? ScanArguments.usualSessions : arguments.sessions
+    let kinds = environment.transports(arguments.transport).map { "\($0)" }.joined(separator: ", ")
+    let limit = arguments.timeout.map { "for \(HumanFigures.seconds($0))" } ?? "until Ctrl-C"
+    console.note(
+      "Looking for peers of \(sessions.map { console.safe($0) }.joined(separator: ", ")) over \(kinds), \(limit)")
+    let seen = Guarded(0)
+    let look: @Sendable () async -> Void? = {
+      await withTaskGroup(of: Void.self) { group in
+        for session in sessions { group.addTask { await scan(session, seen: { seen.change { $0 += 1 } }) } }
+      }
+    }
+    if let timeout = arguments.timeout {
+      let _: Void? = await limited(to: timeout, look)
+      if seen.value == 0, !Task.isCancelled, console.isClean {
+        console.fail("no-such-peer", "no peer was seen", .noSuchPeer)
+      }
+    } else {
+      await look()
+    }
+  }
+
+  /// Until the task is cancelled.
+  private func scan(_ session: String, seen: @Sendable () -> Void) async {
+    do throws(PiconetError) {
+      let configuration = try environment.configuration(
+        session: session, name: nil, mode: .client, transport: arguments.transport)
+      let node = try await Node(configuration)
+      do throws(PiconetError) {
+        try await node.setAvailable(true)
+        var before: [Peer] = []
+        for await peers in node.peers {
+          for change in Change.between(before, peers) {
+            if case .found = change { seen() }
+            tell(change, session)
+          }
+          before = peers
+        }
+      } catch {
+        fail(error)
+      }
+      await node.stop()
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func fail(_ error: PiconetError) {
+    let failure = TransferFailure(error, on: .sender)
+    console.fail(failure.word, console.safe(failure.message), failure.exitCode)
+  }
+
+  private func tell(_ change: Change, _ session: String) {
+    func place(_ peer: Peer) -> Event.Found {
+      Event.Found(
+        peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
+        transports: peer.transports.map { "\($0)" })
+    }
+    func line(_ word: String, _ peer: Peer) -> String {
+      word + String(repeating: " ", count: 8 - word.count) + "\(console.describe(peer)) in \(console.safe(session))"
+    }
+    switch change {
+    case .found(let peer):
+      console.tell(.found(place(peer)))
+      console.result("\(line("found", peer)): \(console.places(peer))", evenIfQuiet: true)
+    case .changed(let peer):
+      console.tell(.changed(place(peer)))
+      console.result("\(line("changed", peer)): \(console.places(peer))", evenIfQuiet: true)
+    case .lost(let peer):
+      console.tell(.lost(Event.Lost(peer: peer.id.peer.description, name: peer.name, session: session)))
+      console.result(line("lost", peer), evenIfQuiet: true)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Piconet
+
+/// What `piconet ping` was asked to do.
+struct PingArguments: Hashable, LinkCommandArguments {
+  var link = LinkArguments()
+  /// nil: until interrupted.
+  var count: Int?
+  var interval: Duration = .seconds(1)
+  /// Bytes of each ping behind its header.
+  var size = 56
+
+  /// Below the 95 KiB that a message has.
+  static let largestSize: Int64 = 90_000
+}
+
+/// The command line of `piconet ping`.
+let pingOptions = OptionTable<PingArguments>(
+  program: "piconet ping",
+  usage: "[OPTION]... [PEER|ADDRESS]\n  or:  piconet ping --listen [OPTION]...",
+  summary: """
+    Measure the round trip to a peer that runs 'piconet ping --listen', over the encrypted session that files would go \
+    over. PEER is a name or a fingerprint; ADDRESS is HOST:PORT or, over Bluetooth, 00:11:22:33:44:55; without \
+    either it is the only peer in sight, or the one you pick.
+    """,
+  options: [
+    Option(
+      "count", short: "c", help: "send N pings (default: go on until interrupted)",
+      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+        arguments.count = try OptionNumbers.count(value)
+      }),
+    Option(
+      "interval", short: "i", help: "wait so long between two pings (default 1); 0.2, 10ms",
+      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+        arguments.interval = try OptionNumbers.seconds(value)
+      }),
+    Option(
+      "size", short: "s", help: "send so many bytes with each (default 56, at most 90000)",
+      .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
+        let size = try OptionNumbers.byteCount(value)
+        guard size <= PingArguments.largestSize else {
+          throw .because("must be at most \(PingArguments.largestSize) bytes, so that it is one message")
+        }
+        arguments.size = Int(size)
+      }),
+  ] + linkOptions(listenHelp: "answer the pings of others until interrupted"),
+  operands: .optional { (arguments, value) throws(UsageError) in arguments.link.target = try DialTarget(value) },
+  sections: [
+    .init(
+      title: "Exit status",
+      rows: [
+        ("0", "a ping came back, or --listen was interrupted"),
+        ("2 to 7", "as imagesend: wrong command line, no such peer, refused, lost, local, identity"),
+      ]),
+    environmentSection(),
+    .init(
+      title: "Examples",
+      rows: [
+        ("piconet ping --listen --name Kitchen --accept all", ""), ("piconet ping --count 5 Kitchen", ""),
+        ("piconet ping --transport rfcomm 00:11:22:33:44:55", ""),
+      ]),
+  ],
+  check: { (arguments) throws(UsageError) in try arguments.link.check() })

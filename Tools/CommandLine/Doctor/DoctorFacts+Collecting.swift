@@ -1,0 +1,175 @@
+import CPiconetSystem
+import Glibc
+import Piconet
+
+extension DoctorFacts {
+  /// Looks at this machine; without privileges, without using a radio, and within about a second and a half.
+  static func collected(_ environment: ProgramEnvironment) -> DoctorFacts {
+    var facts = DoctorFacts()
+    facts.collectBluetooth(until: .now + .milliseconds(1500))
+    facts.collectPermissions()
+    facts.collectNetwork(environment)
+    return facts
+  }
+
+  // MARK: Bluetooth
+
+  private mutating func collectBluetooth(until deadline: ContinuousClock.Instant) {
+    let release = SystemFile.line("/proc/sys/kernel/osrelease") ?? ""
+    kernelRelease = release
+    hasKernelModule = Self.hasModule("bluetooth", of: release)
+    driverlessDevices = Self.driverlessDevices()
+    switches = Self.radioSwitches()
+    let programs = Set(Self.programs())
+    isDaemonRunning = programs.contains("bluetoothd")
+    #if Bluetooth
+      let probe = BluetoothProbe()
+      l2capFailure = probe.l2capError.map(SystemError.text)
+      rfcommFailure = probe.rfcommError.map(SystemError.text)
+      servesSDP = probe.servesSDP
+      guard l2capFailure == nil else { return }
+      let asked = InTime { await DaemonProbe.ask(timeout: .seconds(1)) }
+      let daemon = asked?.value(until: deadline)
+      daemonVersion = daemon?.version.map { displaySafe($0) }
+      bus =
+        switch daemon?.answer {
+        case nil: .silent
+        case .noBus(let words): .unreachable(displaySafe(words))
+        case .notRunning: .refused("org.freedesktop.DBus.Error.ServiceUnknown")
+        case .refused(let name): .refused(displaySafe(name))
+        case .answered: .answered
+        }
+      adapters = probe.adapters.map { adapter in
+        let told = daemon?.adapters[adapter.name]
+        return Adapter(
+          name: adapter.name, address: adapter.address, isUp: adapter.isUp, isDiscoverable: told?.isDiscoverable,
+          hasLE: adapter.hasLE, hasBREDR: adapter.hasBREDR, isPowered: told?.isPowered,
+          advertisements: told?.advertisements)
+      }
+    #else
+      hasBluetoothBuild = false
+    #endif
+  }
+
+  /// nil where this system shows no modules of the running kernel, as in a container.
+  private static func hasModule(_ name: String, of release: String) -> Bool? {
+    let folder = "/lib/modules/\(release)"
+    guard !release.isEmpty, SystemFile.exists(folder) else { return nil }
+    if SystemFile.names("\(folder)/kernel/net/\(name)")?.contains(where: { $0.hasPrefix("\(name).ko") }) == true {
+      return true
+    }
+    return SystemFile.text("\(folder)/modules.builtin", atMost: 1 << 20)?.contains("/\(name).ko") ?? false
+  }
+
+  /// Interfaces of the class of Bluetooth controllers (USB class E0, subclass 01, protocol 01) without a driver.
+  private static func driverlessDevices() -> [String] {
+    let root = "/sys/bus/usb/devices"
+    var devices: [String] = []
+    for name in SystemFile.names(root, atMost: 1024) ?? [] where name.contains(":") {
+      let folder = "\(root)/\(name)"
+      let kind = ["bInterfaceClass", "bInterfaceSubClass", "bInterfaceProtocol"].map {
+        SystemFile.line("\(folder)/\($0)")
+      }
+      guard kind == ["e0", "01", "01"], !SystemFile.exists("\(folder)/driver") else { continue }
+      let device = "\(root)/\(name.prefix { $0 != ":" })"
+      let ids = ["idVendor", "idProduct"].map { SystemFile.line("\(device)/\($0)") ?? "?" }
+      let text = displaySafe(ids.joined(separator: ":"))
+      if !devices.contains(text) { devices.append(text) }
+    }
+    return devices
+  }
+
+  private static func radioSwitches() -> [RadioSwitch] {
+    let root = "/sys/class/rfkill"
+    return (SystemFile.names(root, atMost: 256) ?? []).compactMap { name in
+      guard SystemFile.line("\(root)/\(name)/type") == "bluetooth" else { return nil }
+      return RadioSwitch(
+        name: displaySafe(SystemFile.line("\(root)/\(name)/name") ?? name),
+        isSoftBlocked: SystemFile.line("\(root)/\(name)/soft") == "1",
+        isHardBlocked: SystemFile.line("\(root)/\(name)/hard") == "1")
+    }
+  }
+
+  /// The names of the programs that run, as far as this user sees them.
+  private static func programs() -> [String] {
+    (SystemFile.names("/proc") ?? []).compactMap { name in
+      name.utf8.allSatisfy { (0x30...0x39).contains($0) } ? SystemFile.line("/proc/\(name)/comm") : nil
+    }
+  }
+
+  // MARK: Permissions
+
+  private mutating func collectPermissions() {
+    isRoot = geteuid() == 0
+    let status = SystemFile.text("/proc/self/status") ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") }
+    let effective = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+    // capability.h: CAP_NET_ADMIN 12, CAP_NET_RAW 13.
+    hasNetAdmin = effective >> 12 & 1 == 1
+    hasNetRaw = effective >> 13 & 1 == 1
+    mayUseRadioSwitch = SystemFile.exists("/dev/rfkill") ? access("/dev/rfkill", R_OK | W_OK) == 0 : nil
+    isInBluetoothGroup = getgrnam("bluetooth").map { entry in
+      var groups = [gid_t](repeating: 0, count: 1024)
+      let count = getgroups(Int32(groups.count), &groups)
+      return isRoot || getegid() == entry.pointee.gr_gid
+        || groups.prefix(Int(max(0, count))).contains(entry.pointee.gr_gid)
+    }
+  }
+
+  // MARK: TCP
+
+  private mutating func collectNetwork(_ environment: ProgramEnvironment) {
+    chosenInterfaces = environment.interfaces?.sorted()
+    interfaces = Self.interfaces()
+    multicastPortFailure = Self.multicastPortFailure()
+    let programs = Set(Self.programs())
+    if programs.contains("firewalld") { firewalls.append("firewalld") }
+    if SystemFile.text("/etc/ufw/ufw.conf")?.contains("\nENABLED=yes") == true { firewalls.append("ufw") }
+    if let users = SystemFile.line("/sys/module/nf_tables/refcnt"), users != "0" { firewalls.append("nftables") }
+    if SystemFile.exists("/sys/module/iptable_filter") { firewalls.append("iptables") }
+  }
+
+  private static func interfaces() -> [Interface] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return [] }
+    defer { freeifaddrs(list) }
+    var result: [Interface] = []
+    var entry = list
+    while let item = entry?.pointee {
+      entry = item.ifa_next
+      let name = String(cString: item.ifa_name)
+      let family = item.ifa_addr.map { Int32($0.pointee.sa_family) }
+      let hasAddress = family == AF_INET || family == AF_INET6
+      if let index = result.firstIndex(where: { $0.name == name }) {
+        if hasAddress { result[index].hasAddress = true }
+      } else if result.count < 256 {
+        // net/if.h: IFF_UP 1, IFF_LOOPBACK 8, IFF_RUNNING 0x40, IFF_MULTICAST 0x1000.
+        result.append(
+          Interface(
+            name: name, isLoopback: item.ifa_flags & 0x8 != 0, isUp: item.ifa_flags & 0x41 == 0x41,
+            hasMulticast: item.ifa_flags & 0x1000 != 0, hasAddress: hasAddress))
+      }
+    }
+    return result
+  }
+
+  /// Binds the port as our discovery does, and lets it go; nothing is sent.
+  private static func multicastPortFailure() -> String? {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return SystemError.text(errno) }
+    defer { close(descriptor) }
+    var one: Int32 = 1
+    for option in [SO_REUSEADDR, SO_REUSEPORT] {
+      setsockopt(descriptor, SOL_SOCKET, option, &one, socklen_t(MemoryLayout.size(ofValue: one)))
+    }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(5353).bigEndian
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    return result == 0 ? nil : SystemError.text(errno)
+  }
+}

@@ -1,0 +1,300 @@
+extension DoctorFacts {
+  /// What the facts mean, in the order of what others build upon; ends with what it comes to.
+  var findings: [Finding] {
+    let bluetooth = kernelFindings + adapterFindings + switchFindings + daemonFindings + permissionFindings
+    let network = networkFindings
+    return bluetooth + network + [verdict]
+  }
+
+  /// Whether the kernel and an adapter are there at all.
+  private var hasBluetooth: Bool { hasBluetoothBuild && l2capFailure == nil && !adapters.isEmpty }
+
+  private var canUseBluetooth: Bool {
+    hasBluetooth && adapters.contains(where: \.isUsable)
+      && (bus == .answered || hasNetAdmin && hasNetRaw)
+  }
+
+  private var canUseTCP: Bool { usableInterfaces.contains { !$0.isLoopback } && multicastPortFailure == nil }
+
+  // MARK: The kernel
+
+  private var kernelFindings: [Finding] {
+    guard hasBluetoothBuild else {
+      return [
+        Finding(
+          "kernel.build", .warning, "this build of Piconet is without Bluetooth",
+          advice: "build it with the trait Bluetooth, which is on unless it was turned off")
+      ]
+    }
+    guard let l2capFailure else {
+      guard let rfcommFailure else { return [Finding("kernel.sockets", .ok, "L2CAP and RFCOMM sockets can be made")] }
+      return [
+        Finding("kernel.l2cap", .ok, "L2CAP sockets can be made"),
+        Finding(
+          "kernel.rfcomm", .warning, "no RFCOMM sockets: \(rfcommFailure)",
+          advice: "load the module: modprobe rfcomm; without it L2CAP is used"),
+      ]
+    }
+    let advice =
+      switch hasKernelModule {
+      case true?: "load the module: modprobe bluetooth (and look whether a file in /etc/modprobe.d forbids it)"
+      case false?:
+        "kernel \(kernelRelease) was built without Bluetooth; Debian's cloud kernels are: install linux-image-amd64"
+      case nil: "ask for a kernel with CONFIG_BT, or for the modules 'bluetooth', 'rfcomm' and 'btusb'"
+      }
+    return [Finding("kernel.sockets", .warning, "no Bluetooth sockets: \(l2capFailure)", advice: advice)]
+  }
+
+  // MARK: The adapters
+
+  private var adapterFindings: [Finding] {
+    guard hasBluetoothBuild, l2capFailure == nil else { return [] }
+    var result = driverlessDevices.map { device in
+      Finding(
+        "adapter.driver", .problem, "USB device \(device) is a Bluetooth adapter that no driver has taken",
+        advice: "load the module: modprobe btusb; then look for missing firmware: dmesg | grep -i bluetooth")
+    }
+    if adapters.isEmpty, driverlessDevices.isEmpty {
+      result.append(
+        Finding(
+          "adapter.none", .warning, "no Bluetooth adapter",
+          advice: "plug one in, or turn it on in the firmware set-up of this machine; until then TCP is used"))
+    }
+    for adapter in adapters { result += findings(of: adapter) }
+    return result
+  }
+
+  private func findings(of adapter: Adapter) -> [Finding] {
+    let who = "\(adapter.name) (\(adapter.address))"
+    if adapter.hasNoAddress {
+      return [
+        Finding(
+          "adapter.firmware", .problem, "\(adapter.name) has no address: its firmware has not come up",
+          advice: "look for the missing file: dmesg | grep -i firmware; Debian has it in firmware-realtek, "
+            + "firmware-iwlwifi, firmware-atheros or firmware-brcm80211; then replug or reboot")
+      ]
+    }
+    var result: [Finding] = []
+    if adapter.isUp, adapter.isPowered != false {
+      let kinds = [adapter.hasBREDR ? "BR/EDR" : nil, adapter.hasLE ? "LE" : nil].compactMap { $0 }
+      result.append(Finding("adapter.up", .ok, "\(who) is on, with \(kinds.joined(separator: " and "))"))
+    } else {
+      let isBlocked = switches.contains { $0.isBlocked && ($0.name == adapter.name || adapters.count == 1) }
+      let powerOn =
+        isDaemonRunning == false ? "start bluetoothd, or: sudo hciconfig \(adapter.name) up" : "bluetoothctl power on"
+      // Another one does as well.
+      let severity: Finding.Severity = adapters.contains(where: \.isUsable) ? .warning : .problem
+      result.append(
+        Finding(
+          "adapter.down", severity, "\(who) is off",
+          advice: isBlocked
+            ? "unblock it first, see below"
+            : "\(powerOn); if that fails: dmesg | grep -i bluetooth, for missing firmware"))
+    }
+    if !adapter.hasBREDR {
+      result.append(
+        Finding(
+          "adapter.bredr", .warning, "\(adapter.name) has no classic Bluetooth",
+          advice: "RFCOMM and L2CAP need BR/EDR: look at ControllerMode in /etc/bluetooth/main.conf; LE is used"))
+    }
+    if !adapter.hasLE {
+      result.append(
+        Finding(
+          "adapter.le", .warning, "\(adapter.name) has no Bluetooth Low Energy",
+          advice: "nothing to do: peers are found by an inquiry, which takes seconds longer"))
+    } else if bus == .answered, adapter.isUp {
+      result.append(
+        (adapter.advertisements ?? 0) > 0
+          ? Finding("adapter.advertising", .ok, "\(adapter.name) takes LE advertisements")
+          : Finding(
+            "adapter.advertising", .warning, "\(adapter.name) takes no LE advertisement",
+            advice: adapter.advertisements == nil
+              ? "bluetoothd offers none: older than 5.48, or LE is turned off in /etc/bluetooth/main.conf"
+              : "other programs use all of them; peers are found by an inquiry instead"))
+    }
+    if adapter.isUp, let isDiscoverable = adapter.isDiscoverable {
+      result.append(
+        Finding(
+          "adapter.discoverable", .ok,
+          isDiscoverable
+            ? "\(adapter.name) is discoverable"
+            : "\(adapter.name) is not discoverable; Piconet makes it so while it advertises"))
+    }
+    return result
+  }
+
+  private var switchFindings: [Finding] {
+    switches.map { radio in
+      if radio.isHardBlocked {
+        return Finding(
+          "rfkill.hard", .problem, "\(radio.name) is blocked by a switch of the machine",
+          advice: "use the wireless switch, key or firmware setting of this machine")
+      }
+      if radio.isSoftBlocked {
+        return Finding(
+          "rfkill.soft", .problem, "\(radio.name) is blocked by software (airplane mode?)",
+          advice: mayUseRadioSwitch == false
+            ? "sudo rfkill unblock bluetooth (this user may not write to /dev/rfkill)" : "rfkill unblock bluetooth")
+      }
+      return Finding("rfkill.open", .ok, "\(radio.name) is not blocked")
+    }
+  }
+
+  // MARK: bluetoothd
+
+  private var daemonFindings: [Finding] {
+    guard hasBluetooth else { return [] }
+    let version = daemonVersion.map { " \($0)" } ?? ""
+    var result: [Finding] = []
+    if isDaemonRunning == false, bus != .answered {
+      result.append(
+        Finding(
+          "bluetoothd.stopped", hasNetAdmin && hasNetRaw ? .warning : .problem, "bluetoothd is not running",
+          advice:
+            "apt install bluez, systemctl enable --now bluetooth; without it peers are found only by the headless way, "
+            + "which needs CAP_NET_ADMIN and CAP_NET_RAW"))
+    } else if isDaemonRunning == true || bus == .answered {
+      result.append(Finding("bluetoothd.running", .ok, "bluetoothd\(version) is running"))
+    }
+    if let finding = busFinding { result.append(finding) }
+    switch servesSDP {
+    case true?: result.append(Finding("sdp.served", .ok, "SDP queries are answered (PSM 1)"))
+    case false?:
+      result.append(
+        Finding(
+          "sdp.silent", .warning, "nobody answers SDP queries (PSM 1)",
+          advice: "start bluetoothd; until then others must name the channel: --address 00:11:22:33:44:55/CHANNEL"))
+    case nil: break
+    }
+    return result
+  }
+
+  private var busFinding: Finding? {
+    switch bus {
+    case nil: return nil
+    case .answered: return Finding("dbus.bluez", .ok, "org.bluez answers this user on the system bus")
+    case .silent:
+      return Finding(
+        "dbus.silent", .problem, "the system bus does not answer",
+        advice: "look at it: systemctl status dbus bluetooth, journalctl -b -u bluetooth")
+    case .unreachable(let words):
+      return Finding(
+        "dbus.unreachable", .problem, "the D-Bus system bus can't be reached: \(words)",
+        advice: "start it: systemctl start dbus; in a container share /run/dbus/system_bus_socket")
+    case .refused("org.freedesktop.DBus.Error.AccessDenied"):
+      let advice =
+        switch isInBluetoothGroup {
+        case true?: "this user is in the group: log in anew, or look at /etc/dbus-1/system.d/bluetooth.conf"
+        case false?: "adduser $USER bluetooth, then log in anew"
+        case nil: "allow it in /etc/dbus-1/system.d/bluetooth.conf, or log in at this machine's own screen"
+        }
+      return Finding("dbus.denied", .problem, "D-Bus does not let this user talk to bluetoothd", advice: advice)
+    case .refused("org.freedesktop.DBus.Error.ServiceUnknown"), .refused("org.freedesktop.DBus.Error.NameHasNoOwner"):
+      guard isDaemonRunning == true else { return nil }
+      return Finding(
+        "dbus.absent", .problem, "bluetoothd runs, but not on this system bus",
+        advice: "restart it: systemctl restart bluetooth; look at DBUS_SYSTEM_BUS_ADDRESS")
+    case .refused(let name):
+      return Finding(
+        "dbus.failed", .problem, "bluetoothd does not answer: \(name)",
+        advice: "look at it: systemctl status bluetooth, journalctl -b -u bluetooth")
+    }
+  }
+
+  // MARK: Permissions
+
+  private var permissionFindings: [Finding] {
+    guard hasBluetooth else { return [] }
+    if hasNetAdmin, hasNetRaw {
+      return [
+        Finding("permission.headless", .ok, "the headless way is possible: CAP_NET_ADMIN and CAP_NET_RAW are there")
+      ]
+    }
+    return [
+      Finding(
+        "permission.headless", bus == .answered ? .ok : .warning,
+        "the headless way is not possible: no CAP_NET_ADMIN and CAP_NET_RAW",
+        advice: bus == .answered
+          ? nil : "with bluetoothd none is needed; without it: setcap cap_net_admin,cap_net_raw+ep PROGRAM, or root")
+    ]
+  }
+
+  // MARK: TCP
+
+  private var usableInterfaces: [Interface] {
+    interfaces.filter { interface in
+      interface.isUp && interface.hasAddress && (interface.isLoopback || interface.hasMulticast)
+        && (chosenInterfaces?.contains(interface.name) ?? true)
+    }
+  }
+
+  private var networkFindings: [Finding] {
+    var result: [Finding] = []
+    let usable = usableInterfaces
+    let others = usable.filter { !$0.isLoopback }
+    if !others.isEmpty {
+      let names = others.map(\.name).joined(separator: ", ")
+      result.append(Finding("network.multicast", .ok, "TCP peers can be looked for on \(names)"))
+    } else if chosenInterfaces == ["lo"], !usable.isEmpty {
+      result.append(
+        Finding(
+          "network.loopback", .warning, "PICONET_INTERFACES keeps the programs to this machine",
+          advice: "unset it to reach others"))
+    } else {
+      let chosen = chosenInterfaces.map { " among PICONET_INTERFACES=\($0.joined(separator: ","))" } ?? ""
+      result.append(
+        Finding(
+          "network.none", .warning, "no network interface is up with an address and multicast\(chosen)",
+          advice: "join a network; one that drops multicast, as guest networks do, needs --address HOST:PORT"))
+    }
+    if let multicastPortFailure {
+      result.append(
+        Finding(
+          "network.port", .warning, "UDP port 5353 can't be shared: \(multicastPortFailure)",
+          advice: "find who keeps it to himself: ss -ulpn sport = :5353; until then use --address HOST:PORT"))
+    } else {
+      result.append(Finding("network.port", .ok, "UDP port 5353 (Multicast DNS) can be used"))
+    }
+    if !firewalls.isEmpty {
+      result.append(
+        Finding(
+          "firewall.present", .warning,
+          "\(firewalls.joined(separator: ", ")) may filter packets; its rules can't be seen without root",
+          advice: "let in UDP port 5353 and the TCP port of 'imagerecv --listen :PORT': \(firewallAdvice)"))
+    } else {
+      result.append(Finding("firewall.none", .ok, "no firewall is to be seen"))
+    }
+    return result
+  }
+
+  private var firewallAdvice: String {
+    if firewalls.contains("ufw") { return "ufw allow 5353/udp; ufw allow PORT/tcp" }
+    if firewalls.contains("firewalld") {
+      return "firewall-cmd --add-service=mdns; firewall-cmd --add-port=PORT/tcp"
+    }
+    return firewalls.contains("nftables") ? "sudo nft list ruleset" : "sudo iptables -L -n"
+  }
+
+  // MARK: What it comes to
+
+  private var verdict: Finding {
+    switch (canUseBluetooth, canUseTCP) {
+    case (true, true): Finding("sum.both", .ok, "others can be reached over TCP and over Bluetooth")
+    case (false, true): Finding("sum.tcp", .ok, "others can be reached over TCP, not over Bluetooth")
+    case (true, false): Finding("sum.bluetooth", .ok, "others can be reached over Bluetooth, not over TCP")
+    case (false, false):
+      Finding(
+        "sum.none", chosenInterfaces == ["lo"] ? .warning : .problem, "nobody outside this machine can be found",
+        advice: "mend what is said above, one of Bluetooth and TCP is enough")
+    }
+  }
+}
+
+extension DoctorFacts.Adapter {
+  /// A block turns the adapter off too, so this says of blocks what there is to say.
+  var isUsable: Bool { isUp && isPowered != false && !hasNoAddress }
+}
+
+extension DoctorFacts.RadioSwitch {
+  var isBlocked: Bool { isSoftBlocked || isHardBlocked }
+}

@@ -1,0 +1,82 @@
+/// What was seen of this machine; what it means is said by `findings`. A value that is nil could not be seen.
+struct DoctorFacts: Hashable, Sendable {
+  struct Adapter: Hashable, Sendable {
+    /// `hci0`.
+    var name: String
+    var address: String
+    var isUp = true
+    /// As bluetoothd says.
+    var isDiscoverable: Bool?
+    var hasLE = true
+    var hasBREDR = true
+    /// As bluetoothd says.
+    var isPowered: Bool?
+    /// LE advertisements that bluetoothd still takes.
+    var advertisements: Int?
+
+    var hasNoAddress: Bool { address == "00:00:00:00:00:00" }
+  }
+
+  struct RadioSwitch: Hashable, Sendable {
+    /// Of the switch, such as `hci0` or `tpacpi_bluetooth_sw`.
+    var name: String
+    var isSoftBlocked = false
+    var isHardBlocked = false
+  }
+
+  enum Bus: Hashable, Sendable {
+    /// Nobody listens at the socket, or there is none: the system's words.
+    case unreachable(String)
+    /// The call to bluetoothd failed with this D-Bus error.
+    case refused(String)
+    case answered
+    /// No answer within the time that the doctor takes.
+    case silent
+  }
+
+  struct Interface: Hashable, Sendable {
+    var name: String
+    var isLoopback = false
+    var isUp = true
+    var hasMulticast = true
+    var hasAddress = true
+  }
+
+  // Bluetooth in the kernel
+  /// False: this build has none.
+  var hasBluetoothBuild = true
+  /// Why there is no socket, in the system's words.
+  var l2capFailure: String?
+  var rfcommFailure: String?
+  var kernelRelease = ""
+  /// Whether /lib/modules has a `bluetooth` module for the running kernel.
+  var hasKernelModule: Bool?
+  var adapters: [Adapter] = []
+  /// Bluetooth devices on USB, by vendor and product such as `8087:0a2b`, that no driver has taken.
+  var driverlessDevices: [String] = []
+  var switches: [RadioSwitch] = []
+
+  // bluetoothd
+  var isDaemonRunning: Bool?
+  /// Such as `5.66`.
+  var daemonVersion: String?
+  var bus: Bus?
+  var servesSDP: Bool?
+
+  // Permissions
+  var isRoot = false
+  var hasNetAdmin = false
+  var hasNetRaw = false
+  var mayUseRadioSwitch: Bool?
+  /// Whether the group `bluetooth` exists and this user is in it; nil: there is no such group.
+  var isInBluetoothGroup: Bool?
+
+  // TCP
+  var interfaces: [Interface] = []
+  /// The names in PICONET_INTERFACES, if it is set.
+  var chosenInterfaces: [String]?
+  /// Why UDP port 5353 can't be shared, in the system's words; nil: it can.
+  var multicastPortFailure: String?
+  /// What filters packets here: `nftables`, `iptables`, `ufw`, `firewalld`.
+  var firewalls: [String] = []
+}

@@ -1,0 +1,65 @@
+"""The other machine of `Tools/hardware-test --peer`: receives files, bytes and messages from whoever comes, until interrupted.
+
+It takes files of any device in Bluetooth range and throws them away: run it only as long as the test takes."""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from subjects import address_of
+
+NAME, SESSION = "Piconet hardware test", "piconet-hardware-test"
+# Where the bare program waits; above what bluetoothd gives out by itself.
+PSM = {"receive": 0x1071, "echo": 0x1073}
+CHANNEL = {"receive": 28, "echo": 29}
+TRIPS, SIZE = 500, 4 << 20
+
+
+def bare(programs, address):
+    for transport, ports, piece in (("l2cap", PSM, 32668), ("rfcomm", CHANNEL, 65536)):
+        for role in ("receive", "echo"):
+            count, size = (SIZE, piece) if role == "receive" else (TRIPS, 64)
+            yield [os.path.join(programs, "bluetooth-baseline"), role, transport, address, "-", str(ports[role]), str(count), str(size)]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/hardware-test respond", description=__doc__)
+    parser.add_argument("--programs", required=True)
+    options = parser.parse_args()
+    adapter = os.environ["PICONET_ADAPTERS"].split(",")[0]
+    address = address_of(adapter)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with tempfile.TemporaryDirectory(prefix="piconet-responder.") as folder:
+        wanted = list(bare(options.programs, address))
+        wanted.append([os.path.join(options.programs, "imagerecv"), "--name", NAME, "--session", SESSION, "--accept", "all", "--any",
+                       "--max-size", "16M", "--count", "1", "--directory", folder, "--adapter", adapter, "--transport", "bluetooth"])
+        running = {}
+        print(f"responding at {address}: Tools/hardware-test --peer {address}", flush=True)
+        try:
+            while True:
+                for index, words in enumerate(wanted):
+                    child = running.get(index)
+                    if child is not None and child.poll() is None:
+                        continue
+                    if child is not None and child.returncode != 0:
+                        print(f"{os.path.basename(words[0])} {words[1]} ended with {child.returncode}", flush=True)
+                        time.sleep(1)
+                    for name in (name for name in os.listdir(folder) if name != ".state"):
+                        os.unlink(os.path.join(folder, name))
+                    running[index] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={
+                        **os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state")})
+                time.sleep(0.2)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            for child in running.values():
+                child.terminate()
+            for child in running.values():
+                child.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+import PiconetCommandLine
+
+@main struct Main {
+  static func main() { PiconetProgram.main() }
+}
