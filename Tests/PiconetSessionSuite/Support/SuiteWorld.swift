@@ -176,21 +176,26 @@ struct SuitePair: Sendable {
   /// The server's next invitation; why there is none if the attempt that it is to come of fails before.
   func invitation(of inviting: Task<Member, any Error>? = nil) async throws -> Invitation {
     let server = server
-    let invitation = try await world.within("an invitation comes") {
-      try await withThrowingTaskGroup(of: Invitation?.self) { group in
-        group.addTask { await server.invitations.first() }
-        if let inviting {
-          group.addTask {
-            _ = try await inviting.value
-            return nil
-          }
-        }
-        defer { group.cancelAll() }
-        return try await group.next() ?? nil
+    let waiting = Task { await server.invitations.first() }
+    // Not in a group: that would wait for the attempt too, which goes on.
+    let watching = Task {
+      do {
+        _ = try await inviting?.value
+      } catch {
+        waiting.cancel()
+        throw error
       }
     }
-    guard let invitation else { throw SuiteWorld.Failure(description: "no invitation came") }
-    return invitation
+    let invitation = try await world.within("an invitation comes") {
+      await withTaskCancellationHandler {
+        await waiting.value
+      } onCancel: {
+        waiting.cancel()
+      }
+    }
+    if let invitation { return invitation }
+    try await watching.value
+    throw SuiteWorld.Failure(description: "no invitation came")
   }
 
   /// The client invites, and waits for the answer.
