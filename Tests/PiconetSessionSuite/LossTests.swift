@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Lost links and silent peers", .timeLimit(.minutes(5)))
+  @Suite("Lost links and silent peers", .timeLimit(.minutes(3)))
   struct LossTests {
     @Test(
       "a link that goes silent is lost within the disconnect timeout and a second, on both sides",
@@ -57,7 +57,7 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           for _ in 0..<transport.amount(10) {
-            _ = try await pair.connect(breakable: true)
+            _ = try await pair.connectAgain()
             try await world.cut()
             async let onServer = pair.server.session.nextDeparture()
             let errors = (await pair.client.session.nextDeparture(), await onServer)
@@ -161,7 +161,7 @@ extension SessionSuite {
     }
 
     private func reconnects(_ pair: SuitePair) async throws {
-      let (onClient, _) = try await pair.connect()
+      let (onClient, _) = try await pair.connectAgain()
       try await onClient.send([9])
       #expect(await pair.server.session.messages.first()?.bytes == [9])
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Messages", .timeLimit(.minutes(5)))
+  @Suite("Messages", .timeLimit(.minutes(3)))
   struct MessageTests {
     @Test(
       "reliable messages of all sizes up to the limit arrive once and in order, those above one frame whole",

@@ -50,6 +50,7 @@ final class SuiteWorld: Sendable {
     var configuration = NodeConfiguration(session: session, name: name)
     configuration.transports = [transport.kind]
     configuration.patience.handshake = transport.patience
+    configuration.patience.leave = transport.usesBluetooth ? .seconds(20) : .seconds(5)
     switch transport.medium {
     case .memory: configuration.additional = memory?.parts
     case .loopback:
@@ -172,6 +173,31 @@ struct SuitePair: Sendable {
 
   func addresses() async throws -> [TransportAddress] { try await world.addresses(of: server) }
 
+  /// The server's next invitation; why there is none if the attempt that it is to come of fails before.
+  func invitation(of inviting: Task<Member, any Error>? = nil) async throws -> Invitation {
+    let server = server
+    let waiting = Task { await server.invitations.first() }
+    // Not in a group: that would wait for the attempt too, which goes on.
+    let watching = Task {
+      do {
+        _ = try await inviting?.value
+      } catch {
+        waiting.cancel()
+        throw error
+      }
+    }
+    let invitation = try await world.within("an invitation comes") {
+      await withTaskCancellationHandler {
+        await waiting.value
+      } onCancel: {
+        waiting.cancel()
+      }
+    }
+    if let invitation { return invitation }
+    try await watching.value
+    throw SuiteWorld.Failure(description: "no invitation came")
+  }
+
   /// The client invites, and waits for the answer.
   func invite(
     timeout: Duration? = nil, context: [UInt8] = [], expecting: PeerID? = nil
@@ -186,5 +212,25 @@ struct SuitePair: Sendable {
     let addresses = breakable ? try await world.breakableAddresses(of: server) : try await addresses()
     let onClient = try await client.connect(to: addresses, timeout: world.transport.patience)
     return (onClient, try #require(try await accepted))
+  }
+
+  /// As `connect(breakable: true)`, after a link was lost: as long as the two hosts do not agree yet that it is gone, an
+  /// attempt may be refused.
+  func connectAgain() async throws -> (onClient: Member, onServer: Member) {
+    var members: (Member, Member)?
+    var error: (any Error)?
+    do {
+      try await world.until("they connect again") {
+        do {
+          members = try await connect(breakable: true)
+        } catch let failure {
+          error = failure
+        }
+        return members != nil
+      }
+    } catch let failure {
+      throw SuiteWorld.Failure(description: "\(failure); the last attempt: \(error.map { "\($0)" } ?? "none")")
+    }
+    return try #require(members)
   }
 }
