@@ -77,7 +77,7 @@ def numbers(options, bench, found, missing, say):
     peer = Peer(bench, options.peer) if options.peer else None
     speed, trips = {}, {}
     for transport in ("l2cap", "rfcomm"):
-        ours = peer.tools if peer else bench.tools
+        ours = peer.tools if peer else lambda transport: bench.tools(transport, finds=True)
         bare = peer.bare if peer else bench.bare
         speed[f"Piconet over {transport}"] = lambda transport=transport, ours=ours: ours(transport)
         if peer is None:
