@@ -3,6 +3,7 @@ adapters of this machine. Started by Tools/bluetooth-benchmark."""
 import argparse
 import json
 import os
+import subprocess
 import sys
 
 import air
@@ -18,6 +19,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="default 5")
     parser.add_argument("--size", type=int, default=4 << 20, help="bytes of the file; default 4 MiB")
     parser.add_argument("--without", action="append", default=[], choices=["piconet", "push", "trips", "trace", "speed"])
+    parser.add_argument("--pace", choices=["free", "radio"], default="free",
+                        help="free (default): the emulated air takes what the processor gives; radio: each adapter sends 272,267 B/s, "
+                        "what 3-DH5 packets carry at best, and every packet takes a millisecond")
     parser.add_argument("--json", help="write all figures to this file")
     parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -25,13 +29,16 @@ def main():
     if len(adapters) < 2:
         parser.error("PICONET_ADAPTERS must name two adapters, such as hci0,hci1")
     enlarge_buffers()
+    if options.pace == "radio":
+        for words in (("rate", "272267"), ("delay", "1")):
+            subprocess.run(["fault", *words], check=True, stdin=subprocess.DEVNULL)
     say = lambda words: print(words, file=sys.stderr, flush=True)
 
     bench = Bench(options.programs, adapters, [address_of(name) for name in adapters], options.size)
-    found = {"rounds": options.rounds, "size": options.size, "kernel": os.uname().release}
+    found = {"rounds": options.rounds, "pace": options.pace, "size": options.size, "kernel": os.uname().release}
     ours = "piconet" not in options.without
     try:
-        lines = [f"Linux {found['kernel']}, {options.rounds} rounds in turn, a file of {options.size} B; medians (least to greatest).", "",
+        lines = [f"Linux {found['kernel']}, the air's pace: {options.pace}, {options.rounds} rounds in turn, a file of {options.size} B; medians (least to greatest).", "",
                  "| | figure | Piconet against it | target |", "|---|---|---|---|"]
         if "speed" not in options.without:
             speeds = {}
