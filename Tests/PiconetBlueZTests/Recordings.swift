@@ -65,4 +65,32 @@ enum Recordings {
     = /org/bluez/hci1 org.bluez.LEAdvertisingManager1 ActiveInstances y 0
     = /org/bluez/hci1 org.bluez.LEAdvertisingManager1 SupportedInstances y 3
     """
+
+  /// What bluetoothd said to a node on hci1 after it had read the services of hci0 while nobody advertised there, when a node
+  /// came there afterwards: the device is heard, but its services stay what they were.
+  static let readServices = """
+    + /org/bluez org.bluez.ProfileManager1
+    + /org/bluez/hci1 org.bluez.Adapter1
+    + /org/bluez/hci1 org.bluez.Adapter1 Address s 00:AA:01:01:00:01
+    + /org/bluez/hci1 org.bluez.Adapter1 Discovering b false
+    + /org/bluez/hci1 org.bluez.Adapter1 Powered b true
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Adapter o /org/bluez/hci1
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Address s 00:AA:01:00:00:00
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 AddressType s public
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Alias s BlueZ%205.66
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Bonded b false
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Connected b true
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Modalias s usb:v1D6Bp0246d0542
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Paired b true
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 ServicesResolved b true
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 Trusted b false
+    + /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 UUIDs as 0000110c-0000-1000-8000-00805f9b34fb,\
+    0000110e-0000-1000-8000-00805f9b34fb,00001200-0000-1000-8000-00805f9b34fb,00001800-0000-1000-8000-00805f9b34fb,\
+    00001801-0000-1000-8000-00805f9b34fb,0000180a-0000-1000-8000-00805f9b34fb
+    = /org/bluez/hci1 org.bluez.Adapter1 Discovering b true
+    = /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 RSSI n 127
+    x /org/bluez/hci1/dev_00_AA_01_00_00_00 org.bluez.Device1 RSSI
+    = /org/bluez/hci1 org.bluez.Adapter1 Discovering b false
+    """
 }

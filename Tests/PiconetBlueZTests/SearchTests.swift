@@ -39,6 +39,67 @@ struct SearchTests {
     #expect(scene.reports.isEmpty)
   }
 
+  @Test("a device whose services bluetoothd has read before our node came is asked when it is heard, and seen")
+  func readServices() {
+    var settings = BlueZSettings()
+    settings.adapter = .named("hci1")
+    settings.firstDelay = .zero
+    var machine = BlueZMachine(settings: settings)
+    let now = Instant(nanoseconds: 1_000_000_000_000)
+    var effects = machine.handle(.daemonAppeared, at: now)
+    if case .call(let id, _)? = effects.first { effects = machine.handle(.replied(id, .success([])), at: now) }
+    effects += machine.handle(.search(Scene.search), at: now)
+    var hasHeard = false
+    for fact in Transcript.facts(Recordings.readServices) {
+      effects += machine.handle(fact, at: now)
+      let isAsked = effects.contains { if case .read = $0 { true } else { false } }
+      if case .propertiesChanged(_, _, let changed, _) = fact, changed["RSSI"] != nil { hasHeard = true }
+      #expect(isAsked == hasHeard)
+    }
+    for case .read(let id, _, let place) in effects {
+      #expect(place.device == BluetoothAddress("00:AA:01:00:00:00"))
+      effects = machine.handle(.recordsRead(id, .success([Scene.record(2, adapter: place.device)])), at: now)
+    }
+    #expect(effects.contains { if case .report(.seen) = $0 { true } else { false } })
+  }
+
+  @Test("a device that is heard without our service may have it all the same; without an answer it is asked rarely")
+  func strangers() {
+    var scene = Self.searching()
+    let headset = ["0000110b-0000-1000-8000-00805f9b34fb"]
+    scene.hear(1, services: headset)
+    scene.hear(2, services: [])
+    scene.hear(3, strength: nil, isPaired: true, services: headset)
+    scene.hear(4, services: headset, isRandom: true)
+    #expect(scene.reads.values.map(\.device) == [Scene.address(1)])
+    var count = 0
+    for _ in 0..<100 {
+      count += scene.reads.count
+      scene.answerReads(.failure(LinkFailure(.noService)))
+      scene.pass(.seconds(1))
+      scene.hear(1, services: headset)
+    }
+    #expect(count == 2)
+    #expect(scene.reports.isEmpty)
+  }
+
+  @Test("devices that announce our service are asked before those that may, and have room beside them")
+  func certainFirst() {
+    var scene = Self.searching()
+    for number in 0..<500 { scene.hear(number, services: ["0000110b-0000-1000-8000-00805f9b34fb"]) }
+    scene.hear(1000)
+    scene.answerReads(.failure(LinkFailure(.timedOut)))
+    #expect(scene.reads.values.contains { $0.device == Scene.address(1000) })
+  }
+
+  @Test("a device that is connected is asked though no scan hears it, if it is known to have our service")
+  func connected() {
+    var scene = Self.searching()
+    scene.hear(1, strength: nil, isPaired: true, isConnected: true)
+    scene.hear(2, strength: nil, isPaired: true, isConnected: true, services: [])
+    #expect(scene.reads.values.map(\.device) == [Scene.address(1)])
+  }
+
   @Test("a device is gone after three whole scans that did not hear it, and not before")
   func lost() {
     var scene = Self.searching()

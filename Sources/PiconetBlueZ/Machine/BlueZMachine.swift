@@ -159,9 +159,8 @@ public struct BlueZMachine: Sendable {
       switch change {
       case .deviceSeen(let path), .device(let path):
         // Its services may become known only after it was heard.
-        guard let device = tree.devices[path], device.adapterPath == use?.path, device.isHeard
-        else { continue }
-        book.heard(device, at: now)
+        guard let device = tree.devices[path] else { continue }
+        hear(device, at: now)
       case .adapter(let path) where path == use?.path:
         guard let adapter = tree.adapters[path] else { continue }
         if adapter.isPowered {
@@ -221,9 +220,17 @@ public struct BlueZMachine: Sendable {
 
   /// Whoever was heard before we asked is there.
   private mutating func hearAll(at now: Instant) {
-    for device in tree.devices.values.sorted(by: { $0.path < $1.path })
-    where device.adapterPath == use?.path && device.isHeard {
-      book.heard(device, at: now)
+    for device in tree.devices.values.sorted(by: { $0.path < $1.path }) { hear(device, at: now) }
+  }
+
+  /// One that is connected is there, whether it answers inquiries meanwhile or not. Without our service in its list it is
+  /// asked as well: BlueZ passes on what our filter lets through, so mostly it announces the service.
+  private mutating func hear(_ device: BlueZDevice, at now: Instant) {
+    guard device.adapterPath == use?.path, let search = activeSearch else { return }
+    if device.uuids.contains(search.service) {
+      if device.isHeard || device.isConnected { book.heard(device, at: now) }
+    } else if device.mayAnnounceMore {
+      book.heard(device, isCertain: false, at: now)
     }
   }
 

@@ -11,6 +11,8 @@ struct RecordBook: Sendable {
   private struct Entry: Sendable {
     var place: BluetoothPlace
     var name: String
+    /// Whether the device is known to announce our service.
+    var isCertain: Bool
     var isHeard = true
     var missed = 0
     var records: [NodeRecord] = []
@@ -60,23 +62,26 @@ struct RecordBook: Sendable {
 
   mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }
 
-  /// A scan has heard this device.
-  mutating func heard(_ device: BlueZDevice, at now: Instant) {
-    guard let search, device.uuids.contains(search.service), let address = device.address else { return }
+  /// A scan has heard this device, or it is connected.
+  /// - Parameter isCertain: Whether it announces our service; otherwise nobody knows.
+  mutating func heard(_ device: BlueZDevice, isCertain: Bool = true, at now: Instant) {
+    guard search != nil, let address = device.address else { return }
     let place = BluetoothPlace(device: address, isRandom: device.isRandom)
     if var entry = entries[device.path] {
       let isBack = entry.missed > 0
       entry.isHeard = true
       entry.missed = 0
+      entry.isCertain = isCertain
       if isBack || entry.name != device.name {
         entry.name = device.name
         entry.failures = 0
         entry.due = min(entry.due ?? now, soon(entry, now))
       }
       entries[device.path] = entry
-    } else if entries.count < Self.deviceLimit {
+    } else if entries.count < (isCertain ? Self.deviceLimit : Self.deviceLimit / 2) {
       // Two nodes hear each other at the same time: both dialling at once is what radios are bad at.
-      entries[device.path] = Entry(place: place, name: device.name, due: now + settings.firstDelay * fraction())
+      entries[device.path] = Entry(
+        place: place, name: device.name, isCertain: isCertain, due: now + settings.firstDelay * fraction())
     }
   }
 
@@ -121,7 +126,7 @@ struct RecordBook: Sendable {
       entry.freshness = counter
       entry.records = Array(usable)
       if usable.isEmpty {
-        scheduleRetry(of: &entry, now)
+        scheduleRetry(of: &entry, isDefinite: true, now)
       } else {
         entry.failures = 0
         entry.due = now + settings.rereadInterval
@@ -129,14 +134,21 @@ struct RecordBook: Sendable {
     case .failure(let failure):
       // Only a definite answer says that nobody is there: the rest may be the air.
       if failure.code == .noService { entry.records = [] }
-      if failure.code == .cancelled { entry.due = now + settings.firstRetry } else { scheduleRetry(of: &entry, now) }
+      if failure.code == .cancelled {
+        entry.due = now + settings.firstRetry
+      } else {
+        scheduleRetry(of: &entry, isDefinite: failure.code == .noService, now)
+      }
     }
     entries[path] = entry
     return publish()
   }
 
-  private mutating func scheduleRetry(of entry: inout Entry, _ now: Instant) {
+  /// - Parameter isDefinite: The device has answered, without a node.
+  private mutating func scheduleRetry(of entry: inout Entry, isDefinite: Bool, _ now: Instant) {
     entry.failures = min(entry.failures + 1, 30)
+    // It may be a stranger's headset, heard since somebody else scans.
+    if !entry.isCertain { entry.failures = max(entry.failures, isDefinite ? settings.retries + 1 : 3) }
     let pause =
       entry.failures > settings.retries ? settings.lateRetry : settings.firstRetry * (1 << (entry.failures - 1))
     entry.due = now + pause * (0.75 + fraction() / 2)
@@ -176,8 +188,9 @@ struct RecordBook: Sendable {
   }
 
   private func mostDue(at now: Instant) -> String? {
-    entries.filter { isWaiting($0.value) && ($0.value.due ?? .distantFuture) <= now }
-      .min { ($0.value.due ?? now, $0.key) < ($1.value.due ?? now, $1.key) }?.key
+    let due = entries.filter { isWaiting($0.value) && ($0.value.due ?? .distantFuture) <= now }
+    let certain = due.filter(\.value.isCertain)
+    return (certain.isEmpty ? due : certain).min { ($0.value.due ?? now, $0.key) < ($1.value.due ?? now, $1.key) }?.key
   }
 
   private func isWaiting(_ entry: Entry) -> Bool { entry.reading == nil && entry.due != nil && entry.missed == 0 }

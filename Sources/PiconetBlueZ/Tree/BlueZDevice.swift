@@ -30,6 +30,10 @@ public struct BlueZDevice: Sendable, Hashable {
   /// does not keep BlueZ forgets half a minute after it was heard last.
   public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
 
+  /// Whether it may announce more than `uuids`: once BlueZ has read the services of a device over a link, it tells of those as
+  /// long as it knows the device, whatever that announces later, and does not say so.
+  public var mayAnnounceMore: Bool { signalStrength != nil && !isRandom && !uuids.isEmpty }
+
   mutating func set(_ property: String, _ value: DBusValue) {
     switch property {
     case "Address": address = value.text.flatMap(BluetoothAddress.init)

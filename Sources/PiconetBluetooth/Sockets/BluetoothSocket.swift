@@ -72,7 +72,7 @@ public struct BluetoothSocket: Sendable {
     try check("BT_SECURITY", piconet_bluetooth_set_security(descriptor, settings.requiresPairing ? 2 : 1))
     switch kind {
     case .rfcomm: break
-    case .le: try check("BT_RCVMTU", piconet_le_set_incoming_mtu(descriptor, settings.incomingMTU))
+    case .le: try check("BT_RCVMTU", piconet_le_set_incoming_mtu(descriptor, settings.incomingLowEnergyMTU))
     case .l2cap:
       let mode = settings.mode == .basic ? piconet_l2cap_basic : piconet_l2cap_ertm
       let options = piconet_l2cap_options(

@@ -12,6 +12,9 @@ public struct SocketSettings: Sendable, Hashable {
   public var mode = Mode.basic
   /// The largest SDU that we take. The far side may have a larger or smaller one.
   public var incomingMTU = UInt16(PacketArithmetic.incomingMTU)
+  /// The same for LE. Linux grants credits for what the receive buffer holds less a header of 232 bytes for every 247, also in
+  /// the middle of an SDU: one that is longer than that never arrives whole. 425,984 bytes hold 25,784, the usual 212,992 half.
+  public var incomingLowEnergyMTU: UInt16 = 4096
   /// Whether the link has to be paired and encrypted by BlueZ (BT_SECURITY_MEDIUM); otherwise it need not (LOW).
   public var requiresPairing = false
   /// The bytes that the kernel keeps for us until we read them, overhead included; the system's limit (net.core.rmem_max) cuts it.

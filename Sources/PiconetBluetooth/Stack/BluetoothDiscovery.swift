@@ -74,6 +74,9 @@ final class BluetoothDiscovery: Discovery {
     headless?.setRadioBusy(isBusy)
   }
 
+  /// A dial to this device failed: its node may have started anew.
+  func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
+
   // MARK: With and without bluetoothd
 
   private func wantedChanged() {

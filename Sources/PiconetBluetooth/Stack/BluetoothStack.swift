@@ -29,6 +29,7 @@ public final class BluetoothStack {
     transports = closing
     discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
     discoveries = discovery.map { [$0] } ?? []
+    for transport in closing { transport.setDialFailureHandler { [weak discovery] in discovery?.dialFailed($0) } }
   }
 
   /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours is left.

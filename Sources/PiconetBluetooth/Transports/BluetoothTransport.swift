@@ -10,6 +10,7 @@ public final class BluetoothTransport: Transport {
   private let environment: BluetoothDial.Environment
   private var listener: BluetoothListener?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
+  private var dialFailed: ((BluetoothAddress) -> Void)?
 
   /// Never fails: where there is no Bluetooth, each use says so.
   /// - Parameter lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
@@ -39,12 +40,22 @@ public final class BluetoothTransport: Transport {
     var id: ObjectIdentifier?
     let dial = BluetoothDial(loop: loop, environment: environment) { [weak self] result in
       if let id { self?.dials[id] = nil }
+      if case .failure(let failure) = result, failure.code != .cancelled { self?.report(addresses) }
       completion(result)
     }
     id = ObjectIdentifier(dial)
     dials[ObjectIdentifier(dial)] = dial
     dial.start(addresses)
     return dial
+  }
+
+  /// Called on the loop with each device that a failed dial has tried in vain: what was known of it may be out of date.
+  public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
+
+  private func report(_ addresses: [TransportAddress]) {
+    let devices = Set(
+      addresses.prefix(environment.configuration.dial.placeLimit).compactMap { BluetoothPlace($0.text)?.device })
+    for device in devices.sorted() { dialFailed?(device) }
   }
 
   /// Listens on the configured adapter, or on all that there are and that come later. Needs the adapter to be there only
