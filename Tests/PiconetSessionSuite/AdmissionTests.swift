@@ -6,7 +6,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Admission", .timeLimit(.minutes(3)))
+  @Suite("Admission", .timeLimit(.minutes(2)))
   struct AdmissionTests {
     @Test(
       "an invitation by address makes both members, with the same short code and each other's key",

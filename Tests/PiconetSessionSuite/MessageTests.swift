@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Messages", .timeLimit(.minutes(3)))
+  @Suite("Messages", .timeLimit(.minutes(2)))
   struct MessageTests {
     @Test(
       "reliable messages of all sizes up to the limit arrive once and in order, those above one frame whole",
@@ -36,7 +36,7 @@ extension SessionSuite {
     @Test("a message of two hundred frames arrives whole", arguments: SuiteTransport.all)
     func chunking(over transport: SuiteTransport) async throws {
       let size = transport.amount(200) * 16_381
-      let limit: (inout NodeConfiguration) -> Void = { $0.messageLimit = size }
+      let limit: @Sendable (inout NodeConfiguration) -> Void = { $0.messageLimit = size }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: limit, client: limit) { pair in
           let (onClient, _) = try await pair.connect()
