@@ -140,9 +140,7 @@ extension SessionSuite {
           }
           #expect(pair.server.session.members.map(\.id) == [pair.client.id])
           let error = await failure { try await pair.invite() }
-          // RFCOMM has one connection to a channel between two devices: the second dial finds it busy.
-          #expect(error?.code == .alreadyConnected || transport.kind == .rfcomm, "\(String(describing: error))")
-          #expect(error != nil)
+          #expect(error?.code == .alreadyConnected, "\(String(describing: error))")
         }
       }
     }

@@ -105,13 +105,16 @@ extension SessionSuite {
           let (task, count) = sendUntilItWaits(onClient, size: 10_000)
           let window = 1 << 20
           // The receiver holds a window, the sender's queue another, and no more however long it goes on.
+          // Over L2CAP its window is a part of what the link holds unread, which is up to the system.
+          let least = transport.kind == .l2cap ? 95 * 1024 - 20_000 : window - 20_000
+          var before = -1
           try await world.until("the window is full") {
-            pair.server.core.messages.cost >= window - 20_000 && onClient.budget.waitingCount > 0
+            defer { before = count.value }
+            return pair.server.core.messages.cost >= least && onClient.budget.waitingCount > 0 && count.value == before
           }
           #expect(pair.server.core.messages.cost <= window)
           #expect(count.value * 10_032 <= 2 * window + 10_032)
-          let before = count.value
-          for message in await pair.server.session.take(200) { #expect(message.bytes.count == 10_000) }
+          for message in await pair.server.session.take(min(200, count.value)) { #expect(message.bytes.count == 10_000) }
           try await world.until("the sender goes on") { count.value > before + 50 }
           // The receiver leaves: whoever waits is told why.
           await onServer.disconnect()
