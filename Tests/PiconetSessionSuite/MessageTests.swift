@@ -114,7 +114,9 @@ extension SessionSuite {
           }
           #expect(pair.server.core.messages.cost <= window)
           #expect(count.value * 10_032 <= 2 * window + 10_032)
-          for message in await pair.server.session.take(min(200, count.value)) { #expect(message.bytes.count == 10_000) }
+          for message in await pair.server.session.take(min(200, count.value)) {
+            #expect(message.bytes.count == 10_000)
+          }
           try await world.until("the sender goes on") { count.value > before + 50 }
           // The receiver leaves: whoever waits is told why.
           await onServer.disconnect()
