@@ -146,6 +146,7 @@ let package = Package(
       dependencies: [
         "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS", "PiconetWire",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -5,7 +5,7 @@ import Testing
 
 extension SessionSuite {
   /// A transport that this machine lacks is skipped here, by name and with the reason; the other tests run without it.
-  @Suite("Transports of this machine", .timeLimit(.minutes(3)))
+  @Suite("Transports of this machine", .timeLimit(.minutes(2)))
   struct AvailabilityTests {
     @Test("sessions run over the simulated transport", .available(.simulated))
     func simulated() async throws { try await connects(.simulated) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Discovery", .timeLimit(.minutes(3)))
+  @Suite("Discovery", .timeLimit(.minutes(2)))
   struct DiscoveryTests {
     @Test(
       "a peer is found with its name and info, invited from the list, and lost when it hides",

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Leaving and starting again", .timeLimit(.minutes(3)))
+  @Suite("Leaving and starting again", .timeLimit(.minutes(2)))
   struct EndingTests {
     @Test("a disconnect delivers what was sent before it, and both sides are told", arguments: SuiteTransport.all)
     func disconnectDelivers(over transport: SuiteTransport) async throws {
@@ -21,8 +21,10 @@ extension SessionSuite {
           #expect(await failure { try await onClient.send([3]) }?.code == .left)
           let onServer = await pair.server.session.nextDeparture()
           #expect(onServer?.code == .left && onServer?.blame == .peer, "\(String(describing: onServer))")
+          #expect(onServer?.description.hasPrefix("the peer left") == true, "\(String(describing: onServer))")
           let onOurs = await pair.client.session.nextDeparture()
           #expect(onOurs?.code == .left && onOurs?.blame == .nobody, "\(String(describing: onOurs))")
+          #expect(onOurs?.description.hasPrefix("we have left") == true, "\(String(describing: onOurs))")
         }
       }
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Files", .timeLimit(.minutes(3)))
+  @Suite("Files", .timeLimit(.minutes(2)))
   struct FileTests {
     /// Bytes; the largest one less where bytes are slow.
     static let sizes = [0, 1, 16_000, 3_000_000]

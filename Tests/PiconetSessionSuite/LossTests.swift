@@ -5,13 +5,13 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Lost links and silent peers", .timeLimit(.minutes(3)))
+  @Suite("Lost links and silent peers", .timeLimit(.minutes(2)))
   struct LossTests {
     @Test(
       "a link that goes silent is lost within the disconnect timeout and a second, on both sides",
       arguments: SuiteTransport.breakable)
     func silent(over transport: SuiteTransport) async throws {
-      let timeout: (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence }
+      let timeout: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: timeout, client: timeout) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Messages", .timeLimit(.minutes(3)))
+  @Suite("Messages", .timeLimit(.minutes(2)))
   struct MessageTests {
     @Test(
       "reliable messages of all sizes up to the limit arrive once and in order, those above one frame whole",
@@ -36,7 +36,7 @@ extension SessionSuite {
     @Test("a message of two hundred frames arrives whole", arguments: SuiteTransport.all)
     func chunking(over transport: SuiteTransport) async throws {
       let size = transport.amount(200) * 16_381
-      let limit: (inout NodeConfiguration) -> Void = { $0.messageLimit = size }
+      let limit: @Sendable (inout NodeConfiguration) -> Void = { $0.messageLimit = size }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: limit, client: limit) { pair in
           let (onClient, _) = try await pair.connect()
@@ -105,13 +105,18 @@ extension SessionSuite {
           let (task, count) = sendUntilItWaits(onClient, size: 10_000)
           let window = 1 << 20
           // The receiver holds a window, the sender's queue another, and no more however long it goes on.
+          // Over L2CAP its window is a part of what the link holds unread, which is up to the system.
+          let least = transport.kind == .l2cap ? 95 * 1024 - 20_000 : window - 20_000
+          var before = -1
           try await world.until("the window is full") {
-            pair.server.core.messages.cost >= window - 20_000 && onClient.budget.waitingCount > 0
+            defer { before = count.value }
+            return pair.server.core.messages.cost >= least && onClient.budget.waitingCount > 0 && count.value == before
           }
           #expect(pair.server.core.messages.cost <= window)
           #expect(count.value * 10_032 <= 2 * window + 10_032)
-          let before = count.value
-          for message in await pair.server.session.take(200) { #expect(message.bytes.count == 10_000) }
+          for message in await pair.server.session.take(min(200, count.value)) {
+            #expect(message.bytes.count == 10_000)
+          }
           try await world.until("the sender goes on") { count.value > before + 50 }
           // The receiver leaves: whoever waits is told why.
           await onServer.disconnect()

@@ -37,7 +37,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let limitExceeded = Code(rawValue: "limitExceeded")
     /// This node, or the peer, is shutting down.
     public static let shuttingDown = Code(rawValue: "shuttingDown")
-    /// The peer left.
+    /// The peer left, or we have left it: the blame says which.
     public static let left = Code(rawValue: "left")
     /// The peer is a member already.
     public static let alreadyConnected = Code(rawValue: "alreadyConnected")
@@ -106,7 +106,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    let words = Self.words[code] ?? code.rawValue
+    let words = code == .left && blame != .peer ? "we have left" : Self.words[code] ?? code.rawValue
     return detail.isEmpty ? words : "\(words): \(detail)"
   }
 }

@@ -70,7 +70,7 @@ public struct Member: Sendable, Identifiable {
   ///
   /// Whoever waits to send, or sends from now on, gets `left`.
   public func disconnect() async {
-    budget.end(PiconetError(.left, peer: id, blame: .us, detail: "we have left"))
+    budget.end(PiconetError(.left, peer: id, blame: .us))
     _ = await core.command(.leave(id, .left))
   }
 }

@@ -3,6 +3,8 @@ import PiconetWire
 /// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure starts the
 /// next at once. The first link wins; the failure of every transport is kept.
 struct ConnectRace: Sendable {
+  /// Where each transport that was wanted leads.
+  let addresses: [TransportAddress]
   private var waiting: [(kind: TransportKind, addresses: [TransportAddress])]
   private(set) var running: [TransportKind] = []
   private(set) var failures: [(kind: TransportKind, failure: LinkFailure)] = []
@@ -13,6 +15,7 @@ struct ConnectRace: Sendable {
 
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
     self.headStart = headStart
+    self.addresses = addresses.filter { preference.contains($0.kind) }
     waiting = preference.compactMap { kind in
       let ofKind = addresses.filter { $0.kind == kind }
       return ofKind.isEmpty ? nil : (kind, ofKind)

@@ -85,7 +85,37 @@ extension SessionEngine {
     else { return }
     attempts[index].race.failed(kind, failure)
     timesChanged = true
+    if failure.code == .busy, attempts[index].phase == .dialling,
+      let far = associationDialled(kind, attempts[index].race.addresses)
+    {
+      if let expected = attempts[index].expectedPeer, expected != far.peer {
+        fail(command, Self.wrongKey(expected, found: far.peer), &effects)
+        return
+      }
+      attempts[index].node = far
+      proceed(index, with: far, now, &effects)
+      return
+    }
     dialNext(command, now, &effects)
+  }
+
+  /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device takes but one
+  /// connection to a number, as with RFCOMM, that link is what keeps the address busy.
+  private func associationDialled(_ kind: TransportKind, _ addresses: [TransportAddress]) -> NodeID? {
+    for association in associations.values.sorted(by: { $0.node < $1.node }) {
+      guard let opening = links[association.link]?.opening, opening.dial != nil, opening.traits.kind == kind
+      else { continue }
+      let held = opening.traits.remoteAddress
+      // Without its number an address means the whole device.
+      if addresses.contains(where: { $0.kind == kind && (held == $0.text || held.hasPrefix($0.text + "/")) }) {
+        return association.node
+      }
+    }
+    return nil
+  }
+
+  private static func wrongKey(_ expected: PeerID, found: PeerID) -> Ending {
+    Ending(.identity, .peer, "expected \(expected.shortDescription), but \(found.shortDescription) answers there")
   }
 
   private mutating func cancelDials(of command: CommandID, _ effects: inout [Effect]) {
@@ -108,8 +138,7 @@ extension SessionEngine {
     }
     if let expected = attempts[index].expectedPeer, expected != opening.peer {
       effects.append(.closeLink(link, flush: false))
-      let found = "expected \(expected.shortDescription), but \(opening.peer.shortDescription) answers there"
-      fail(command, Ending(.identity, .peer, found), &effects)
+      fail(command, Self.wrongKey(expected, found: opening.peer), &effects)
       return false
     }
     cancelDials(of: command, &effects)

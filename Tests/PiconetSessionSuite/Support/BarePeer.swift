@@ -1,6 +1,8 @@
 import PiconetEngine
 import PiconetIP
 import PiconetRuntime
+import PiconetTLS
+import PiconetWire
 
 #if Bluetooth
   import PiconetBluetooth
@@ -13,6 +15,10 @@ final class BarePeer: @unchecked Sendable {
   private let resolver: WorkerThread
   private var transport: (any Transport)?
   private var shutDown: ((@escaping () -> Void) -> Void)?
+  /// Without being told of, an adapter does not let anybody connect.
+  private var discovery: (any Discovery)?
+  private var scope = ""
+  private let identity: PeerID
   private var links: [Link] = []
   private var dial: (any DialCancellation)?
 
@@ -59,6 +65,7 @@ final class BarePeer: @unchecked Sendable {
   }
 
   private init() throws {
+    identity = try DeviceIdentity.generate().peer
     loop = try EventLoop(name: "bare peer")
     resolver = try WorkerThread(name: "bare names", limit: 4)
   }
@@ -77,8 +84,10 @@ final class BarePeer: @unchecked Sendable {
         var configuration = BluetoothConfiguration(scope: world.session)
         configuration.transports = [world.transport.kind]
         configuration.adapter = BluetoothConfiguration.Adapter(adapters[place % adapters.count]) ?? .any
-        let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: false)
+        let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: true)
         transport = stack.transports.first
+        discovery = stack.discoveries.first
+        scope = world.session
         shutDown = stack.shutDown
       #endif
     }
@@ -90,9 +99,11 @@ final class BarePeer: @unchecked Sendable {
         for link in links where !link.isOver { link.endpoint.close(abort: true) }
         links = []
         dial = nil
+        discovery?.advertise(nil)
         transport?.stopListening()
         let done = { [self] in
           transport = nil
+          discovery = nil
           shutDown = nil
           continuation.resume()
         }
@@ -127,6 +138,10 @@ final class BarePeer: @unchecked Sendable {
     let failure = await loop.perform { [self] () -> LinkFailure? in
       do throws(LinkFailure) {
         try transport?.listen { [self] in links.append(Link($0)) }
+        discovery?.advertise(
+          Advertisement(
+            peer: identity, incarnation: Incarnation(rawValue: 1), name: "Bare", info: [:],
+            scope: scope, ports: [:]))
         return nil
       } catch {
         return error

@@ -95,10 +95,16 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   }
 
   /// For what must happen before a test goes on; emulated adapters on an emulated processor are slow.
-  var patience: Duration { usesBluetooth ? .seconds(60) : .seconds(30) }
+  var patience: Duration { usesBluetooth ? .seconds(20) : .seconds(30) }
+
+  /// How long one test may take altogether.
+  var testLimit: Duration { usesBluetooth ? .seconds(45) : .seconds(100) }
+
+  /// The pause between two looks at what is waited for: an emulated processor has others to serve.
+  var glance: Duration { usesBluetooth ? .milliseconds(10) : .milliseconds(1) }
 
   /// An attempt that is meant to run out of time has reached the other side by then.
-  var shortAttempt: Duration { usesBluetooth ? .seconds(10) : .milliseconds(1500) }
+  var shortAttempt: Duration { usesBluetooth ? .seconds(6) : .milliseconds(1500) }
 
   /// A silence that no healthy link of this kind keeps.
   var silence: Duration { usesBluetooth ? .seconds(4) : .seconds(1) }

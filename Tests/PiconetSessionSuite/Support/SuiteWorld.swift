@@ -5,6 +5,10 @@ import Testing
 
 @testable import Piconet
 
+#if Bluetooth
+  import PiconetSDP
+#endif
+
 /// The world of one test: a session of its own over one transport.
 final class SuiteWorld: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
@@ -25,17 +29,29 @@ final class SuiteWorld: Sendable {
     }
   }
 
-  static func run<Value>(_ transport: SuiteTransport, _ body: (SuiteWorld) async throws -> Value) async throws -> Value
-  {
+  /// A test, with an end: what hangs in it is cancelled, and the test has failed, when the transport's time for a test is over.
+  static func run<Value: Sendable>(
+    _ transport: SuiteTransport, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
+  ) async throws -> Value {
     let world = SuiteWorld(transport)
-    do {
-      let value = try await body(world)
-      try await world.end()
-      return value
-    } catch {
-      try? await world.end()
-      throw error
+    let test = Task { try await body(world) }
+    let watchdog = Task {
+      try await Task.sleep(for: transport.testLimit)
+      Issue.record("the test is not over after \(transport.testLimit), and was cancelled")
+      test.cancel()
     }
+    defer { watchdog.cancel() }
+    let result = await withTaskCancellationHandler {
+      await test.result
+    } onCancel: {
+      test.cancel()
+    }
+    do {
+      try await world.end()
+    } catch {
+      if case .success = result { throw error }
+    }
+    return try result.get()
   }
 
   private func end() async throws {
@@ -92,6 +108,7 @@ final class SuiteWorld: Sendable {
       addresses = await node.listeningAddresses.filter { $0.kind == transport.kind }
       return !addresses.isEmpty
     }
+    try await until("its adapter answers to paging") { answersPaging(addresses) }
     return addresses
   }
 
@@ -103,6 +120,19 @@ final class SuiteWorld: Sendable {
     let relay = try Relay(to: port)
     relays.withLock { $0.append(relay) }
     return [TransportAddress(kind: .tcp, text: relay.address)]
+  }
+
+  /// An adapter answers to BR/EDR's paging from when bluetoothd has made it discoverable, which takes a moment; one that is paged a
+  /// moment before is unreachable.
+  func answersPaging(_ addresses: [TransportAddress]) -> Bool {
+    #if Bluetooth
+      guard transport.kind == .l2cap || transport.kind == .rfcomm else { return true }
+      return addresses.contains { address in
+        BluetoothPlace(address.text).map { PageScan.isOn(adapter: $0.device) } ?? false
+      }
+    #else
+      return true
+    #endif
   }
 
   // MARK: Faults
@@ -160,7 +190,7 @@ final class SuiteWorld: Sendable {
     let deadline = clock.now + transport.patience
     while !(await holds()) {
       guard clock.now < deadline else { throw Failure(description: "in \(transport.patience) it is not so: \(what)") }
-      await Task.yield()
+      try await Task.sleep(for: transport.glance)
     }
   }
 }
