@@ -95,10 +95,13 @@ struct Scene {
   static func address(_ number: Int) -> BluetoothAddress { BluetoothAddress(rawValue: 0xBB_0000_0000 + UInt64(number)) }
 
   /// A scan hears a device with our service.
-  mutating func hear(_ number: Int, name: String = "phone", strength: Int16? = -50, isPaired: Bool = false) {
+  mutating func hear(
+    _ number: Int, name: String = "phone", strength: Int16? = -50, isPaired: Bool = false,
+    services: [BluetoothUUID] = [service]
+  ) {
     var properties: [String: DBusValue] = [
       "Address": .string(Self.address(number).description), "Alias": .string(name),
-      "UUIDs": .strings([Self.service.description]), "Paired": .bool(isPaired),
+      "UUIDs": .strings(services.map(\.description)), "Paired": .bool(isPaired),
     ]
     if let strength { properties["RSSI"] = .int16(strength) }
     tell(.interfacesAdded(path: Self.device(number), [BlueZNames.deviceInterface: properties]))

@@ -39,6 +39,54 @@ struct SearchTests {
     #expect(scene.reports.isEmpty)
   }
 
+  /// Of a device that it was connected to BlueZ keeps the services of then, whatever the device says since.
+  @Test(
+    "a device that is heard with the services of another time is asked too, once a minute where it has none of ours")
+  func outdatedServices() {
+    let other = BluetoothUUID(short: 0x1105)
+    var scene = Self.searching()
+    scene.hear(1, services: [other])
+    scene.pass(.seconds(1))
+    #expect(scene.reads.count == 1)
+    scene.answerReads(.success([Scene.record(2)]))
+    #expect(scene.reports.count == 1)
+    scene = Self.searching()
+    scene.hear(1, services: [other])
+    scene.pass(.seconds(1))
+    scene.answerReads(.failure(LinkFailure(.noService, "nothing of ours")))
+    for _ in 0..<4 {
+      scene.pass(.seconds(8))
+      scene.forgetStrength(1)
+      scene.hear(1, services: [other])
+      #expect(scene.reads.isEmpty)
+    }
+    scene.pass(.seconds(60))
+    scene.hear(1, services: [other])
+    scene.pass(.seconds(1))
+    #expect(scene.reads.count == 1)
+    scene.answerReads(.failure(LinkFailure(.noService, "nothing of ours")))
+    scene.hear(1)
+    scene.pass(.seconds(2))
+    #expect(scene.reads.count == 1, "it says itself that it has our service")
+  }
+
+  @Test("what says nothing of services, or is not heard, is not asked; strangers leave room for those with our service")
+  func strangers() {
+    var scene = Self.searching()
+    scene.hear(1, services: [])
+    scene.hear(2, strength: nil, services: [BluetoothUUID(short: 0x1105)])
+    scene.pass(.seconds(5))
+    #expect(scene.reads.isEmpty)
+    for number in 3..<300 { scene.hear(number, services: [BluetoothUUID(short: 0x1105)]) }
+    for _ in 0..<5 {
+      scene.pass(.seconds(1))
+      scene.answerReads(.failure(LinkFailure(.noService, "nothing of ours")))
+    }
+    scene.hear(300)
+    scene.answerReads(.failure(LinkFailure(.noService, "nothing of ours")))
+    #expect(scene.reads.values.contains { $0.device == Scene.address(300) })
+  }
+
   @Test("a device is gone after three whole scans that did not hear it, and not before")
   func lost() {
     var scene = Self.searching()

@@ -7,6 +7,8 @@ struct RecordBook: Sendable {
   /// The most devices that are remembered at the same time, and the most nodes of one device.
   static let deviceLimit = 128
   static let recordLimit = 8
+  /// As long as so many are remembered, others are asked than those that say they have our service.
+  static let guessLimit = 32
 
   private struct Entry: Sendable {
     var place: BluetoothPlace
@@ -20,6 +22,8 @@ struct RecordBook: Sendable {
     var lastRead: Instant?
     var due: Instant?
     var failures = 0
+    /// It has not said that it has our service.
+    var isGuess = false
   }
 
   private let settings: BlueZSettings
@@ -61,22 +65,29 @@ struct RecordBook: Sendable {
   mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }
 
   /// A scan has heard this device.
+  ///
+  /// Of a device whose services bluetoothd has read while it was connected, it never takes note again which ones the device says it has:
+  /// a session that was begun later is missing. Since the scan is for devices with our service, who is heard by it may have it.
   mutating func heard(_ device: BlueZDevice, at now: Instant) {
-    guard let search, device.uuids.contains(search.service), let address = device.address else { return }
+    guard let search, let address = device.address else { return }
+    let isGuess = !device.uuids.contains(search.service)
+    if isGuess, device.signalStrength == nil || device.uuids.isEmpty { return }
     let place = BluetoothPlace(device: address, isRandom: device.isRandom)
     if var entry = entries[device.path] {
-      let isBack = entry.missed > 0
+      let isBack = entry.missed > 0 && !entry.isGuess || entry.isGuess && !isGuess
       entry.isHeard = true
       entry.missed = 0
-      if isBack || entry.name != device.name {
+      if !isGuess { entry.isGuess = false }
+      if isBack || entry.name != device.name && !entry.isGuess {
         entry.name = device.name
         entry.failures = 0
         entry.due = min(entry.due ?? now, soon(entry, now))
       }
       entries[device.path] = entry
-    } else if entries.count < Self.deviceLimit {
+    } else if entries.count < (isGuess ? Self.guessLimit : Self.deviceLimit) {
       // Two nodes hear each other at the same time: both dialling at once is what radios are bad at.
-      entries[device.path] = Entry(place: place, name: device.name, due: now + settings.firstDelay * fraction())
+      entries[device.path] = Entry(
+        place: place, name: device.name, due: now + settings.firstDelay * fraction(), isGuess: isGuess)
     }
   }
 
@@ -124,11 +135,15 @@ struct RecordBook: Sendable {
         scheduleRetry(of: &entry, now)
       } else {
         entry.failures = 0
+        entry.isGuess = false
         entry.due = now + settings.rereadInterval
       }
     case .failure(let failure):
       // Only a definite answer says that nobody is there: the rest may be the air.
-      if failure.code == .noService { entry.records = [] }
+      if failure.code == .noService {
+        entry.records = []
+        if entry.isGuess { entry.failures = settings.retries }
+      }
       if failure.code == .cancelled { entry.due = now + settings.firstRetry } else { scheduleRetry(of: &entry, now) }
     }
     entries[path] = entry
@@ -175,8 +190,11 @@ struct RecordBook: Sendable {
     return effects
   }
 
+  /// Who says that it has our service comes first.
   private func mostDue(at now: Instant) -> String? {
-    entries.filter { isWaiting($0.value) && ($0.value.due ?? .distantFuture) <= now }
+    let due = entries.filter { isWaiting($0.value) && ($0.value.due ?? .distantFuture) <= now }
+    let sure = due.filter { !$0.value.isGuess }
+    return (sure.isEmpty ? due : sure)
       .min { ($0.value.due ?? now, $0.key) < ($1.value.due ?? now, $1.key) }?.key
   }
 
