@@ -47,6 +47,27 @@ struct BluetoothToolTests {
     }
   }
 
+  @Test("six searches in a row find the receiver, after bluetoothd has read that adapter's services in another session")
+  func searches() async throws {
+    try await ToolScene.run { other in
+      let receiver = try await other.receiver("--count", "1", "--transport", "rfcomm", "--adapter", adapters[0])
+      let sender = try other.sender(
+        "--to", "Kitchen", "--transport", "rfcomm", "--adapter", adapters[1], try other.photo("a.jpg"))
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+    }
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "6", "--transport", "rfcomm", "--adapter", adapters[0])
+      for round in 1...6 {
+        let sender = try scene.sender(
+          "--to", "Kitchen", "--transport", "rfcomm", "--adapter", adapters[1], try scene.photo("\(round).jpg"))
+        #expect(await sender.end() == 0, "round \(round): \(sender.error)")
+      }
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.received().count == 6)
+    }
+  }
+
   @Test("a Bluetooth address is dialled without searching, with and without its number")
   func address() async throws {
     try await ToolScene.run { scene in
