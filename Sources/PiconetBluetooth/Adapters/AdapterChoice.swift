@@ -28,6 +28,10 @@ struct AdapterChoice {
     case .address(let device): return device
     case .named(let name):
       guard let adapter = try read().adapter(wanted) else { throw Self.none(named: name) }
+      // Bound to no address we would listen on all adapters.
+      if adapter.device == SocketEnd.anyDevice {
+        throw LinkFailure(.notAvailable, "\(name) has no address yet: it is being set up")
+      }
       return adapter.device
     }
   }
@@ -38,7 +42,15 @@ struct AdapterChoice {
   }
 
   /// The kernel calls it "no route to host" where there is no adapter, or none that is on. Says which it is.
-  func explain(_ failure: LinkFailure, _ kind: SocketKind) -> LinkFailure {
+  /// - Parameter isAtOnce: the call itself failed, before anything went on air.
+  func explain(_ failure: LinkFailure, _ kind: SocketKind, isAtOnce: Bool = false) -> LinkFailure {
+    if isAtOnce, failure.code == .refused {
+      // The kernel's word for a controller that could, and may not.
+      let what = kind == .le ? "LE" : "BR/EDR"
+      return LinkFailure(
+        .notAvailable,
+        "\(what) is switched off on this adapter: ControllerMode in /etc/bluetooth/main.conf must be dual")
+    }
     guard failure.code == .unreachable, let table = try? read() else { return failure }
     return problem(in: table, kind) ?? failure
   }

@@ -114,7 +114,7 @@ final class BluetoothDial: DialCancellation {
       self.attempt = attempt
       return attempt.isConnected ? outcome(of: attempt) : []
     } catch {
-      return sequence.failed(step, environment.adapters.explain(error, environment.kind), at: loop.now)
+      return sequence.failed(step, environment.adapters.explain(error, environment.kind, isAtOnce: true), at: loop.now)
     }
   }
 
@@ -171,6 +171,7 @@ final class BluetoothDial: DialCancellation {
 private final class BluetoothAttempt: DescriptorHandler {
   let step: Int
   private unowned let dial: BluetoothDial
+  private let closes: DrainingCloses
   private var socket: BluetoothSocket?
   private var watch: DescriptorWatch?
   private(set) var isConnected = false
@@ -181,6 +182,7 @@ private final class BluetoothAttempt: DescriptorHandler {
   ) throws(LinkFailure) {
     self.step = step
     self.dial = dial
+    closes = environment.closes
     do throws(SystemError) {
       let socket = try BluetoothSocket(environment.kind)
       // From here on `deinit` closes the socket, also where this throws.
@@ -209,9 +211,14 @@ private final class BluetoothAttempt: DescriptorHandler {
   }
 
   func close() {
-    watch?.cancel()
-    socket?.close()
-    socket = nil
+    guard let socket else { return }
+    self.socket = nil
+    if let watch {
+      watch.cancel()
+      closes.takeConnecting(socket)
+    } else {
+      socket.close()
+    }
   }
 }
 

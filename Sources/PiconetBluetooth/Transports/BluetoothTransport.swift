@@ -11,6 +11,9 @@ public final class BluetoothTransport: Transport {
   private var listener: BluetoothListener?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
   private var dialFailed: ((BluetoothAddress) -> Void)?
+  /// Tells of adapters while somebody wants to know; nil where the kernel has no Bluetooth.
+  private var monitor: AdapterMonitor?
+  private var listeningChanged: (() -> Void)?
 
   /// Never fails: where there is no Bluetooth, each use says so.
   /// - Parameter lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
@@ -90,6 +93,23 @@ public final class BluetoothTransport: Transport {
     }
   }
 
+  /// `changed` is called when the adapter that we listen on is another one, or has another address: we don't listen any more then.
+  /// And at any change of adapters while we don't listen: it may work now.
+  public func setListeningHandler(_ changed: @escaping () -> Void) {
+    listeningChanged = changed
+    guard monitor == nil else { return }
+    monitor = try? AdapterMonitor(loop: loop) { [weak self] _ in self?.adaptersChanged() }
+  }
+
+  private func adaptersChanged() {
+    if let end = listener?.end {
+      // While the adapter is away the socket stays: it goes on when the same one comes back.
+      guard let device = try? environment.adapters.listeningDevice(), device != end.device else { return }
+      stopListening()
+    }
+    listeningChanged?()
+  }
+
   /// The PSM or the channel that we listen on; nil when we don't.
   public var listeningPort: UInt16? { listener?.end?.port }
 
@@ -110,18 +130,25 @@ public final class BluetoothTransport: Transport {
     listener = nil
   }
 
+  private func endListening() {
+    stopListening()
+    listeningChanged = nil
+    monitor?.close()
+    monitor = nil
+  }
+
   /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are under
   /// way, at most `drainTime`. Links are their owners' to close, before this.
   /// - Parameter completion: called on the loop when no descriptor of this transport is left.
   public func shutDown(_ completion: @escaping () -> Void) {
-    stopListening()
+    endListening()
     for dial in Array(dials.values) { dial.cancel() }
     environment.closes.onceEmpty { [loop] in loop.executeLater(completion) }
   }
 
   /// As `shutDown`, without waiting.
   public func closeNow() {
-    stopListening()
+    endListening()
     for dial in Array(dials.values) { dial.cancel() }
     environment.closes.closeAll()
   }

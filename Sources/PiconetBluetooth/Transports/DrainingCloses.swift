@@ -15,6 +15,7 @@ final class DrainingCloses {
     var socket: BluetoothSocket
     var mode: SocketSettings.Mode?
     var deadline: Instant
+    var isConnecting = false
   }
 
   private let loop: EventLoop
@@ -43,7 +44,25 @@ final class DrainingCloses {
     if timer?.deadline == nil { timer?.set(after: Self.turn) }
   }
 
+  /// How long the answer to a connect that nobody wants any more is waited for.
+  private static let answerTime: Duration = .seconds(1)
+
+  /// Takes over a socket in the middle of its connect.
+  ///
+  /// Closed before the far side has answered, Linux can't tell it to forget the channel, and gives the same channel number to the
+  /// next connect. Which the far side then refuses, since it has that number: for 40 s, or as long as there is a link. An answer
+  /// takes some milliseconds over a link that is up; if there is none yet, paging ends with the close.
+  func takeConnecting(_ socket: BluetoothSocket) {
+    let entry = Entry(socket: socket, mode: nil, deadline: loop.now + Self.answerTime, isConnecting: true)
+    guard entries.count < limit, mustWait(entry) else { return Self.close(socket, mode: socket.mode) }
+    entries.append(entry)
+    if timer?.deadline == nil { timer?.set(after: Self.turn) }
+  }
+
   private func mustWait(_ entry: Entry) -> Bool {
+    if entry.isConnecting {
+      return !entry.socket.hasEnded && loop.now < entry.deadline && entry.socket.failure != nil
+    }
     guard let memory = entry.socket.memory, memory.unsent > 0 else { return false }
     return !entry.socket.hasEnded && loop.now < entry.deadline
   }

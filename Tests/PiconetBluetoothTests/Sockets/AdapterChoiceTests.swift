@@ -49,6 +49,22 @@ import Testing
     #expect(choice.usable(for: .rfcomm) == [Self.one])
   }
 
+  /// Linux refuses at once where LE or BR/EDR is switched off on an adapter that could; a peer refuses later.
+  @Test func aKindOfLinkThatIsSwitchedOffIsNotTakenForARefusalOfThePeer() {
+    let choice = choice(.any, Adapter(name: "hci0", device: Self.one, isUp: true))
+    let refused = LinkFailure(.refused)
+    #expect(choice.explain(refused, .le) == refused)
+    let off = choice.explain(refused, .le, isAtOnce: true)
+    #expect(off.code == .notAvailable && off.detail.hasPrefix("LE is switched off"), "\(off)")
+    #expect(choice.explain(refused, .rfcomm, isAtOnce: true).detail.hasPrefix("BR/EDR is switched off"))
+  }
+
+  @Test func aListenerDoesNotTakeAnAdapterWithoutAnAddressForAll() {
+    let setUp = Adapter(name: "hci0", device: BluetoothAddress(rawValue: 0), isUp: false)
+    let failure = #expect(throws: LinkFailure.self) { try choice(.named("hci0"), setUp).listeningDevice() }
+    #expect(failure?.code == .notAvailable)
+  }
+
   @Test func ofSeveralTheFirstThatIsOnCounts() {
     let table = AdapterTable([
       Adapter(name: "hci0", device: Self.one, isUp: false), Adapter(name: "hci1", device: Self.two, isUp: true),

@@ -21,6 +21,7 @@ final class BluetoothNet: @unchecked Sendable {
   private var accepted: [AnyLink] = []
   private var waiting: [CheckedContinuation<AnyLink, Never>] = []
   private var links: [any LinkEndpoint] = []
+  private var others: [BluetoothTransport] = []
 
   init(
     _ kind: SocketKind, _ loop: EventLoop, lookUp: ServicePortLookUp? = nil,
@@ -59,6 +60,55 @@ final class BluetoothNet: @unchecked Sendable {
       accepted.append(AnyLink(value: link))
     } else {
       waiting.removeFirst().resume(returning: AnyLink(value: link))
+    }
+  }
+
+  /// Listens at another adapter too.
+  func listen(alsoOn index: Int) async throws -> TransportAddress {
+    let result: Result<TransportAddress, LinkFailure> = await perform { net in
+      var configuration = BluetoothTransportConfiguration()
+      configuration.adapter = .named(VirtualAdapters.names[index])
+      let other = BluetoothTransport(net.kind, loop: net.loop, configuration: configuration)
+      net.others.append(other)
+      do throws(LinkFailure) {
+        try other.listen { [unowned net] link in net.take(link) }
+      } catch {
+        return .failure(error)
+      }
+      return other.listeningAddresses.first.map { .success($0) } ?? .failure(LinkFailure(.other, "no address"))
+    }
+    return try result.get()
+  }
+
+  /// Begins to dial, and cancels at once.
+  func dialAndCancel(_ address: TransportAddress) async -> Result<AnyLink, LinkFailure> {
+    await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        dialler.dial([address]) { result in
+          continuation.resume(returning: result.map { AnyLink(value: $0) })
+        }.cancel()
+      }
+    }
+  }
+
+  /// The next accepted link that has not ended: a dial that was cancelled may have got as far as here.
+  func nextLiving() async -> AnyLink {
+    while true {
+      let link = await nextAccepted()
+      let hasEnded = await loop.perform {
+        var byte: UInt8 = 0
+        return withUnsafeMutableBytes(of: &byte) { link.value.read(into: $0) } != .wouldBlock
+      }
+      if !hasEnded { return link }
+      await close(link)
+    }
+  }
+
+  /// Closes what was accepted and not asked for.
+  func closeAccepted() async {
+    await loop.perform { [self] in
+      for link in accepted { link.value.close(abort: true) }
+      accepted = []
     }
   }
 
@@ -106,6 +156,8 @@ final class BluetoothNet: @unchecked Sendable {
       loop.execute { [self] in
         for link in links { link.close(abort: true) }
         links = []
+        for other in others { other.closeNow() }
+        others = []
         dialler.shutDown { [self] in listener.shutDown { continuation.resume() } }
       }
     }
@@ -118,6 +170,7 @@ func withNet(
   _ change: (inout BluetoothTransportConfiguration) -> Void = { _ in },
   _ body: (BluetoothNet) async throws -> Void
 ) async throws {
+  try VirtualAdapters.makeReachable()
   let loop = try EventLoop(name: "bt-test")
   let net = BluetoothNet(kind, loop, lookUp: lookUp, change)
   let result: Result<Void, any Error>

@@ -122,3 +122,14 @@ func someBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     initialized = count
   }
 }
+
+/// Whether bytes are equal: asked so, a test that fails does not print all of them.
+struct Same: CustomStringConvertible {
+  let isSo: Bool
+  let description: String
+
+  init(_ one: [UInt8], _ other: [UInt8]) {
+    isSo = one == other
+    description = "\(one.count) and \(other.count) bytes"
+  }
+}

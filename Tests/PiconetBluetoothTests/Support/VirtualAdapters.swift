@@ -18,8 +18,62 @@ enum VirtualAdapters {
   }
 }
 
+extension VirtualAdapters {
+  /// Lets the first adapters be paged, and the second be connected over LE: an adapter that is only switched on lets nobody in.
+  /// What is off or gone stays so. Emulated air gets a radio's rate: as quick as a processor, it would have a writer overrun a
+  /// reader on the same loop.
+  static func makeReachable(_ count: Int = 2) throws {
+    let table = try AdapterTable.read()
+    for name in names.prefix(count) where table.adapter(.named(name))?.isUp == true {
+      try runProgram("hciconfig", name, "piscan")
+      if name == names[1] { try advertise(name) }
+    }
+    if hasFaults { try fault("rate", "1000000") }
+  }
+
+  /// Advertises that it can be connected over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the older ones,
+  /// which `hciconfig leadv` gives, are not heard by emulated adapters that scan with the newer ones. No harm where it does already.
+  static func advertise(_ name: String) throws {
+    let (set, interval, anyone) = (["01"], ["a0", "00", "00"], ["00", "00", "00", "00", "00", "00", "00", "00"])
+    try runProgram(
+      ["hcitool", "-i", name, "cmd", "08", "0036"] + set + ["13", "00"] + interval + interval + ["07", "00"] + anyone
+        + ["7f", "01", "00", "01", "00", "00"])
+    try runProgram(["hcitool", "-i", name, "cmd", "08", "0039", "01", "01"] + set + ["00", "00", "00"])
+  }
+
+  /// Whether the air between the adapters can be made worse.
+  static let hasFaults = getenv("PICONET_FAULTS") != nil
+
+  static let faultReason: Comment = "needs emulated adapters whose air can be made worse: PICONET_FAULTS"
+
+  /// Asks for bad weather; see Tools/BluetoothVM/fault.
+  static func fault(_ words: String...) throws { try runProgram(["fault"] + words) }
+
+  /// Between the first two adapters.
+  static func mute() throws { try fault("mute", number(0), number(1)) }
+  static func unmute() throws { try fault("unmute", number(0), number(1)) }
+
+  static func unplug(_ index: Int) throws { try fault("gone", number(index)) }
+
+  /// Returns when it is on again.
+  static func plugIn(_ index: Int) async throws {
+    try fault("back", number(index))
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(20)
+    while try AdapterTable.read().adapter(.named(names[index]))?.isUp != true {
+      try #require(clock.now < deadline, "\(names[index]) is not back")
+      await Task.yield()
+    }
+  }
+
+  /// As the air counts them: `1` for `hci1`.
+  static func number(_ index: Int) -> String { names[index].filter(\.isNumber) }
+}
+
 /// Runs a program of the system, such as `hciconfig hci1 down`, and waits for its end.
-func runProgram(_ words: String...) throws {
+func runProgram(_ words: String...) throws { try runProgram(words) }
+
+func runProgram(_ words: [String]) throws {
   var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
   defer { for argument in arguments { free(argument) } }
   arguments.append(nil)

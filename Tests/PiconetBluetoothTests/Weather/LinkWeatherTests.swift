@@ -1,0 +1,203 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetSDP
+import Testing
+
+@testable import PiconetBluetooth
+
+extension BluetoothTransportTests {
+  /// What transports make of bad weather between two adapters: out of range, unplugged, switched off, busy.
+  @Suite(.enabled(if: VirtualAdapters.hasFaults, VirtualAdapters.faultReason)) struct LinkWeatherTests {
+    @Test(arguments: BluetoothTransportTests.classic) func aPeerOutOfRangeIsNotReachedAndIsAgainWhenItIsBack(
+      _ kind: SocketKind
+    )
+      async throws
+    {
+      try await withWeather(kind, { $0.dial.timeLimit = .seconds(4) }) { net in
+        let address = try await net.listen()
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        try VirtualAdapters.mute()
+        let failure = failure(of: await net.dial(address))
+        #expect(failure?.code == (kind == .le ? .timedOut : .hostDown), "\(String(describing: failure))")
+        try VirtualAdapters.unmute()
+        try VirtualAdapters.makeReachable()
+        _ = try await net.pair()
+      }
+    }
+
+    @Test(arguments: BluetoothTransportTests.classic) func aSilentPeerIsLostWithTheSupervisionTimeout(
+      _ kind: SocketKind
+    )
+      async throws
+    {
+      try await withWeather(kind) { net in
+        let (dialled, accepted) = try await net.pair()
+        async let near = Pump.run(dialled, net.loop, wanted: .max, limit: .seconds(20))
+        async let far = Pump.run(accepted, net.loop, wanted: .max, limit: .seconds(20))
+        let start = ContinuousClock().now
+        try VirtualAdapters.mute()
+        let ends = (await near.end, await far.end)
+        print("silent \(kind): noticed after \(ContinuousClock().now - start), the supervision timeout is 2 s")
+        #expect(code(of: ends.0) == .timedOut, "\(String(describing: ends.0))")
+        #expect(code(of: ends.1) == .timedOut, "\(String(describing: ends.1))")
+      }
+    }
+
+    @Test(arguments: BluetoothTransportTests.classic) func aLinkCutInTheMiddleOfBytesFailsOnBothSides(
+      _ kind: SocketKind
+    )
+      async throws
+    {
+      try await withWeather(kind) { net in
+        let (dialled, accepted) = try await net.pair()
+        let bytes = someBytes(4_000_000)
+        async let near = Pump.run(dialled, net.loop, writing: bytes, wanted: .max, limit: .seconds(20))
+        let begun = await Pump.run(accepted, net.loop, wanted: 50_000)
+        #expect(begun.bytes.count == 50_000)
+        async let far = Pump.run(accepted, net.loop, wanted: .max, limit: .seconds(20))
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        let ends = (await near.end, await far)
+        #expect(code(of: ends.0) == .timedOut, "\(String(describing: ends.0))")
+        #expect(code(of: ends.1.end) == .timedOut, "\(String(describing: ends.1.end))")
+        // What came is the beginning of what was sent.
+        let came = begun.bytes + ends.1.bytes
+        #expect(Same(came, Array(bytes.prefix(came.count))).isSo)
+      }
+    }
+
+    @Test(arguments: BluetoothTransportTests.classic) func anUnpluggedAdapterEndsTheLinkAndServesAgainWhenItIsBack(
+      _ kind: SocketKind
+    ) async throws {
+      try await withWeather(kind) { net in
+        let (dialled, accepted) = try await net.pair()
+        let address = try #require(await net.perform { $0.listener.listeningAddresses.first })
+        async let near = Pump.run(dialled, net.loop, wanted: .max, limit: .seconds(20))
+        async let far = Pump.run(accepted, net.loop, wanted: .max, limit: .seconds(20))
+        try VirtualAdapters.unplug(1)
+        let ends = (await near.end, await far.end)
+        #expect(code(of: ends.0) == .timedOut, "the other side: \(String(describing: ends.0))")
+        #expect(code(of: ends.1) == .reset, "its own side: \(String(describing: ends.1))")
+        let meanwhile = failure(of: await net.dial(address))
+        #expect(meanwhile?.code == (kind == .le ? .timedOut : .hostDown), "\(String(describing: meanwhile))")
+        // While a socket of it is open the kernel keeps the adapter's number, and gives it another one when it is back.
+        await net.close(dialled)
+        await net.close(accepted)
+        try await VirtualAdapters.plugIn(1)
+        try VirtualAdapters.makeReachable()
+        _ = try await net.pair()
+      }
+    }
+
+    @Test func anAdapterWithAllItsLinksTakenSaysSo() async throws {
+      try await withWeather(.l2cap, { $0.dial.busyRetries = 2 }) { net in
+        let address = try await net.listen()
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        // Connection limit exceeded: Core 5.4, Vol 1 Part F 2.9.
+        try VirtualAdapters.fault("refuse", VirtualAdapters.number(1), "9")
+        let failure = failure(of: await net.dial(address))
+        try VirtualAdapters.fault("accept", VirtualAdapters.number(1))
+        #expect(failure?.code == .busy, "\(String(describing: failure))")
+        #expect(failure?.detail.contains("7 active links") == true, "\(String(describing: failure))")
+        _ = try await net.pair()
+      }
+    }
+
+    /// The link between the adapters is there already, and stays when ours ends.
+    @Test(arguments: BluetoothTransportTests.classic) func anotherProgramsConnectionToThePeerIsNoObstacle(
+      _ kind: SocketKind
+    ) async throws {
+      try await withWeather(.l2cap) { others in
+        let (theirs, theirPeer) = try await others.pair()
+        try await withNet(kind) { net in
+          for _ in 0..<3 {
+            let (dialled, accepted) = try await net.pair()
+            _ = await Pump.run(dialled, net.loop, writing: [1, 2, 3], wanted: 0)
+            #expect(await Pump.run(accepted, net.loop, wanted: 3).bytes == [1, 2, 3])
+            await net.close(dialled)
+            #expect(await Pump.run(accepted, net.loop, wanted: .max).end == .end)
+            await net.close(accepted)
+          }
+        }
+        _ = await Pump.run(theirs, others.loop, writing: [4], wanted: 0)
+        #expect(await Pump.run(theirPeer, others.loop, wanted: 1).bytes == [4])
+      }
+    }
+
+    @Test(arguments: BluetoothTransportTests.classic) func fiveHundredConnectsOfWhichAFifthFailLeaveNothing(
+      _ kind: SocketKind
+    ) async throws {
+      try await withWeather(kind, { $0.dial.timeLimit = .seconds(5) }) { net in
+        let address = try await net.listen()
+        try VirtualAdapters.fault("paging", "100")
+        // Keeps the link between the adapters up, as a session would.
+        var kept = try await net.pair()
+        if kind == .rfcomm {
+          await net.close(kept.dialled)
+          await net.close(kept.accepted)
+        }
+        let before = (descriptors: descriptorCount(), watches: await net.perform { $0.loop.watchCount })
+        var wrong: [String] = []
+        // The last one is good.
+        for index in (0..<500).reversed() {
+          switch (index % 5, index % 3) {
+          case (4, 0):
+            let place = BluetoothPlace(device: try VirtualAdapters.device(1), port: kind == .rfcomm ? 29 : 0x1077)
+            let code = failure(of: await net.dial(TransportAddress(kind: kind.transport, text: place.description)))?
+              .code
+            if code != .refused { wrong.append("\(index) nobody listens: \(String(describing: code))") }
+          case (4, 1):
+            let code = failure(of: await net.dialAndCancel(address))?.code
+            if code != .cancelled { wrong.append("\(index) cancelled: \(String(describing: code))") }
+          case (4, _):
+            let place = BluetoothPlace(
+              device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: kind == .rfcomm ? 5 : 0x1001)
+            let code = failure(of: await net.dial(TransportAddress(kind: kind.transport, text: place.description)))?
+              .code
+            if code != .hostDown { wrong.append("\(index) nobody there: \(String(describing: code))") }
+          default:
+            switch await net.dial(address) {
+            case .failure(let failure): wrong.append("\(index): \(failure)")
+            case .success(let dialled):
+              let accepted = await net.nextLiving()
+              await net.close(dialled)
+              let end = await Pump.run(accepted, net.loop, wanted: .max, limit: .seconds(10)).end
+              if end != .end { wrong.append("\(index) ended by \(String(describing: end))") }
+              await net.close(accepted)
+            }
+          }
+        }
+        #expect(wrong.isEmpty, "\(wrong.count) of 500: \(wrong.prefix(5).joined(separator: "; "))")
+        await net.closeAccepted()
+        #expect(descriptorCount() <= before.descriptors)
+        #expect(await net.perform { $0.loop.watchCount } <= before.watches)
+        if kind == .rfcomm { kept = try await net.pair() }
+        _ = await Pump.run(kept.dialled, net.loop, writing: [5], wanted: 0)
+        #expect(await Pump.run(kept.accepted, net.loop, wanted: 1).bytes == [5])
+      }
+    }
+
+    /// Weather that tests can afford to wait for, and good weather afterwards.
+    private func withWeather(
+      _ kind: SocketKind, _ change: (inout BluetoothTransportConfiguration) -> Void = { _ in },
+      _ body: (BluetoothNet) async throws -> Void
+    ) async throws {
+      try VirtualAdapters.fault("supervision", "2000")
+      try VirtualAdapters.fault("paging", "1000")
+      let result: Result<Void, any Error>
+      do { result = .success(try await withNet(kind, change, body)) } catch { result = .failure(error) }
+      try VirtualAdapters.unmute()
+      try VirtualAdapters.fault("accept", VirtualAdapters.number(1))
+      try VirtualAdapters.fault("supervision", "20000")
+      try VirtualAdapters.fault("paging", "5120")
+      try result.get()
+    }
+
+    private func failure(of result: Result<AnyLink, LinkFailure>) -> LinkFailure? {
+      if case .failure(let failure) = result { failure } else { nil }
+    }
+
+    private func code(of end: LinkRead?) -> LinkFailure.Code? {
+      if case .failed(let failure)? = end { failure.code } else { nil }
+    }
+  }
+}
