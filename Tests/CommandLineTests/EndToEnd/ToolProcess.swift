@@ -232,6 +232,11 @@ final class ToolProcess: Sendable {
     }
   }
 
+  /// Asks it to end, if it is still there.
+  func terminate() {
+    if state.withLock({ $0.status }) == nil { kill(pid, SIGTERM) }
+  }
+
   /// Ends it if it is still there; for the end of a test.
   func discard() async {
     if state.withLock({ $0.status }) == nil {

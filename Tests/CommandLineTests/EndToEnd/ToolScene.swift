@@ -32,6 +32,13 @@ final class ToolScene: Sendable {
     try FileManager.default.createDirectory(atPath: into, withIntermediateDirectories: true)
   }
 
+  /// Asks all programs to end, and waits until they have.
+  func endAll() async {
+    let processes = processes.withLock { $0 }
+    for process in processes { process.terminate() }
+    for process in processes { #expect(await process.end() != nil, "\(process.error)") }
+  }
+
   private func discard() async {
     for process in processes.withLock({ $0 }) { await process.discard() }
   }

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite(
+  "imagesend and imagerecv beside bluetoothd, and beside others", .serialized,
+  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+struct DaemonTests {
+  @Test("bluetoothd is killed and restarted while imagerecv waits: the next photo finds it")
+  func restart() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver()
+      try await scene.sendsWell("a.jpg")
+      try VirtualMachine.fault("daemon-kill")
+      try VirtualMachine.fault("daemon-start >/dev/null 2>&1")
+      try await scene.sendsWell("b.jpg")
+      #expect(receiver.events("failed").isEmpty, "\(receiver.error)")
+    }
+  }
+
+  @Test("bluetoothd is killed in mid-photo: the photo arrives all the same")
+  func killedInMidPhoto() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver()
+      try VirtualMachine.fault("rate 100000")
+      let photo = try scene.scene.photo("a.jpg", size: 600_000)
+      let sender = try scene.sender("--to", "Kitchen", photo)
+      #expect(await receiver.shows("\"progress\""), "\(sender.error)")
+      try VirtualMachine.fault("daemon-kill")
+      try VirtualMachine.fault("daemon-start >/dev/null 2>&1")
+      let status = await sender.end()
+      try VirtualMachine.fault("rate 0")
+      // A new bluetoothd sets the adapters up anew, which may end their connections.
+      #expect(status == 0 || status == 5)
+      if status == 0 { #expect(try scene.scene.isSame(photo, scene.scene.into + "/a.jpg")) }
+      try await scene.sendsWell("b.jpg")
+    }
+  }
+
+  @Test("two receivers with one session on one adapter are both found, and each can be sent to")
+  func twoReceivers() async throws {
+    try await WeatherScene.run { scene in
+      let other = scene.scene.folder.path + "/other"
+      try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+      _ = try await scene.receiver()
+      _ = try await scene.receiver(name: "Garden", into: other)
+      try await scene.sendsWell("kitchen.jpg")
+      try await scene.sendsWell("garden.jpg", to: "Garden", into: other)
+      let photo = try scene.scene.photo("all.jpg")
+      // Both are in one record list, so they come into sight together.
+      let both = try scene.sender("--to", "all", photo)
+      #expect(await both.end() == 0, "\(both.error)")
+      #expect(both.events("stored").count == 2, "\(both.error)")
+      #expect(try scene.scene.received() == ["all.jpg", "kitchen.jpg"])
+      #expect(try scene.scene.received(other) == ["all.jpg", "garden.jpg"])
+    }
+  }
+
+  @Test("a receiver that is killed between sighting and dialling: the sender says why, in time")
+  func killedBeforeDialling() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver()
+      try VirtualMachine.fault("delay 300")
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "8", try scene.scene.photo("a.jpg"))
+      #expect(await sender.shows("\"connecting\""), "\(sender.error)")
+      receiver.send(signal: SIGKILL)
+      try VirtualMachine.fault("delay 0")
+      let clock = ContinuousClock()
+      let start = clock.now
+      let status = await sender.end(within: .seconds(60))
+      #expect(status == 3 || status == 5, "\(sender.error)")
+      #expect(clock.now - start < .seconds(16))
+      // Whatever was said of it stays in nobody's way, and is put right by who comes next.
+      _ = try await scene.receiver()
+      try await scene.sendsWell("b.jpg")
+    }
+  }
+
+  @Test(
+    "a receiver that is killed in mid-photo ends the sender with 5, and the adapter is not discoverable for more than a minute"
+  )
+  func receiverKilledInMidPhoto() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver()
+      try VirtualMachine.fault("rate 40000")
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--timeout", "8", try scene.scene.photo("a.jpg", size: 800_000))
+      #expect(await receiver.shows("\"progress\""), "\(sender.error)")
+      let clock = ContinuousClock()
+      let start = clock.now
+      receiver.send(signal: SIGKILL)
+      #expect(await sender.end(within: .seconds(60)) == 5, "\(sender.error)")
+      #expect(clock.now - start < .seconds(16))
+      try VirtualMachine.fault("rate 0")
+      #expect(
+        try VirtualMachine.becomes(
+          within: 65,
+          "dbus-send --system --print-reply=literal --dest=org.bluez /org/bluez/\(WeatherScene.far) "
+            + "org.freedesktop.DBus.Properties.Get string:org.bluez.Adapter1 string:Discoverable | grep -q false"))
+      // Its successor removes what is half there, and puts the timeout right.
+      _ = try await scene.receiver()
+      try await scene.sendsWell("b.jpg")
+      #expect(scene.stored == ["b.jpg"])
+    }
+  }
+}
