@@ -21,7 +21,7 @@ struct PolitenessTests {
     scene.answerAll()
     #expect(
       scene.log == [
-        "Set Discoverable bool(false)", "Set DiscoverableTimeout uint32(180)", "UnregisterAdvertisement",
+        "UnregisterAdvertisement", "Set Discoverable bool(false)", "Set DiscoverableTimeout uint32(180)",
         "UnregisterProfile",
       ])
     #expect(scene.ends == 1)

@@ -23,12 +23,13 @@ extension BlueZMachine {
     if let use, let adapter {
       let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
-      if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
-        return .leave(change)
-      }
+      // Before the mode: the kernel refuses to change that of an adapter that advertises as discoverable.
       let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
       if use.advertisement.isStale(wanted: advertises), mayTry(.unregisterAdvertisement, now) {
         return .unregisterAdvertisement
+      }
+      if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
+        return .leave(change)
       }
     }
     if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
