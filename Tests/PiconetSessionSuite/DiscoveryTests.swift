@@ -112,14 +112,14 @@ extension SuiteWorld {
   }
 
   func seesNobody(_ node: Node) async throws {
-    _ = try await peers(of: node, "\(node.name) sees nobody any more") { $0.isEmpty }
+    _ = try await peers(of: node, "\(node.name) sees nobody any more", patience: transport.forgetting) { $0.isEmpty }
   }
 
   /// The list of peers as soon as it is as wanted.
-  private func peers(of node: Node, _ what: String, _ holds: @escaping @Sendable ([Peer]) -> Bool) async throws
-    -> [Peer]
-  {
-    try await within(what) {
+  private func peers(
+    of node: Node, _ what: String, patience: Duration? = nil, _ holds: @escaping @Sendable ([Peer]) -> Bool
+  ) async throws -> [Peer] {
+    try await within(what, patience: patience) {
       for await peers in node.peers where holds(peers) { return peers }
       return []
     }

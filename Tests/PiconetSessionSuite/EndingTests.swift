@@ -56,7 +56,8 @@ extension SessionSuite {
           let message = [UInt8](repeating: 1, count: 95 * 1024)
           for _ in 0..<8 {
             let (onClient, _) = try await pair.connect()
-            for _ in 0..<10 { try await onClient.send(message) }
+            // L2CAP has no room for more than one that nobody reads.
+            for _ in 0..<(transport.kind == .l2cap ? 1 : 10) { try await onClient.send(message) }
             await onClient.disconnect()
             let error = await pair.server.session.nextDeparture()
             #expect(error?.code == .left, "\(String(describing: error))")

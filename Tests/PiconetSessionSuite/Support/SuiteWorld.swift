@@ -169,9 +169,9 @@ final class SuiteWorld: Sendable {
 
   /// What takes longer than the transport's patience fails.
   func within<Value: Sendable>(
-    _ what: String, _ body: @escaping @Sendable () async throws -> Value
+    _ what: String, patience: Duration? = nil, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let patience = transport.patience
+    let patience = patience ?? transport.patience
     return try await withThrowingTaskGroup(of: Value.self) { group in
       group.addTask(operation: body)
       group.addTask {
