@@ -19,6 +19,8 @@ public struct DialSequence: Sendable {
     public var portLimit = 4
     /// How often, and after what pause, a busy place is tried again.
     public var busyRetries = 10
+    /// How often a place that refuses is tried again, to be sure that it does.
+    public var refusedRetries = 0
     public var busyPause: Duration = .milliseconds(100)
 
     public init() {}
@@ -113,9 +115,13 @@ public struct DialSequence: Sendable {
     guard case .trying(var trial) = state, trial.step == step, trial.doing != .pausing, let place = trial.place
     else { return [] }
     let resumes = now + configuration.busyPause
-    if failure.code == .busy || failure.code == .reset, trial.retries < configuration.busyRetries,
-      resumes < trial.stepDeadline
-    {
+    let retries =
+      switch failure.code {
+      case .busy, .reset: configuration.busyRetries
+      case .refused: configuration.refusedRetries
+      default: 0
+      }
+    if trial.retries < retries, resumes < trial.stepDeadline {
       trial.retries += 1
       trial.doing = .pausing
       trial.stepDeadline = resumes

@@ -50,6 +50,19 @@ import Testing
     #expect(sequence.found(1, [], at: start) == [.finished(.failed([loss]))])
   }
 
+  @Test func aPlaceThatRefusesIsTriedAgainAsOftenAsToldAndNoMore() {
+    var configuration = DialSequence.Configuration()
+    configuration.refusedRetries = 1
+    var sequence = DialSequence(configuration)
+    let place = BluetoothPlace(device: BluetoothAddress(rawValue: 1), port: 5)
+    #expect(sequence.start([place], at: start) == [.open(step: 1, place)])
+    #expect(sequence.failed(1, LinkFailure(.refused), at: start).isEmpty)
+    let later = start + configuration.busyPause
+    #expect(sequence.deadlineReached(at: later) == [.open(step: 2, place)])
+    #expect(sequence.failed(2, LinkFailure(.refused), at: later).count == 1)
+    #expect(sequence.nextDeadline == nil)
+  }
+
   @Test(arguments: [LinkFailure.Code.busy, .reset]) func aBusyPlaceIsTriedAgainAfterAPauseAndNotForEver(
     code: LinkFailure.Code
   ) {
