@@ -133,16 +133,15 @@ struct BlueZDiscoveryTests {
 
   @Test(
     "after a restart of bluetoothd the registrations come back",
-    .enabled(if: access("/run/bluetoothd.pid", R_OK) == 0, "restarts bluetoothd, so only in the virtual machine"))
+    .enabled(if: getenv("PICONET_BLUETOOTH_VM") != nil, "restarts bluetoothd, so only in the virtual machine"))
   func restart() async throws {
     let bench = try await BlueZBench(adapter: Self.first)
     await bench.advertise(1)
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
-    let killed = BlueZBench.run("kill -9 $(cat /run/bluetoothd.pid)")
+    let killed = BlueZBench.run("fault daemon-kill")
     #expect(killed == 0)
     #expect(await bench.wait { await $0.on { $0.hasDaemon } == false })
-    let started = BlueZBench.run(
-      "/usr/libexec/bluetooth/bluetoothd -n >/dev/null 2>&1 & echo $! >/run/bluetoothd.pid")
+    let started = BlueZBench.run("fault daemon-start >/dev/null 2>&1")
     #expect(started == 0)
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
     await bench.shutDown()
