@@ -219,6 +219,28 @@ struct PrivateBusTests {
     loop.stop()
   }
 
+  @Test("a connection that is let go of with calls, matches and objects takes them with it")
+  func letGo() async throws {
+    let bus = try PrivateBus()
+    let address = bus.address
+    let loop = try EventLoop(name: "bus-test")
+    let isGone = await loop.perform { () -> Bool in
+      var connection = try? DBusConnection(loop: loop, address: .custom(address))
+      let object = DBusObject(interface: "org.example.Echo", properties: { [:] }) { .success($0.arguments) }
+      let slots = [connection?.export(object, at: "/echo"), connection?.match("type='signal'") { _ in }]
+      connection?.call("org.example.None", "/", "org.example.Echo", "Echo", timeout: .seconds(5)) { _ in }
+      weak let left = connection
+      connection = nil
+      // Without effect: it has ended.
+      for slot in slots { slot?.cancel() }
+      return left == nil && slots.allSatisfy { $0 != nil }
+    }
+    #expect(isGone)
+    #expect(await loop.perform { loop.watchCount } == 0)
+    bus.remove()
+    loop.stop()
+  }
+
   private static func request(_ name: String, _ connection: DBusConnection?, _ done: @escaping (Bool) -> Void) {
     guard let connection else { return done(false) }
     connection.call(
