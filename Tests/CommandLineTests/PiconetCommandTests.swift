@@ -134,6 +134,23 @@ struct PingTests {
   @Test("what is no ping is none", arguments: [[], [0x70], [0x72, 0, 0, 0, 0, 0, 0, 1], Array("GET / HTTP".utf8)])
   func noPing(bytes: [UInt8]) { #expect(PingMessage(bytes[...]) == nil) }
 
+  @Test("pings that nobody answers are waited for up to a limit, and count as lost")
+  func unansweredPings() {
+    var statistics = PingStatistics()
+    let start = ContinuousClock.now
+    let count = PingStatistics.waitingLimit + 1
+    for _ in 0..<count { _ = statistics.send(at: start) }
+    #expect(statistics.receive(1, at: start) == nil)
+    for number in 2...count { #expect(statistics.receive(number, at: start) != nil) }
+    #expect(statistics.isComplete)
+    #expect((statistics.sent, statistics.received) == (count, count - 1))
+  }
+
+  @Test(
+    "a piece of input fits into a message of the far side, however small that one says its messages are",
+    arguments: [(-1, nil), (0, nil), (1, nil), (2, 1), (65_536, 65_535), (Int.max, 65_535)] as [(Int, Int?)])
+  func pieceSize(limit: Int, size: Int?) { #expect(CatProgram.pieceSize(messageLimit: limit) == size) }
+
   @Test("the statistics are those of ping(8); what comes twice or was never asked does not count")
   func statistics() {
     var statistics = PingStatistics()

@@ -169,15 +169,22 @@ final class DBusConnection: DescriptorHandler {
     // A handler that makes a call must not process further messages inside of itself.
     guard !isProcessing else { return }
     isProcessing = true
-    defer { isProcessing = false }
+    let failure = takeMessages()
+    // Before the update, which waits for the end of this: handlers may have made calls with times of their own.
+    isProcessing = false
+    if let failure { lost(failure) } else { update() }
+  }
+
+  /// - Returns: a negative errno when the bus is lost.
+  private func takeMessages() -> Int32? {
     for _ in 0..<Self.messagesPerRound {
-      guard let bus else { return }
+      guard let bus else { return nil }
       let result = sd_bus_process(bus, nil)
-      if result < 0 { return lost(result) }
+      if result < 0 { return result }
       if result == 0 { break }
     }
-    if let bus, sd_bus_is_open(bus) <= 0 { return lost(-ENOTCONN) }
-    update()
+    guard let bus, sd_bus_is_open(bus) <= 0 else { return nil }
+    return -ENOTCONN
   }
 
   private func lost(_ code: Int32) {

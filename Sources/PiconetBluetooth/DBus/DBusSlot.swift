@@ -14,7 +14,8 @@ final class DBusSlot {
   let id: UInt64
   let purpose: Purpose
   var pointer: OpaquePointer?
-  private unowned let connection: DBusConnection
+  /// Weakly: the connection cancels what it still has when it is let go of.
+  private weak var connection: DBusConnection?
 
   init(id: UInt64, purpose: Purpose, connection: DBusConnection) {
     self.id = id
@@ -26,7 +27,7 @@ final class DBusSlot {
   func cancel() {
     // The table's reference may be the last one.
     withExtendedLifetime(self) {
-      connection.forget(self)
+      connection?.forget(self)
       pointer = sd_bus_slot_unref(pointer)
     }
   }

@@ -129,7 +129,6 @@ public final class HeadlessDiscovery: Discovery {
   /// seconds with slow controllers.
   public func close() {
     guard phase != .closed else { return }
-    let isPowering = phase == .powering
     phase = .closed
     handler = nil
     stopSearch()
@@ -145,7 +144,8 @@ public final class HeadlessDiscovery: Discovery {
     }
     controller?.close()
     controller = nil
-    if !wasUp, isPowering || failure == nil || isChanged { _ = piconet_hci_set_up(index, 0) }
+    // Also after a failure: it may have come when the adapter was on already.
+    if !wasUp { _ = piconet_hci_set_up(index, 0) }
   }
 
   // MARK: getting ready

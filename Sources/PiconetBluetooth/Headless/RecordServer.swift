@@ -19,6 +19,9 @@ public final class RecordServer: DescriptorHandler {
   private var watch: DescriptorWatch?
   private var sdu: [UInt8]
   private var readers: [ObjectIdentifier: RecordServerReader] = [:]
+  /// Ends a pause in accepting.
+  private var retry: LoopTimer?
+  private static let retryDelay = Duration.seconds(1)
 
   /// Listens.
   /// - Parameters:
@@ -44,6 +47,7 @@ public final class RecordServer: DescriptorHandler {
       socket.close()
       throw LinkFailure(listening: error, "the record channel")
     }
+    retry = LoopTimer(loop: loop) { [weak self] in self?.watch?.setInterest(.read) }
   }
 
   deinit { close() }
@@ -58,6 +62,7 @@ public final class RecordServer: DescriptorHandler {
     guard let watch else { return }
     watch.cancel()
     self.watch = nil
+    retry?.set(nil)
     socket.close()
     for reader in readers.values { reader.close() }
     readers = [:]
@@ -72,7 +77,13 @@ public final class RecordServer: DescriptorHandler {
       guard watch != nil else { return }
       var address = sockaddr_storage()
       let descriptor = piconet_accept(socket.descriptor, &address)
-      if descriptor < 0 { return }
+      if descriptor < 0 {
+        if [EAGAIN, EINTR, ECONNABORTED].contains(errno) { return }
+        // Without a descriptor for who comes, the socket would be readable again at once.
+        watch?.setInterest([])
+        retry?.set(after: Self.retryDelay)
+        return
+      }
       let connection = BluetoothSocket(kind: socket.kind, descriptor: descriptor)
       // One write is one SDU, and nothing else is ever written: it fits or the reader is not of ours.
       guard readers.count < Self.readerLimit, send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL)) == sdu.count else {

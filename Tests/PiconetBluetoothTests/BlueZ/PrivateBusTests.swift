@@ -173,6 +173,82 @@ struct PrivateBusTests {
     loop.stop()
   }
 
+  @Test("a call that an answer has brought about ends by its time too, though nothing more comes over the bus")
+  func timeOfAnInnerCall() async throws {
+    let bus = try PrivateBus()
+    let address = bus.address
+    let loop = try EventLoop(name: "bus-test")
+    let deaf = try EventLoop(name: "bus-deaf")
+    let name = "org.example.Deaf"
+    let silent = await deaf.perform { LoopBox(try? DBusConnection(loop: deaf, address: .custom(address))) }
+    let hasName: Bool = await withCheckedContinuation { done in
+      deaf.execute { Self.request(name, silent.value) { done.resume(returning: $0) } }
+    }
+    #expect(hasName)
+    // Who has the name hears nothing until we close our end.
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let (hearing, speaking) = (ends[0], ends[1])
+    await withCheckedContinuation { (isHeldUp: CheckedContinuation<Void, Never>) in
+      deaf.execute {
+        isHeldUp.resume()
+        var byte: UInt8 = 0
+        _ = read(hearing, &byte, 1)
+      }
+    }
+    let asking = await loop.perform { LoopBox(try? DBusConnection(loop: loop, address: .custom(address))) }
+    let outcome = Mutex<DBusFailure?>(nil)
+    loop.execute {
+      Self.request("org.example.Asking", asking.value) { _ in
+        asking.value?.call(name, "/", "org.example.Deaf", "Listen", timeout: .milliseconds(50)) { result in
+          if case .failure(let failure) = result { outcome.withLock { $0 = failure } }
+        }
+      }
+    }
+    let clock = ContinuousClock()
+    let limit = clock.now + .seconds(5)
+    while outcome.withLock({ $0 }) == nil, clock.now < limit { try await clock.sleep(for: .milliseconds(5)) }
+    let failure = outcome.withLock { $0 }
+    #expect(failure?.isUncertain == true, "\(String(describing: failure))")
+    close(speaking)
+    await deaf.perform { silent.value?.close() }
+    close(hearing)
+    await loop.perform { asking.value?.close() }
+    bus.remove()
+    deaf.stop()
+    loop.stop()
+  }
+
+  @Test("a connection that is let go of with calls, matches and objects takes them with it")
+  func letGo() async throws {
+    let bus = try PrivateBus()
+    let address = bus.address
+    let loop = try EventLoop(name: "bus-test")
+    let isGone = await loop.perform { () -> Bool in
+      var connection = try? DBusConnection(loop: loop, address: .custom(address))
+      let object = DBusObject(interface: "org.example.Echo", properties: { [:] }) { .success($0.arguments) }
+      let slots = [connection?.export(object, at: "/echo"), connection?.match("type='signal'") { _ in }]
+      connection?.call("org.example.None", "/", "org.example.Echo", "Echo", timeout: .seconds(5)) { _ in }
+      weak let left = connection
+      connection = nil
+      // Without effect: it has ended.
+      for slot in slots { slot?.cancel() }
+      return left == nil && slots.allSatisfy { $0 != nil }
+    }
+    #expect(isGone)
+    #expect(await loop.perform { loop.watchCount } == 0)
+    bus.remove()
+    loop.stop()
+  }
+
+  private static func request(_ name: String, _ connection: DBusConnection?, _ done: @escaping (Bool) -> Void) {
+    guard let connection else { return done(false) }
+    connection.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+      [.string(name), .uint32(4)], timeout: .seconds(60)
+    ) { if case .success = $0 { done(true) } else { done(false) } }
+  }
+
   @Test("discovery waits for a bus and for a daemon, and sets up what is wanted when they come")
   func waiting() async throws {
     let bus = try PrivateBus()

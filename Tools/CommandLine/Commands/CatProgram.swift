@@ -129,9 +129,12 @@ struct CatProgram: Sendable {
     }
   }
 
+  /// How much of the input one message carries; nil where the far side takes no message with a byte in it.
+  static func pieceSize(messageLimit: Int) -> Int? { messageLimit > 1 ? min(pieceSize, messageLimit - 1) : nil }
+
   /// nil when the end of the input was sent.
   private func send(_ input: StandardInput, to member: Member) async -> Failure? {
-    let size = min(Self.pieceSize, member.proven.messageLimit - 1)
+    guard let size = Self.pieceSize(messageLimit: member.proven.messageLimit) else { return .malformed }
     do throws(PiconetError) {
       while true {
         switch await input.read(atMost: size) {

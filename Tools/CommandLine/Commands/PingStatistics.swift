@@ -5,8 +5,10 @@ struct PingStatistics: Sendable {
   private var shortest = Duration.zero
   private var longest = Duration.zero
   private var total = Duration.zero
-  /// What has not come back, at most as many as a session's message window lets wait.
+  /// What has not come back; the latest only, since the far side may take pings and never answer.
   private var waiting: [UInt64: ContinuousClock.Instant] = [:]
+  /// The most pings that are waited for.
+  static let waitingLimit: UInt64 = 1 << 14
 
   var isComplete: Bool { waiting.isEmpty }
 
@@ -14,6 +16,7 @@ struct PingStatistics: Sendable {
   mutating func send(at now: ContinuousClock.Instant) -> UInt64 {
     sent += 1
     waiting[sent] = now
+    if sent > Self.waitingLimit { waiting[sent - Self.waitingLimit] = nil }
     return sent
   }
 
