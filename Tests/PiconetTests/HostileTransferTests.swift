@@ -131,15 +131,16 @@ struct HostileTransferTests {
     }
   }
 
-  @Test("a million offers end the association at the limit, and cost nothing else")
-  func aMillionOffers() async throws {
+  @Test("offers without end end the association at the limit, and cost nothing else")
+  func offersWithoutEnd() async throws {
     try await Host.run(takesOffers: false) { host in
       let (said, sent) = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
         var sent = 0
         var batch: [UInt8] = []
-        for number in 0..<UInt64(1_000_000) {
+        // Far more than both sides' socket buffers hold, which may take 10 MB of it before anybody has looked.
+        for number in 0..<UInt64(10_000_000) {
           FrameEncoder.append(
             .offer(transfer: number % WireLimits.transferNumbers, ResourceOffer(name: [65], size: 1)), to: &batch)
           guard number % 100 == 99 else { continue }
@@ -151,7 +152,7 @@ struct HostileTransferTests {
       }
       // A reset may overtake the reason while we still write.
       #expect(said == nil || said?.reason == .protocolBroken)
-      #expect(sent < 1_000_000)
+      #expect(sent < 10_000_000)
       #expect(await host.departures.first()?.code == .protocolBroken)
       // What was offered has ended, and is taken back.
       #expect(host.node.core.offers.count == 0)
