@@ -14,6 +14,10 @@
 // takes the page timeout, and a link to it ends by the supervision timeout. Adapters are found by inquiry only while inquiry
 // scan is on, which btvirt ignores.
 //
+// Every attempt to connect ends with an event to its host, which waits for one with all other commands to that adapter: an LE
+// connection waits until its peer advertises or it is cancelled, of two that page each other one gets through, and what was
+// cancelled, rejected or never answered ends for both. btvirt forgets these.
+//
 // Requests come as datagrams to the socket $PICONET_FAULTS; see `fault` for what they mean.
 
 #define _GNU_SOURCE
@@ -28,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,32 +40,41 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096 };
+enum {
+    MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096, MAX_COMMAND = 260, MAX_SETS = 8, NAME_SIZE = 248,
+    FIRST_HANDLE = 42  // of btvirt
+};
 
 // Core Specification 5.4, volume 4, part A: packet types of UART transport; part E: the rest.
 enum { COMMAND = 1, DATA = 2, EVENT = 4, VENDOR = 0xff };
 enum {
-    INQUIRY_RESULT = 0x02, CONNECTION_COMPLETE = 0x03, DISCONNECTION_COMPLETE = 0x05, REMOTE_NAME_COMPLETE = 0x07,
-    ENCRYPTION_CHANGE = 0x08,
+    INQUIRY_RESULT = 0x02, CONNECTION_COMPLETE = 0x03, DISCONNECTION_COMPLETE = 0x05, AUTHENTICATION_COMPLETE = 0x06,
+    REMOTE_NAME_COMPLETE = 0x07, ENCRYPTION_CHANGE = 0x08,
     COMMAND_COMPLETE = 0x0e, COMMAND_STATUS = 0x0f, COMPLETED_PACKETS = 0x13, RSSI_INQUIRY_RESULT = 0x22,
     EXTENDED_INQUIRY_RESULT = 0x2f, LE_META = 0x3e
 };
 enum {
-    LE_CONNECTION_COMPLETE = 0x01, LE_REPORT = 0x02, LE_ENHANCED_CONNECTION_COMPLETE = 0x0a, LE_EXTENDED_REPORT = 0x0d
+    LE_CONNECTION_COMPLETE = 0x01, LE_REPORT = 0x02, LE_ENHANCED_CONNECTION_COMPLETE = 0x0a, LE_EXTENDED_REPORT = 0x0d,
+    LE_SET_TERMINATED = 0x12
 };
 enum {
-    CREATE_CONNECTION = 0x0405, DISCONNECT = 0x0406, CANCEL_CONNECTION = 0x0408, REMOTE_NAME = 0x0419,
-    CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009,
-    READ_KEY_SIZE = 0x1408,
-    LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
-    LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
+    CREATE_CONNECTION = 0x0405, DISCONNECT = 0x0406, CANCEL_CONNECTION = 0x0408, ACCEPT_CONNECTION = 0x0409,
+    REJECT_CONNECTION = 0x040a, REMOTE_NAME = 0x0419, CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_LOCAL_NAME = 0x0c13,
+    WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009, READ_KEY_SIZE = 0x1408,
+    LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005, LE_ENABLE_ADVERTISING = 0x200a, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
+    LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_SET_SET_PARAMETERS = 0x2036, LE_ENABLE_SETS = 0x2039, LE_REMOVE_SET = 0x203c,
+    LE_CLEAR_SETS = 0x203d, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
 };
 enum { INQUIRY_SCAN = 1, PAGE_SCAN = 2 };
-enum { UNKNOWN_CONNECTION = 0x02, PAGE_TIMEOUT = 0x04, CONNECTION_TIMEOUT = 0x08, ENDED_BY_LOCAL_HOST = 0x16 };
+enum {
+    UNKNOWN_CONNECTION = 0x02, PAGE_TIMEOUT = 0x04, CONNECTION_TIMEOUT = 0x08, CONNECTION_EXISTS = 0x0b,
+    COMMAND_DISALLOWED = 0x0c, ACCEPT_TIMEOUT = 0x10, ENDED_BY_REMOTE_USER = 0x13, ENDED_BY_LOCAL_HOST = 0x16
+};
 
 // One end of a link. It stays until btvirt has forgotten its own, so that its handle isn't given out meanwhile.
 struct link {
     bool used, le;
+    bool central;     // LE: it asked for the link
     bool ended;       // the host has been told that it ended
     uint16_t handle;
     int peer;
@@ -73,11 +87,19 @@ struct packet {
     uint8_t bytes[MAX_PACKET];
 };
 
-// A command that waits for an adapter out of reach.
+// A command that waits for another adapter: one out of reach, or one that doesn't advertise yet.
 struct attempt {
     uint16_t opcode;  // 0: none
     uint8_t address[6], address_type, status;
     int64_t due;      // 0: until it is cancelled
+    uint8_t packet[MAX_COMMAND];  // as it came, where btvirt gets it later; else empty
+    size_t length;
+};
+
+// An advertising set.
+struct advertising {
+    bool used, connectable, enabled;
+    uint8_t handle;
 };
 
 struct adapter {
@@ -88,6 +110,15 @@ struct adapter {
     uint8_t scan;
     uint8_t refusal;  // with which status connecting to it fails; 0: it does not
     unsigned own_commands;  // Disconnects that no host sent and whose status no host gets
+    unsigned own_advertising_commands;  // likewise
+    bool own_page, own_le_connection;   // btvirt's status of a connection that waited is no host's: it has one
+    int pages;              // whom btvirt pages for it; -1: nobody
+    int64_t pages_until;    // when nobody has answered that
+    uint8_t name[NAME_SIZE];
+    uint16_t last_le_handle;
+    struct advertising sets[MAX_SETS];
+    uint8_t setting[MAX_COMMAND];  // the last command about advertising sets, until it is answered
+    size_t setting_length;
     int64_t air_free;
     int64_t encrypting_until;  // data for it waits so long; 0: not
     struct link links[MAX_LINKS];
@@ -105,6 +136,8 @@ static int control = -1;
 static bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 static uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
 static int64_t delay, supervision = 20000000, page_timeout = 5120000;  // microseconds
+static int64_t page_time;
+static const int64_t answer_timeout = 10000000;
 static int64_t rate;                                                   // bytes a second; 0: any
 
 static int64_t now(void)
@@ -112,6 +145,13 @@ static int64_t now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * (int64_t)1000000 + time.tv_nsec / 1000;
+}
+
+// The earlier of two times; 0: none.
+static void sooner(int64_t *next, int64_t time)
+{
+    if (time > 0 && (*next == 0 || time < *next))
+        *next = time;
 }
 
 static uint16_t number(const uint8_t *bytes) { return bytes[0] | bytes[1] << 8; }
@@ -145,14 +185,14 @@ static void event(int a, uint8_t code, const uint8_t *parameters, uint8_t length
     to_host(a, packet, 3 + length);
 }
 
-static void command_status(int a, uint16_t opcode)
+static void command_status(int a, uint16_t opcode, uint8_t status)
 {
-    event(a, COMMAND_STATUS, (uint8_t[]){ 0, 1, opcode & 0xff, opcode >> 8 }, 4);
+    event(a, COMMAND_STATUS, (uint8_t[]){ status, 1, opcode & 0xff, opcode >> 8 }, 4);
 }
 
-static void command_complete(int a, uint16_t opcode, const uint8_t *address)
+static void command_complete(int a, uint16_t opcode, uint8_t status, const uint8_t *address)
 {
-    uint8_t parameters[10] = { 1, opcode & 0xff, opcode >> 8, 0 };
+    uint8_t parameters[10] = { 1, opcode & 0xff, opcode >> 8, status };
     if (address)
         memcpy(parameters + 4, address, 6);
     event(a, COMMAND_COMPLETE, parameters, address ? 10 : 4);
@@ -161,6 +201,15 @@ static void command_complete(int a, uint16_t opcode, const uint8_t *address)
 static void disconnection_complete(int a, uint16_t handle, uint8_t reason)
 {
     event(a, DISCONNECTION_COMPLETE, (uint8_t[]){ 0, handle & 0xff, handle >> 8, reason }, 4);
+}
+
+// "Connection Complete" of a link that there isn't.
+static void no_connection(int a, const uint8_t *address, uint8_t status)
+{
+    uint8_t parameters[11] = { status };
+    memcpy(parameters + 3, address, 6);
+    parameters[9] = 1;
+    event(a, CONNECTION_COMPLETE, parameters, sizeof parameters);
 }
 
 static void completed_packet(int a, uint16_t handle)
@@ -201,7 +250,18 @@ static struct link *other_end(int a, const struct link *link)
     return NULL;
 }
 
-static void add_link(int a, uint16_t handle, const uint8_t *address, bool le)
+// A's end of the link of this kind between two adapters.
+static struct link *between(int a, int peer, bool le)
+{
+    for (int i = 0; i < MAX_LINKS; i++) {
+        struct link *link = &adapters[a].links[i];
+        if (link->used && !link->ended && link->peer == peer && link->le == le)
+            return link;
+    }
+    return NULL;
+}
+
+static void add_link(int a, uint16_t handle, const uint8_t *address, bool le, bool central)
 {
     int peer = with_address(address);
     struct link *link = with_handle(a, handle);
@@ -212,7 +272,7 @@ static void add_link(int a, uint16_t handle, const uint8_t *address, bool le)
         fprintf(stderr, "air: adapter %d has a link that can't be followed\n", a);
         return;
     }
-    *link = (struct link){ .used = true, .le = le, .handle = handle, .peer = peer };
+    *link = (struct link){ .used = true, .le = le, .central = central, .handle = handle, .peer = peer };
 }
 
 static void drop_packets(int a, uint16_t handle)
@@ -337,9 +397,7 @@ static void end_attempt(int a, struct attempt *attempt, uint8_t status)
     attempt->opcode = 0;
     switch (opcode) {
     case CREATE_CONNECTION:
-        memcpy(parameters + 3, attempt->address, 6);
-        parameters[9] = 1;
-        event(a, CONNECTION_COMPLETE, parameters, 11);
+        no_connection(a, attempt->address, status);
         break;
     case REMOTE_NAME:
         memcpy(parameters + 1, attempt->address, 6);
@@ -367,6 +425,193 @@ static void finish_half_links(int a, int b)
     }
 }
 
+// Whether btvirt may be given A's page now. Of two that page one another the first gets through, and the other is told when that
+// link is there: see `connected`.
+static bool gets_through(int a, int peer)
+{
+    return peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN) && adapters[peer].pages != a;
+}
+
+static void begin_paging(int a, int peer)
+{
+    adapters[a].pages = peer;
+    adapters[a].pages_until = now() + answer_timeout;
+}
+
+// "Create Connection" with at least an address. True if it was answered here.
+static bool pages(int a, const uint8_t *packet, size_t length)
+{
+    struct adapter *adapter = &adapters[a];
+    struct attempt *attempt = &adapter->paging;
+    const uint8_t *address = packet + 4;
+    int peer = with_address(address);
+
+    if (peer >= 0)
+        finish_half_links(a, peer);
+    if (attempt->opcode || adapter->pages >= 0) {
+        command_status(a, CREATE_CONNECTION, COMMAND_DISALLOWED);
+        return true;
+    }
+    if (peer >= 0 && between(a, peer, false)) {
+        command_status(a, CREATE_CONNECTION, CONNECTION_EXISTS);
+        return true;
+    }
+    bool refused = peer >= 0 && adapters[peer].refusal;
+    bool through = gets_through(a, peer) && !refused;
+    if (through && page_time == 0) {
+        begin_paging(a, peer);
+        return false;
+    }
+    command_status(a, CREATE_CONNECTION, 0);
+    if (refused) {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, adapters[peer].refusal, 20000);
+    } else if (through && length <= MAX_COMMAND) {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_time);
+        attempt->length = length;
+        memcpy(attempt->packet, packet, length);
+    } else {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_timeout);
+    }
+    return true;
+}
+
+// A page has taken its time.
+static void is_heard(int a)
+{
+    struct attempt *attempt = &adapters[a].paging;
+    int peer = with_address(attempt->address);
+    size_t length = attempt->length;
+
+    attempt->length = 0;
+    if (!gets_through(a, peer)) {
+        attempt->due = now() + page_timeout;
+        return;
+    }
+    attempt->opcode = 0;
+    begin_paging(a, peer);
+    adapters[a].own_page = true;
+    to_emulator(a, attempt->packet, length);
+}
+
+// A's set of this handle; a new one, unless there are too many.
+static struct advertising *advertising(int a, uint8_t handle)
+{
+    struct advertising *unused = NULL;
+    for (int i = 0; i < MAX_SETS; i++) {
+        struct advertising *set = &adapters[a].sets[i];
+        if (set->used && set->handle == handle)
+            return set;
+        if (!set->used && !unused)
+            unused = set;
+    }
+    if (unused)
+        *unused = (struct advertising){ .used = true, .handle = handle };
+    return unused;
+}
+
+// A page that the other host has neither accepted nor rejected.
+static void watch_paging(int a, int64_t time, int64_t *next)
+{
+    struct adapter *adapter = &adapters[a];
+    if (adapter->pages < 0)
+        return;
+    if (time < adapter->pages_until) {
+        sooner(next, adapter->pages_until);
+        return;
+    }
+    no_connection(a, adapters[adapter->pages].address, ACCEPT_TIMEOUT);
+    adapter->pages = -1;
+}
+
+static bool advertises(int a)
+{
+    for (int i = 0; i < MAX_SETS; i++)
+        if (adapters[a].sets[i].enabled && adapters[a].sets[i].connectable)
+            return true;
+    return false;
+}
+
+// "LE Create Connection", plain or extended. True if it was answered here.
+static bool initiates(int a, const uint8_t *packet, size_t length)
+{
+    struct adapter *adapter = &adapters[a];
+    uint16_t opcode = number(packet + 1);
+    // The filter policy, then where it is 0 the peer; between them the extended one has the type of our own address.
+    const uint8_t *policy = opcode == LE_CREATE_CONNECTION ? packet + 8 : packet + 4;
+    const uint8_t *type = opcode == LE_CREATE_CONNECTION ? policy + 1 : policy + 2;
+    int peer = with_address(type + 1);
+
+    if (*policy != 0 || length > MAX_COMMAND)
+        return false;
+    if (peer >= 0)
+        finish_half_links(a, peer);
+    if (adapter->le_connecting.opcode) {
+        command_status(a, opcode, COMMAND_DISALLOWED);
+        return true;
+    }
+    if (peer >= 0 && between(a, peer, true)) {
+        command_status(a, opcode, CONNECTION_EXISTS);
+        return true;
+    }
+    // Whether a set advertises is known of extended advertising only. btvirt forgets who waits for an advertisement.
+    bool extended = opcode == LE_EXTENDED_CREATE_CONNECTION;
+    if (peer >= 0 && in_reach(a, peer) && (!extended || advertises(peer)))
+        return false;
+    command_status(a, opcode, 0);
+    start_attempt(&adapter->le_connecting, opcode, type + 1, *type, 0, 0);
+    adapter->le_connecting.length = length;
+    memcpy(adapter->le_connecting.packet, packet, length);
+    return true;
+}
+
+// Gives btvirt the LE connection that has waited, once its peer can be heard.
+static void watch_initiating(int a)
+{
+    struct attempt *attempt = &adapters[a].le_connecting;
+    int peer = attempt->opcode ? with_address(attempt->address) : -1;
+
+    if (peer < 0 || !in_reach(a, peer) || (attempt->opcode == LE_EXTENDED_CREATE_CONNECTION && !advertises(peer)))
+        return;
+    attempt->opcode = 0;
+    if (between(a, peer, true)) {
+        // The peer has connected meanwhile.
+        attempt->opcode = number(attempt->packet + 1);
+        end_attempt(a, attempt, CONNECTION_EXISTS);
+        return;
+    }
+    adapters[a].own_le_connection = true;
+    to_emulator(a, attempt->packet, attempt->length);
+}
+
+// Notes what btvirt has answered with success.
+static void advertising_is_set(int a)
+{
+    struct adapter *adapter = &adapters[a];
+    const uint8_t *parameters = adapter->setting + 4;
+    size_t count = adapter->setting_length - 4;
+    uint16_t opcode = number(adapter->setting + 1);
+
+    adapter->setting_length = 0;
+    if (opcode == LE_CLEAR_SETS || (opcode == LE_ENABLE_SETS && count >= 2 && parameters[1] == 0)) {
+        for (int i = 0; i < MAX_SETS; i++) {
+            adapter->sets[i].enabled = false;
+            adapter->sets[i].used = adapter->sets[i].used && opcode != LE_CLEAR_SETS;
+        }
+    } else if (opcode == LE_ENABLE_SETS) {
+        for (size_t at = 2; at + 4 <= count; at += 4) {
+            struct advertising *set = advertising(a, parameters[at]);
+            if (set)
+                set->enabled = parameters[0] != 0;
+        }
+    } else if (count >= 1) {
+        struct advertising *set = advertising(a, parameters[0]);
+        if (set && opcode == LE_REMOVE_SET)
+            set->used = set->enabled = false;
+        else if (set && count >= 2)
+            set->connectable = (parameters[1] & 1) != 0;
+    }
+}
+
 // True if the command was answered here.
 static bool answers(int a, const uint8_t *packet, size_t length)
 {
@@ -389,9 +634,25 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         }
         adapter->packet_count = 0;
         adapter->own_commands = 0;
+        adapter->own_advertising_commands = 0;
         adapter->scan = 0;
         memset(adapter->random_address, 0, 6);
         adapter->paging.opcode = adapter->naming.opcode = adapter->le_connecting.opcode = 0;
+        adapter->pages = -1;
+        adapter->own_page = adapter->own_le_connection = false;
+        adapter->setting_length = 0;
+        memset(adapter->sets, 0, sizeof adapter->sets);
+        return false;
+    case WRITE_LOCAL_NAME:
+        memset(adapter->name, 0, NAME_SIZE);
+        memcpy(adapter->name, parameters, count < NAME_SIZE ? count : NAME_SIZE);
+        return false;
+    case LE_SET_SET_PARAMETERS:
+    case LE_ENABLE_SETS:
+    case LE_REMOVE_SET:
+    case LE_CLEAR_SETS:
+        adapter->setting_length = length <= MAX_COMMAND ? length : 0;
+        memcpy(adapter->setting, packet, adapter->setting_length);
         return false;
     case WRITE_SCAN_ENABLE:
         if (count >= 1)
@@ -400,62 +661,90 @@ static bool answers(int a, const uint8_t *packet, size_t length)
     case LE_SET_RANDOM_ADDRESS:
         if (count >= 6)
             memcpy(adapter->random_address, parameters, 6);
+        // btvirt refuses it once a set has advertised, until plain advertising has been switched off.
+        adapter->own_advertising_commands++;
+        to_emulator(a, (uint8_t[]){ COMMAND, LE_ENABLE_ADVERTISING & 0xff, LE_ENABLE_ADVERTISING >> 8, 1, 0 }, 5);
         return false;
     case LE_SET_SET_RANDOM_ADDRESS:
         if (count >= 7)
             memcpy(adapter->random_address, parameters + 1, 6);
         return false;
     case CREATE_CONNECTION:
+        return count >= 6 && pages(a, packet, length);
+    case CANCEL_CONNECTION:
+        if (count < 6)
+            return false;
+        peer = with_address(parameters);
+        if (adapter->paging.opcode && memcmp(adapter->paging.address, parameters, 6) == 0) {
+            command_complete(a, opcode, 0, parameters);
+            end_attempt(a, &adapter->paging, UNKNOWN_CONNECTION);
+        } else if (peer >= 0 && adapter->pages == peer) {
+            // The other host may accept all the same; see there.
+            adapter->pages = -1;
+            command_complete(a, opcode, 0, parameters);
+            no_connection(a, parameters, UNKNOWN_CONNECTION);
+        } else {
+            command_complete(a, opcode, UNKNOWN_CONNECTION, parameters);
+        }
+        return true;
+    case ACCEPT_CONNECTION:
+    case REJECT_CONNECTION:
+        peer = count >= 7 ? with_address(parameters) : -1;
+        if (peer < 0)
+            return false;
+        if (adapters[peer].pages != a) {
+            // Whoever paged has given up. btvirt would make a link all the same.
+            command_status(a, opcode, 0);
+            no_connection(a, parameters, ENDED_BY_REMOTE_USER);
+            return true;
+        }
+        if (opcode == REJECT_CONNECTION) {
+            // btvirt tells only the host that rejects.
+            adapters[peer].pages = -1;
+            no_connection(peer, adapter->address, parameters[6]);
+        }
+        return false;
     case REMOTE_NAME:
         if (count < 6)
             return false;
         peer = with_address(parameters);
-        if (peer >= 0 && opcode == CREATE_CONNECTION)
-            finish_half_links(a, peer);
-        bool refused = peer >= 0 && adapters[peer].refusal && opcode == CREATE_CONNECTION;
-        if (peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN) && !refused)
+        if (peer >= 0 && between(a, peer, false) && in_reach(a, peer)) {
+            // Over the link that there is; btvirt would page.
+            uint8_t name[255] = { 0 };
+            memcpy(name + 1, parameters, 6);
+            memcpy(name + 7, adapters[peer].name, NAME_SIZE);
+            command_status(a, opcode, 0);
+            event(a, REMOTE_NAME_COMPLETE, name, sizeof name);
+            return true;
+        }
+        if (peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN))
             return false;
-        command_status(a, opcode);
-        start_attempt(opcode == REMOTE_NAME ? &adapter->naming : &adapter->paging, opcode, parameters, 0,
-                      refused ? adapters[peer].refusal : PAGE_TIMEOUT, refused ? 20000 : page_timeout);
+        command_status(a, opcode, 0);
+        start_attempt(&adapter->naming, opcode, parameters, 0, PAGE_TIMEOUT, page_timeout);
         return true;
-    case CANCEL_CONNECTION:
-    case CANCEL_REMOTE_NAME: {
-        struct attempt *attempt = opcode == CANCEL_CONNECTION ? &adapter->paging : &adapter->naming;
-        if (!attempt->opcode)
+    case CANCEL_REMOTE_NAME:
+        if (!adapter->naming.opcode)
             return false;
-        command_complete(a, opcode, attempt->address);
-        end_attempt(a, attempt, UNKNOWN_CONNECTION);
+        command_complete(a, opcode, 0, adapter->naming.address);
+        end_attempt(a, &adapter->naming, UNKNOWN_CONNECTION);
         return true;
-    }
     case LE_CREATE_CONNECTION:
-    case LE_EXTENDED_CREATE_CONNECTION: {
-        // The filter policy, then where it is 0 the peer; between them the extended one has the type of our own address.
-        const uint8_t *policy = opcode == LE_CREATE_CONNECTION ? parameters + 4 : parameters;
-        const uint8_t *type = opcode == LE_CREATE_CONNECTION ? policy + 1 : policy + 2;
-        if (count < 12 || *policy != 0)
-            return false;
-        peer = with_address(type + 1);
-        if (peer >= 0)
-            finish_half_links(a, peer);
-        if (peer < 0 || in_reach(a, peer))
-            return false;
-        command_status(a, opcode);
-        start_attempt(&adapter->le_connecting, opcode, type + 1, *type, 0, 0);
-        return true;
-    }
+    case LE_EXTENDED_CREATE_CONNECTION:
+        return count >= 12 && initiates(a, packet, length);
     case LE_CANCEL_CONNECTION:
-        if (!adapter->le_connecting.opcode)
-            return false;
-        command_complete(a, opcode, NULL);
-        end_attempt(a, &adapter->le_connecting, UNKNOWN_CONNECTION);
+        if (adapter->le_connecting.opcode) {
+            command_complete(a, opcode, 0, NULL);
+            end_attempt(a, &adapter->le_connecting, UNKNOWN_CONNECTION);
+        } else {
+            command_complete(a, opcode, COMMAND_DISALLOWED, NULL);
+        }
         return true;
     case DISCONNECT: {
         struct link *link = count >= 3 ? with_handle(a, number(parameters)) : NULL;
         if (!link || link->ended || in_reach(a, link->peer))
             return false;
         // The other end hears nothing of it.
-        command_status(a, opcode);
+        command_status(a, opcode, 0);
         end(a, link, ENDED_BY_LOCAL_HOST);
         return true;
     }
@@ -492,6 +781,41 @@ static bool hears(int a, const uint8_t *address, uint8_t scan)
     return peer < 0 || (in_reach(a, peer) && (adapters[peer].scan & scan) == scan);
 }
 
+// BR/EDR: btvirt has made a link, or not.
+static void connected(int a, uint8_t status, uint16_t handle, const uint8_t *address)
+{
+    struct adapter *adapter = &adapters[a];
+    int peer = with_address(address);
+
+    if (peer >= 0 && adapter->pages == peer)
+        adapter->pages = -1;
+    if (status != 0)
+        return;
+    add_link(a, handle, address, false, false);
+    // It was paging whoever has just connected to it.
+    if (adapter->paging.opcode && memcmp(adapter->paging.address, address, 6) == 0) {
+        adapter->paging.status = CONNECTION_EXISTS;
+        adapter->paging.length = 0;
+        adapter->paging.due = now();
+    }
+}
+
+// LE: btvirt has made a link. From the handle on: the role, the peer's type of address and address.
+static void connected_by_le(int a, uint8_t *handle)
+{
+    bool central = handle[2] == 0;
+    uint16_t own = number(handle);
+
+    // Whom the link comes to is told the other one's handle. Its own is the first that is free, as is every new one.
+    if (!central)
+        for (own = FIRST_HANDLE; with_handle(a, own);)
+            own++;
+    handle[0] = own & 0xff;
+    handle[1] = own >> 8;
+    adapters[a].last_le_handle = own;
+    add_link(a, own, handle + 4, true, central);
+}
+
 // True if the event is not for the host. May change it.
 static bool withholds(int a, uint8_t *packet, size_t length)
 {
@@ -500,8 +824,18 @@ static bool withholds(int a, uint8_t *packet, size_t length)
 
     switch (packet[1]) {
     case CONNECTION_COMPLETE:
-        if (length >= 14 && packet[3] == 0)
-            add_link(a, number(packet + 4), packet + 6, false);
+        if (length >= 14)
+            connected(a, packet[3], number(packet + 4), packet + 6);
+        return false;
+    case AUTHENTICATION_COMPLETE:
+        // btvirt finds the link by its peer, and takes the wrong one where there are two. The host would wait for the right one.
+        link = length >= 6 ? with_handle(a, number(packet + 4)) : NULL;
+        if (link && link->le)
+            link = between(a, link->peer, false);
+        if (link) {
+            packet[4] = link->handle & 0xff;
+            packet[5] = link->handle >> 8;
+        }
         return false;
     case DISCONNECTION_COMPLETE:
         link = length >= 7 && packet[3] == 0 ? with_handle(a, number(packet + 4)) : NULL;
@@ -517,16 +851,31 @@ static bool withholds(int a, uint8_t *packet, size_t length)
         if (link && !link->le)
             adapter->encrypting_until = now() + 200000;
         return false;
-    case COMMAND_STATUS:
-        if (length < 7 || number(packet + 5) != DISCONNECT || adapter->own_commands == 0)
-            return false;
-        adapter->own_commands--;
-        return true;
+    case COMMAND_STATUS: {
+        uint16_t opcode = length >= 7 ? number(packet + 5) : 0;
+        if (opcode == CREATE_CONNECTION && packet[3] != 0)
+            adapter->pages = -1;
+        if (opcode == DISCONNECT && adapter->own_commands > 0) {
+            adapter->own_commands--;
+            return true;
+        }
+        bool le = opcode == LE_CREATE_CONNECTION || opcode == LE_EXTENDED_CREATE_CONNECTION;
+        bool own = (le && adapter->own_le_connection) || (opcode == CREATE_CONNECTION && adapter->own_page);
+        adapter->own_le_connection = adapter->own_le_connection && !le;
+        adapter->own_page = adapter->own_page && opcode != CREATE_CONNECTION;
+        return own;
+    }
     case COMMAND_COMPLETE:
+        if (length >= 7 && number(packet + 4) == LE_ENABLE_ADVERTISING && adapter->own_advertising_commands > 0) {
+            adapter->own_advertising_commands--;
+            return true;
+        }
         if (length >= 7 && number(packet + 4) == READ_KEY_SIZE)
             adapter->encrypting_until = now() + 1000;
         if (length < 7 || packet[6] != 0)
             return false;
+        if (adapter->setting_length >= 4 && number(packet + 4) == number(adapter->setting + 1))
+            advertising_is_set(a);
         switch (number(packet + 4)) {
         case READ_ADDRESS:
             if (length >= 13)
@@ -555,13 +904,25 @@ static bool withholds(int a, uint8_t *packet, size_t length)
     case EXTENDED_INQUIRY_RESULT:
         return length >= 10 && !hears(a, packet + 4, INQUIRY_SCAN);
     case LE_META:
+        if (length >= 9 && packet[3] == LE_SET_TERMINATED) {
+            struct advertising *set = advertising(a, packet[5]);
+            if (set)
+                set->enabled = false;
+            link = packet[4] == 0 ? with_handle(a, adapter->last_le_handle) : NULL;
+            if (!link)
+                return false;
+            packet[6] = link->handle & 0xff;
+            packet[7] = link->handle >> 8;
+            // btvirt ends also the advertising of who asked for the link, even where there was none.
+            return link->central;
+        }
         if (length < 15)
             return false;
         switch (packet[3]) {
         case LE_CONNECTION_COMPLETE:
         case LE_ENHANCED_CONNECTION_COMPLETE:
             if (packet[4] == 0)
-                add_link(a, number(packet + 5), packet + 9, true);
+                connected_by_le(a, packet + 5);
             return false;
         case LE_REPORT:
             return !hears(a, packet + 7, 0);
@@ -671,6 +1032,9 @@ static void answer_request(void)
     } else if (one && a >= 1 && a <= 60000 && strcmp(word, "paging") == 0) {
         page_timeout = a * 1000;
         result = "ok";
+    } else if (one && a <= 60000 && strcmp(word, "page") == 0) {
+        page_time = a * 1000;
+        result = "ok";
     } else if (words == 3 && adapter && b > 0 && b < 256 && strcmp(word, "refuse") == 0) {
         adapters[a].refusal = (uint8_t)b;
         result = "ok";
@@ -690,12 +1054,6 @@ static void answer_request(void)
 }
 
 // MARK: Time
-
-static void sooner(int64_t *next, int64_t time)
-{
-    if (time > 0 && (*next == 0 || time < *next))
-        *next = time;
-}
 
 static void watch_links(int a, int64_t time, int64_t *next)
 {
@@ -725,9 +1083,11 @@ static void watch_attempts(int a, int64_t time, int64_t *next)
     for (int i = 0; i < 3; i++) {
         if (attempts[i]->opcode == 0 || attempts[i]->due == 0)
             continue;
-        if (attempts[i]->due <= time)
+        if (attempts[i]->due <= time && attempts[i] == &adapters[a].paging && attempts[i]->length > 0)
+            is_heard(a);
+        else if (attempts[i]->due <= time)
             end_attempt(a, attempts[i], attempts[i]->status);
-        else
+        if (attempts[i]->opcode)
             sooner(next, attempts[i]->due);
     }
 }
@@ -745,6 +1105,8 @@ static int64_t pass_time(void)
             sooner(&next, adapters[a].encrypting_until);
         watch_links(a, time, &next);
         watch_attempts(a, time, &next);
+        watch_initiating(a);
+        watch_paging(a, time, &next);
     }
     return next;
 }
@@ -799,6 +1161,8 @@ static void start(void)
     sigset_t all, before;
     pthread_t thread;
 
+    // A page that is read from the host's disk only now may be late for the first command, for which the kernel waits two seconds.
+    mlockall(MCL_CURRENT);
     if (!path || strlen(path) >= sizeof address.sun_path || pipe2(wake, O_NONBLOCK | O_CLOEXEC) < 0)
         abort();
     strcpy(address.sun_path, path);
@@ -833,7 +1197,7 @@ static int open_adapter(void)
     if (adapter_count == 0)
         start();
     pthread_mutex_lock(&lock);
-    adapters[adapter_count] = (struct adapter){ .vhci = vhci, .emulator = pair[0] };
+    adapters[adapter_count] = (struct adapter){ .vhci = vhci, .emulator = pair[0], .pages = -1 };
     adapter_count++;
     pthread_mutex_unlock(&lock);
     if (write(wake[1], "", 1) < 0 && errno != EAGAIN)
