@@ -28,6 +28,7 @@ let package = Package(
   targets: [
     // C: what Swift's Glibc module does not import, OpenSSL, and BlueZ.
     .target(name: "CPiconetSystem"),
+    .target(name: "CPiconetHTTP"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .target(name: "CPiconetOpenSSL", dependencies: ["COpenSSL"]),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
@@ -66,12 +67,15 @@ let package = Package(
       name: "PiconetFiles",
       dependencies: ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL"],
       swiftSettings: strict),
+    .target(
+      name: "PiconetHTTP", dependencies: ["PiconetRuntime", "CPiconetHTTP", "CPiconetSystem"], swiftSettings: strict),
 
     // The public module: the only one that wires the real parts together.
     .target(
       name: "Piconet",
       dependencies: [
         "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles",
+        "PiconetHTTP",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         "PiconetSDP", "CPiconetSystem",
       ],
@@ -98,6 +102,7 @@ let package = Package(
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),
     .executableTarget(
       name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),
+    .executableTarget(name: "shaped-link", path: "Tools/ShapedLink"),
 
     // Tests.
     .testTarget(name: "PiconetWireTests", dependencies: ["PiconetWire"], swiftSettings: strict),
@@ -136,6 +141,8 @@ let package = Package(
       name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire"],
       swiftSettings: strict),
     .testTarget(
+      name: "PiconetHTTPTests", dependencies: ["PiconetHTTP", "Piconet"], swiftSettings: strict),
+    .testTarget(
       name: "PiconetTests",
       dependencies: [
         "Piconet", "PiconetEngine", "PiconetFiles", "PiconetTLS", "PiconetWire", "CPiconetOpenSSL", "CPiconetSystem",
@@ -150,9 +157,19 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["PiconetCommandLine", "Piconet", "imagesend", "imagerecv", "piconet"],
+      name: "CommandLineTests",
+      dependencies: [
+        "PiconetCommandLine", "Piconet", "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend", "imagerecv",
+        "piconet",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
+      ],
       swiftSettings: strict),
     .testTarget(name: "BluetoothVMTests", swiftSettings: strict),
+    .testTarget(
+      name: "ShapedLinkTests", dependencies: ["imagesend", "imagerecv", "piconet", "shaped-link"], swiftSettings: strict
+    ),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
     .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
   ]

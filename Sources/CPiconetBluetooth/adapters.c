@@ -13,6 +13,9 @@
 // Vol 2 Part C 3.3).
 enum { feature_byte = 4, no_bredr_bit = 0x20, le_bit = 0x40 };
 
+// The kernel's LE_LINK, which <bluetooth/hci.h> lacks.
+enum { le_link_type = 0x80 };
+
 int piconet_adapters(struct piconet_adapter *adapters, int limit) {
   int descriptor = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
   if (descriptor < 0) return -1;
@@ -40,6 +43,31 @@ int piconet_adapters(struct piconet_adapter *adapters, int limit) {
   close(descriptor);
   if (count < 0) errno = error;
   return count;
+}
+
+int piconet_links(uint16_t adapter, uint64_t device) {
+  // Seven over BR/EDR, and those over LE, of which controllers have a few dozen.
+  enum { limit = 64 };
+  int descriptor = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
+  if (descriptor < 0) return 0;
+  struct hci_conn_list_req *list = calloc(1, sizeof *list + limit * sizeof(struct hci_conn_info));
+  int kinds = 0;
+  if (list) {
+    list->dev_id = adapter;
+    list->conn_num = limit;
+    if (ioctl(descriptor, HCIGETCONNLIST, list) != 0) list->conn_num = 0;
+  }
+  for (int i = 0; list && i < list->conn_num; i++) {
+    const struct hci_conn_info *link = &list->conn_info[i];
+    uint64_t peer = 0;
+    for (int byte = 5; byte >= 0; byte--) peer = peer << 8 | link->bdaddr.b[byte];
+    if (peer != device || link->state != BT_CONNECTED) continue;
+    if (link->type == ACL_LINK) kinds |= piconet_link_bredr;
+    if (link->type == le_link_type) kinds |= piconet_link_le;
+  }
+  free(list);
+  close(descriptor);
+  return kinds;
 }
 
 int piconet_adapter_events(void) {

@@ -51,6 +51,17 @@ int piconet_hci_is_up(uint16_t index) {
   return result == 0 ? (info.flags >> HCI_UP & 1) != 0 : -1;
 }
 
+int piconet_hci_scan(uint16_t index) {
+  int descriptor = open_socket();
+  if (descriptor < 0) return -1;
+  struct hci_dev_info info = {.dev_id = index};
+  int result = ioctl(descriptor, HCIGETDEVINFO, &info), error = errno;
+  close(descriptor);
+  errno = error;
+  if (result != 0) return -1;
+  return (info.flags >> HCI_ISCAN & 1 ? SCAN_INQUIRY : 0) | (info.flags >> HCI_PSCAN & 1 ? SCAN_PAGE : 0);
+}
+
 int piconet_hci_set_up(uint16_t index, int is_up) {
   int descriptor = open_socket();
   if (descriptor < 0) return errno;

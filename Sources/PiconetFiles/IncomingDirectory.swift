@@ -17,6 +17,10 @@ public final class IncomingDirectory {
     /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
     /// Default true: nothing is left behind even by a power cut.
     public var usesUnnamedFiles = true
+    /// How many partial files are kept for transfers to go on with; the oldest goes first. Default 16.
+    public var keptPartialLimit = 16
+    /// How long one is kept after its last byte, in seconds. Default seven days.
+    public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}
   }
@@ -84,10 +88,10 @@ public final class IncomingDirectory {
   ///
   /// Throws what makes the transfer pointless: `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
   /// something that is not a regular file `notRegular`.
-  public func conflictOutcome(name: SafeFileName, size: UInt64, policy: ConflictPolicy) throws(FileFailure)
-    -> ConflictOutcome
-  {
-    try check(size: size, name: name)
+  public func conflictOutcome(
+    name: SafeFileName, size: UInt64, policy: ConflictPolicy, resuming key: ResumptionKey? = nil
+  ) throws(FileFailure) -> ConflictOutcome {
+    try check(size: size, name: name, resuming: key)
     guard let kind = try kind(of: name.text) else { return .store }
     switch policy {
     case .rename: return .rename
@@ -98,8 +102,17 @@ public final class IncomingDirectory {
     }
   }
 
-  /// Throws if a file of this size can't be taken now.
-  func check(size: UInt64, name: SafeFileName) throws(FileFailure) {
+  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept no longer.
+  func check(size: UInt64, name: SafeFileName, resuming key: ResumptionKey? = nil) throws(FileFailure) {
+    do throws(FileFailure) {
+      try checkOnce(size: size, name: name, resuming: key)
+    } catch {
+      guard case .diskFull = error.code, dropKeptPartials(but: key) > 0 else { throw error }
+      try checkOnce(size: size, name: name, resuming: key)
+    }
+  }
+
+  private func checkOnce(size: UInt64, name: SafeFileName, resuming key: ResumptionKey?) throws(FileFailure) {
     // Beyond the process's RLIMIT_FSIZE a write does not fail: it raises SIGXFSZ.
     var processLimit = rlimit()
     let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &processLimit) == 0
@@ -109,7 +122,9 @@ public final class IncomingDirectory {
     }
     guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
     guard let free = unpromisedSpace else { return }
-    let needed = size.addingReportingOverflow(settings.spaceReserve)
+    // What is there already takes no more space.
+    let missing = size - min(size, key.map { keptByteCount(under: $0) } ?? 0)
+    let needed = missing.addingReportingOverflow(settings.spaceReserve)
     if needed.overflow || needed.partialValue > free {
       let number = needed.overflow ? UInt64.max : needed.partialValue
       throw FileFailure(.diskFull(needed: number, free: free), path: path(of: name.text))

@@ -34,9 +34,12 @@ public final class IncomingFile {
   /// The size in bytes that the peer offered.
   public let offeredSize: UInt64
   public private(set) var receivedSize: UInt64 = 0
+  /// What an earlier transfer had received, verified again: the first byte to write is the one behind it.
+  public private(set) var resumedSize: UInt64 = 0
 
   private let partial: PartialFile
-  private let hash: RunningSHA256?
+  private var hash: RunningSHA256?
+  private var journal: BlockJournal?
   private let policy: ConflictPolicy
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
@@ -49,27 +52,33 @@ public final class IncomingFile {
 
   /// Starts a file of `offeredSize` bytes.
   ///
-  /// `hashing` computes the SHA-256 within each `write`. Without it the commit is given a digest that was computed
+  /// With a key the file goes on where an earlier transfer under the same key ended, and is kept by `keep`, or if this process dies.
+  /// What is there is read again as far as it is right, which takes a while. A file of one block or less is not worth it.
+  ///
+  /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that was computed
   /// elsewhere, or reads the file again.
   ///
   /// Throws `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or `ioError`;
   /// nothing is left then.
   public init(
     in directory: IncomingDirectory, name: SafeFileName, offeredSize: UInt64, policy: ConflictPolicy,
-    hashing: Bool = true
+    hashing: Bool = true, resuming key: ResumptionKey? = nil
   ) throws(FileFailure) {
-    try directory.check(size: offeredSize, name: name)
+    let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
+    try directory.check(size: offeredSize, name: name, resuming: key)
     if hashing {
       guard let hash = RunningSHA256() else { throw FileFailure(.ioError(ENOMEM), path: name.text) }
       self.hash = hash
     } else {
       hash = nil
     }
-    partial = try PartialFile(in: directory)
+    let kept = key.flatMap { PartialFile(keptUnder: $0, in: directory) }
+    if let kept { partial = kept } else { partial = try PartialFile(in: directory) }
     self.directory = directory
     self.name = name
     self.offeredSize = offeredSize
     self.policy = policy
+    if let key, kept != nil { try resume(key) }
     try allotSpace()
   }
 
@@ -82,6 +91,18 @@ public final class IncomingFile {
     guard UInt64(bytes.count) <= offeredSize - receivedSize else {
       throw ended(with: FileFailure(.tooManyBytes(offered: offeredSize), path: finalPath))
     }
+    guard journal != nil else { return try append(bytes) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let block = BlockJournal.blockByteCount
+      let part = rest.prefix(Int(block - receivedSize % block))
+      try append(UnsafeRawBufferPointer(rebasing: part))
+      if receivedSize % block == 0 { noteBlock() }
+      rest = rest.dropFirst(part.count)
+    }
+  }
+
+  private func append(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     hash?.update(bytes)
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -126,6 +147,7 @@ public final class IncomingFile {
       try prepare(modificationTime: modificationTime)
       guard let finalName = try publish() else { return skipped() }
       state = .ended
+      partial.removeJournal()
       try directory.synchronize()
       partial.descriptor.close()
       let path = directory.path(of: finalName.text)
@@ -141,6 +163,56 @@ public final class IncomingFile {
     state = .ended
     keepPromise(promised)
     partial.discard()
+  }
+
+  /// Leaves what was written for a later transfer with the same key, if it has one and there is at least a block; otherwise
+  /// `discard`.
+  public func keep() {
+    guard case .receiving = state, journal != nil, receivedSize >= BlockJournal.blockByteCount else { return discard() }
+    state = .ended
+    keepPromise(promised)
+    // The space that was allotted behind the bytes goes back.
+    _ = ftruncate(partial.descriptor.number, off_t(receivedSize))
+    partial.keep()
+    directory.removeKeptPartials(limit: directory.settings.keptPartialLimit, age: directory.settings.keptPartialAge)
+  }
+
+  /// The first bytes of what was received, at most `count`.
+  public func start(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(min(UInt64(count), receivedSize)))
+    let result = bytes.withUnsafeMutableBytes { buffer in
+      FileDescriptor.retrying { pread(partial.descriptor.number, buffer.baseAddress, buffer.count, 0) }.result
+    }
+    return Array(bytes.prefix(max(0, result)))
+  }
+
+  /// Goes on behind what is right of the kept file; the rest of it is cut off.
+  private func resume(_ key: ResumptionKey) throws(FileFailure) {
+    guard let journal = BlockJournal(of: key.partialName, key: key, in: directory.descriptor),
+      let prefix = VerifiedPrefix(of: partial.descriptor, journal: journal, size: offeredSize),
+      journal.keep(Int(prefix.byteCount / BlockJournal.blockByteCount))
+    else {
+      try cut(to: 0)
+      return
+    }
+    try cut(to: prefix.byteCount)
+    self.journal = journal
+    hash = prefix.hash
+    receivedSize = prefix.byteCount
+    resumedSize = prefix.byteCount
+    writtenOut = prefix.byteCount
+  }
+
+  private func cut(to size: UInt64) throws(FileFailure) {
+    guard ftruncate(partial.descriptor.number, off_t(size)) == 0 else {
+      throw ended(with: directory.failure(errno: errno, name: name.text))
+    }
+  }
+
+  /// A block is whole. Where that can't be written down the transfer goes on without.
+  private func noteBlock() {
+    if let digest = hash?.digestSoFar, journal?.append(digest) == true { return }
+    journal = nil
   }
 
   private var finalPath: String { directory.path(of: name.text) }
@@ -213,7 +285,7 @@ public final class IncomingFile {
         throw ended(with: directory.failure(errno: outcome.errno, name: name.text, needed: offeredSize))
       }
     }
-    promised = offeredSize
+    promised = offeredSize - receivedSize
     directory.promise(promised)
   }
 

@@ -10,6 +10,9 @@ public final class OutgoingFile {
   /// The size in bytes when the file was opened: what is offered, and what is read.
   public let size: UInt64
   public let modificationTime: ModificationTime
+  /// What stands for this very content in offers: the same as long as the file system says that the file was not changed, and of no
+  /// use to learn anything about it. Empty if OpenSSL failed.
+  public let contentIdentity: [UInt8]
   /// Bytes that `read(into:)` has given.
   public private(set) var position: UInt64 = 0
 
@@ -42,7 +45,24 @@ public final class OutgoingFile {
     self.path = path
     size = UInt64(clamping: status.st_size)
     modificationTime = ModificationTime(status.st_mtim)
+    contentIdentity = Self.identity(of: status)
     _ = posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
+  }
+
+  /// A digest of device, inode, size, and both times of change.
+  private static func identity(of status: stat) -> [UInt8] {
+    let numbers = [
+      UInt64(status.st_dev), UInt64(status.st_ino), UInt64(clamping: status.st_size),
+      UInt64(bitPattern: Int64(status.st_mtim.tv_sec)), UInt64(clamping: status.st_mtim.tv_nsec),
+      UInt64(bitPattern: Int64(status.st_ctim.tv_sec)), UInt64(clamping: status.st_ctim.tv_nsec),
+    ]
+    var bytes = Array("piconet content 1\n".utf8)
+    for number in numbers {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
+    }
+    return bytes.withUnsafeBytes { RunningSHA256.digest(of: $0)?.bytes } ?? []
   }
 
   /// The name to offer: the last component of the path as it was given, not that of a symbolic link's target.

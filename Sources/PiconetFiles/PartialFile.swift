@@ -9,6 +9,8 @@ final class PartialFile {
   let directory: IncomingDirectory
   let descriptor: FileDescriptor
   private var hiddenName: PartialFileName?
+  /// A journal is beside it and goes with it.
+  private var journalName: String?
 
   /// Names drawn for one hidden file before giving up: a second draw happens only when a sweep of another process
   /// takes the file between its creation and its lock.
@@ -25,13 +27,39 @@ final class PartialFile {
     }
   }
 
+  /// Opens the file that is kept under a key, or begins one under it. Nil where another transfer has it, or something is in the way:
+  /// then an ordinary one does.
+  init?(keptUnder key: ResumptionKey, in directory: IncomingDirectory) {
+    let name = key.partialName
+    guard let descriptor = Self.openKept(name, in: directory) else { return nil }
+    self.directory = directory
+    self.descriptor = descriptor
+    hiddenName = name
+    journalName = name.journal
+  }
+
   deinit { discard() }
 
   /// Removes the file. Without effect once it is published.
   func discard() {
-    if let hiddenName { _ = unlinkat(directory.descriptor.number, hiddenName.text, 0) }
+    if let hiddenName {
+      removeJournal()
+      _ = unlinkat(directory.descriptor.number, hiddenName.text, 0)
+    }
     hiddenName = nil
     descriptor.close()
+  }
+
+  /// Leaves the file under its hidden name for whoever opens it next.
+  func keep() {
+    hiddenName = nil
+    descriptor.close()
+  }
+
+  /// Once the file has its final name, or is about to go.
+  func removeJournal() {
+    if let journalName { _ = unlinkat(directory.descriptor.number, journalName, 0) }
+    journalName = nil
   }
 
   /// Gives the file this name in one step if nothing has it; false if something does.
@@ -122,6 +150,22 @@ final class PartialFile {
     if opened.result >= 0 { return FileDescriptor(opened.result) }
     if [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(opened.errno) { return nil }
     throw directory.failure(errno: opened.errno, name: ".")
+  }
+
+  private static func openKept(_ name: PartialFileName, in directory: IncomingDirectory) -> FileDescriptor? {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    for _ in 0..<maximumDraws {
+      let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.text, flags, 0o600) }
+      guard opened.result >= 0 else { return nil }
+      let descriptor = FileDescriptor(opened.result)
+      // Without a lock, two processes might write into it.
+      guard FileDescriptor.retrying({ flock(descriptor.number, LOCK_EX | LOCK_NB) }).result == 0,
+        let status = descriptor.status(), status.isOwnRegularFile
+      else { return nil }
+      // A sweep may have removed it between the two calls.
+      if status.st_nlink == 1 { return descriptor }
+    }
+    return nil
   }
 
   private static func openHidden(in directory: IncomingDirectory) throws(FileFailure)

@@ -1,11 +1,14 @@
 import Glibc
 
 /// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
+/// `.piconet-resume-<32 hexadecimal digits>.part`: one that may be gone on with by another process, and its journal beside it.
 ///
 /// `SafeFileName` accepts no leading dot, so no peer can name a file so.
 struct PartialFileName: Hashable, Sendable {
   static let prefix = ".piconet-"
   static let suffix = ".part"
+  static let journalSuffix = ".journal"
+  private static let keptMark = "resume"
 
   let text: String
 
@@ -18,6 +21,22 @@ struct PartialFileName: Hashable, Sendable {
   }
 
   private init(text: String) { self.text = text }
+
+  init(kept digits: Substring) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }
+
+  /// The name of the journal of a file that may be gone on with.
+  var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }
+
+  /// Recognizes the name of a file that may be gone on with, or of the journal of one.
+  init?(keptOrJournal name: String) {
+    let suffix = name.hasSuffix(Self.journalSuffix) ? Self.journalSuffix : Self.suffix
+    let start = "\(Self.prefix)\(Self.keptMark)-"
+    guard name.hasPrefix(start), name.hasSuffix(suffix), name.utf8.count == start.utf8.count + 32 + suffix.utf8.count
+    else { return nil }
+    let digits = name.dropFirst(start.count).dropLast(suffix.count)
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else { return nil }
+    self.init(kept: digits)
+  }
 
   /// Recognizes a name of this form and no other.
   init?(_ text: String) {

@@ -40,6 +40,15 @@ public final class RunningSHA256 {
     return result
   }
 
+  /// A second one that has taken the same bytes; nil if OpenSSL failed, or after `finish`.
+  func copy() -> RunningSHA256? {
+    guard isSound, result == nil, let other = RunningSHA256() else { return nil }
+    return EVP_MD_CTX_copy_ex(other.context, context) == 1 ? other : nil
+  }
+
+  /// The digest of the bytes so far; more may follow. Nil if OpenSSL failed.
+  var digestSoFar: SHA256Digest? { result ?? copy()?.finish() }
+
   /// The digest of bytes that are at hand as a whole.
   public static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest? {
     let running = RunningSHA256()

@@ -55,6 +55,15 @@ struct DoctorTests {
     #expect(bare.finding("kernel.build")?.severity == .warning)
   }
 
+  @Test("a bluetoothd that takes no profile is a warning with the reason and what to do")
+  func profiles() {
+    let facts = changed { $0.profileRefusal = "org.freedesktop.DBus.Error.AccessDenied" }
+    #expect(facts.finding("dbus.profiles")?.severity == .warning)
+    #expect(facts.finding("dbus.profiles")?.text.contains("AccessDenied") == true)
+    #expect(facts.finding("dbus.profiles")?.advice?.contains("ProfileManager1") == true)
+    #expect(good.finding("dbus.profiles") == nil)
+  }
+
   @Test("no adapter is a warning, one that no driver has taken a problem")
   func noAdapter() {
     #expect(changed { $0.adapters = [] }.finding("adapter.none")?.severity == .warning)
@@ -232,6 +241,15 @@ struct DoctorTests {
       DoctorProgram.jsonLine(finding)
         == #"{"finding":"rfkill.soft","severity":"problem","text":"hci0 is blocked","advice":"rfkill unblock bluetooth"}"#
         + "\n")
+  }
+
+  @Test("an interface whose name is an escape sequence shows as text, and adds no line")
+  func hostileInterface() {
+    let facts = changed { $0.interfaces.append(.init(name: "x\u{1B}[2J\n")) }
+    let text = DoctorProgram.humanText(facts.findings)
+    #expect(text.contains("looked for on eth0, x\\u{1b}[2J\\n\n"), "\(text)")
+    #expect(!text.unicodeScalars.contains("\u{1B}"))
+    for line in facts.findings.map(DoctorProgram.jsonLine) { #expect(!line.unicodeScalars.contains("\u{1B}")) }
   }
 
   @Test("looking at this machine gives a verdict")

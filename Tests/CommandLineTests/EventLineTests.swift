@@ -16,6 +16,10 @@ private let examples: [Event] = [
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000",
       transports: ["tcp", "rfcomm"])),
+  .found(
+    .init(
+      peer: fingerprint, name: "Living room", session: "holiday", address: "00:11:22:33:44:55/0x1005",
+      transports: ["l2cap"], signal: -52)),
   .changed(
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000", transports: ["tcp"])),

@@ -14,9 +14,10 @@ struct HelpTextTests {
 }
 
 private let imagesendHelp = """
-  Usage: imagesend [OPTION]... FILE|DIRECTORY...
+  Usage: imagesend [OPTION]... FILE|DIRECTORY|URL...
   Send photos to a device nearby that runs imagerecv: found by name, encrypted,
-  verified. A DIRECTORY stands for all images in it and below.
+  verified. A DIRECTORY stands for all images in it and below; what a http or
+  https URL gives is passed on while it arrives.
 
   Options:
         --to=NAME|PEER|all...
@@ -61,6 +62,9 @@ private let imagesendHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -123,6 +127,9 @@ private let imagerecvHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand

@@ -25,7 +25,7 @@ struct PiconetCommandTests {
     }
     #expect(PiconetProgram.start(Array("--help".utf8)) == .print(PiconetProgram.help))
     #expect(PiconetProgram.start(nil) == .wrong(UsageError("missing command")))
-    let list = "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'"
+    let list = "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'replay'"
     #expect(PiconetProgram.start(Array("pong".utf8)) == .wrong(UsageError("unknown command 'pong'" + list)))
     #expect(
       PiconetProgram.start(Array("--x\u{1B}".utf8)) == .wrong(UsageError("unrecognized option '--x\\u{1b}'" + list)))
@@ -145,11 +145,6 @@ struct PingTests {
     #expect(statistics.isComplete)
     #expect((statistics.sent, statistics.received) == (count, count - 1))
   }
-
-  @Test(
-    "a piece of input fits into a message of the far side, however small that one says its messages are",
-    arguments: [(-1, nil), (0, nil), (1, nil), (2, 1), (65_536, 65_535), (Int.max, 65_535)] as [(Int, Int?)])
-  func pieceSize(limit: Int, size: Int?) { #expect(CatProgram.pieceSize(messageLimit: limit) == size) }
 
   @Test("the statistics are those of ping(8); what comes twice or was never asked does not count")
   func statistics() {

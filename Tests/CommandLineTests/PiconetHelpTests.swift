@@ -24,6 +24,7 @@ private let piconetHelp = """
     scan      show the peers nearby as they come and go
     ping      measure the round trip to a peer, or answer others
     cat       carry bytes between two terminals, files or pipes
+    replay    run a recorded trace again and compare
 
   'piconet COMMAND --help' lists a command's options.
         --help              show this help and exit
@@ -53,6 +54,9 @@ private let doctorHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -91,6 +95,9 @@ private let scanHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -146,6 +153,9 @@ private let pingHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand
@@ -204,6 +214,9 @@ private let catHelp = """
     PICONET_INTERFACES        use these network interfaces only, as in
                               eth0,wlan0; lo keeps to this machine, without
                               Bluetooth unless --transport asks for it
+    PICONET_TRACE             record this run in that file, all contents
+                              included, for 'piconet replay'; redacted:FILE
+                              records zeros for them
     XDG_STATE_HOME            piconet/ in it keeps this device's key and the
                               peers it knows (default ~/.local/state)
     POSIXLY_CORRECT           if set, options end at the first operand

@@ -132,6 +132,33 @@ struct PolitenessTests {
     #expect((2...4).contains(count))
   }
 
+  @Test("the advertisement that a link over LE has ended is registered anew, at most once a second")
+  func advertisesAnew() {
+    var scene = Scene()
+    scene.start()
+    scene.log = []
+    scene.pass(.seconds(5))
+    scene.tell(.reachedOverLowEnergy)
+    scene.answerAll()
+    #expect(scene.log == ["UnregisterAdvertisement", "RegisterAdvertisement"])
+    scene.log = []
+    for _ in 0..<100 {
+      scene.tell(.reachedOverLowEnergy)
+      scene.pass(.milliseconds(50))
+    }
+    #expect((4...6).contains(scene.log.count { $0 == "RegisterAdvertisement" }))
+    #expect(scene.machine.isAdvertising)
+  }
+
+  @Test("who is not advertised has nothing to renew")
+  func nothingToRenew() {
+    var scene = Scene()
+    scene.start(offer: false, search: true)
+    scene.tell(.reachedOverLowEnergy)
+    scene.pass(.seconds(5))
+    #expect(!scene.log.contains { $0.hasSuffix("Advertisement") })
+  }
+
   @Test("a UUID that somebody else has is replaced by another")
   func takenUUID() {
     var scene = Scene()
@@ -142,6 +169,26 @@ struct PolitenessTests {
     var other = Scene()
     other.start()
     #expect(other.daemon.profile != scene.daemon.profile)
+  }
+
+  @Test(
+    "where no profile may be registered it is tried ever more rarely, down to once a minute, and the reason is told")
+  func profilesNotPermitted() {
+    var scene = Scene()
+    scene.daemon.refusals["RegisterProfile"] = "NotPermitted"
+    scene.start()
+    #expect(scene.log.count { $0 == "RegisterProfile" } == 16)
+    #expect(scene.machine.failures.map(\.name) == ["org.bluez.Error.NotPermitted"])
+    scene.log = []
+    scene.pass(.seconds(130))
+    #expect((6...8).contains(scene.log.count { $0 == "RegisterProfile" }))
+    scene.log = []
+    scene.pass(.seconds(600))
+    #expect((9...11).contains(scene.log.count { $0 == "RegisterProfile" }))
+    scene.daemon.refusals = [:]
+    scene.pass(.seconds(61))
+    #expect(scene.machine.isAdvertising)
+    #expect(scene.machine.failures.isEmpty)
   }
 
   @Test("after a restart of bluetoothd everything is there again")

@@ -16,6 +16,7 @@ struct Scene {
   var log: [String] = []
   var reads: [BlueZReadID: BluetoothPlace] = [:]
   var reports: [DiscoveryReport] = []
+  var pauses: [Bool] = []
   var ends = 0
   var mostCalls = 0
   var mostReads = 0
@@ -54,6 +55,7 @@ struct Scene {
       case .cancelRead(let id): reads[id] = nil
       case .report(let report): reports.append(report)
       case .showAdvertisement: break
+      case .scanPaused(let isPaused): pauses.append(isPaused)
       case .adapter(_, let address): adapters.append(address)
       case .ended: ends += 1
       }

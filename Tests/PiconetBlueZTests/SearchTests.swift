@@ -238,5 +238,99 @@ struct SearchTests {
     #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == false)
   }
 
+  @Test("a scan pauses so that a record can be read over LE, and goes on at once afterwards")
+  func pause() {
+    var scene = Self.searching()
+    scene.pass(.seconds(1))
+    scene.log = []
+    scene.tell(.pauseWanted(true))
+    #expect(scene.pauses.isEmpty, "it still scans")
+    scene.answerAll()
+    #expect(scene.log == ["StopDiscovery"])
+    #expect(scene.pauses == [true])
+    scene.pass(.seconds(3))
+    #expect(scene.log == ["StopDiscovery"])
+    scene.tell(.pauseWanted(false))
+    scene.answerAll()
+    #expect(scene.pauses == [true, false])
+    #expect(scene.log == ["StopDiscovery", "StartDiscovery"])
+  }
+
+  @Test("a pause that nobody ends is over after six seconds")
+  func longPause() {
+    var scene = Self.searching()
+    scene.pass(.seconds(1))
+    scene.tell(.pauseWanted(true))
+    scene.log = []
+    scene.pass(.milliseconds(5900))
+    #expect(scene.pauses == [true])
+    scene.pass(.milliseconds(200))
+    #expect(scene.pauses == [true, false])
+    #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == true)
+  }
+
+  @Test("in a rest between two scans, and where nobody scans, the pause is there at once")
+  func pauseAtRest() {
+    var scene = Self.searching()
+    scene.pass(.milliseconds(12_100))
+    #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == false)
+    scene.tell(.pauseWanted(true))
+    #expect(scene.pauses == [true])
+    var idle = Scene()
+    idle.start(offer: true)
+    idle.tell(.pauseWanted(true))
+    #expect(idle.pauses == [true])
+  }
+
+  @Test("pauses without end do not keep a device that is gone: once a minute a scan is whole")
+  func wholeScans() {
+    var scene = Self.searching()
+    scene.hear(1)
+    scene.answerReads(.success([Scene.record(2)]))
+    scene.forgetStrength(1)
+    scene.reports = []
+    for _ in 0..<400 {
+      scene.tell(.pauseWanted(true))
+      scene.pass(.milliseconds(500))
+      scene.tell(.pauseWanted(false))
+      scene.pass(.milliseconds(500))
+      scene.answerReads(.failure(LinkFailure(.timedOut)))
+    }
+    #expect(scene.reports == [.gone(Scene.peer(2), Incarnation(rawValue: 7))])
+  }
+
+  @Test("a node behind a random address is reached over LE alone, whatever adapter it names")
+  func randomAddress() throws {
+    var scene = Self.searching()
+    scene.hear(1, isRandom: true)
+    #expect(scene.reads.values.map(\.isRandom) == [true])
+    var record = Scene.record(2, adapter: Scene.address(99))
+    record.lePSM = 0x81
+    scene.answerReads(.success([record]))
+    guard case .seen(let sighting) = scene.reports.first else { throw NothingSeen() }
+    #expect(sighting.addresses.map(\.description) == ["le 00:BB:00:00:00:01(random)/0x0081"])
+  }
+
+  @Test("the strength of a peer is told with it, and anew only when it is quite another one")
+  func strength() throws {
+    var scene = Self.searching()
+    scene.hear(1, strength: -50)
+    scene.answerReads(.success([Scene.record(2)]))
+    guard case .seen(let first) = scene.reports.last else { throw NothingSeen() }
+    #expect(first.signalStrength == -50)
+    for strength: Int16 in [-55, -44, 127, -58] {
+      scene.hear(1, strength: strength)
+      scene.pass(.seconds(20))
+      scene.answerReads(.success([Scene.record(2)]))
+    }
+    #expect(scene.reports.count == 1)
+    scene.hear(1, strength: -61)
+    scene.pass(.seconds(20))
+    scene.answerReads(.success([Scene.record(2)]))
+    guard case .seen(let second) = scene.reports.last else { throw NothingSeen() }
+    #expect(second.signalStrength == -61)
+    #expect(scene.reports.count == 2)
+  }
+
   struct NothingSeen: Error {}
 }

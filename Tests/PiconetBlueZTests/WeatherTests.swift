@@ -62,6 +62,7 @@ struct WeatherTests {
         scene.daemon.profile = nil
         scene.tell(.profileReleased)
       case 16...19: scene.answerOne()
+      case 20: scene.tell(.pauseWanted(Bool.random(using: &dice)))
       default:
         scene.now = scene.now + .milliseconds(Int64.random(in: 1..<20_000, using: &dice))
         for fact in scene.daemon.expire(at: scene.now) { scene.tell(fact) }
@@ -70,6 +71,10 @@ struct WeatherTests {
       if scene.mostCalls > 1 { return "more than one call on its way" }
       if scene.mostReads > 2 { return "more than two readings" }
       if !isUp, !scene.calls.isEmpty { return "a call to nobody" }
+      if zip(scene.pauses, scene.pauses.dropFirst()).contains(where: { $0 == $1 }) { return "a pause told twice" }
+      // Ours, as far as answers tell.
+      let scans = scene.daemon.adapters.values.contains(where: \.hasDiscovery)
+      if !losesAnswers, isUp, scans, scene.calls.isEmpty, scene.pauses.last == true { return "a pause while we scan" }
     }
     if !isUp { scene.tell(.daemonAppeared) }
     scene.answerAll()

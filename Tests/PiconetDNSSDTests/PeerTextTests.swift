@@ -45,13 +45,40 @@ import Testing
   @Test func tooMuchInfoIsRefusedWithItsReason() {
     #expect(PeerText.failure(of: ["": "x"]) == .badKey(""))
     #expect(PeerText.failure(of: ["a=b": "x"]) == .badKey("a=b"))
-    #expect(PeerText.failure(of: ["k": String(repeating: "x", count: 252)]) == .pairTooLong("k"))
-    #expect(PeerText.failure(of: ["k": String(repeating: "x", count: 251)]) == nil)
+    #expect(PeerText.failure(of: ["k": String(repeating: "x", count: 254)]) == .pairTooLong("k"))
+    #expect(PeerText.failure(of: ["k": String(repeating: "x", count: 253)]) == nil)
+    let key = String(repeating: "k", count: 251)
+    #expect(PeerText.failure(of: [key: ""]) == .keyTooLong(key))
+    #expect(PeerText.failure(of: [String(key.dropLast()): "xxxx"]) == nil)
     #expect(PeerText.failure(of: ["K": "1", "k": "2"]) == .doubledKey("k"))
     let long = String(repeating: "x", count: 199)
     #expect(PeerText.failure(of: ["a": long, "b": long]) == .infoTooLong)
     let many = Dictionary(uniqueKeysWithValues: (0..<33).map { ("\($0)", "") })
     #expect(PeerText.failure(of: many) == .tooManyPairs)
+  }
+
+  @Test func aPairOfTheFullLengthComesBack() throws {
+    for info in [
+      // The second string of it begins in the middle of a character.
+      ["k": String(repeating: "é", count: 126) + "x", "L": "1"],
+      [String(repeating: "k", count: 250): "éé", "l": String(repeating: "y", count: 143)],
+      ["j.k": "v", "i.k": "w", "K": String(repeating: "z", count: 253)],
+    ] {
+      var text = Self.text
+      text.info = info
+      let strings = try text.strings()
+      #expect(strings.allSatisfy { $0.count <= 255 })
+      #expect(PeerText(strings: strings) == text)
+    }
+  }
+
+  @Test func aRestWithoutItsPairAndOneThatIsTooLongAreLeftOut() {
+    let long = [UInt8](repeating: 0x78, count: 200)
+    let text = PeerText(
+      strings: Self.required + Self.strings("j.a=rest", "i.c=1") + [
+        Array("i.b=".utf8) + long, Array("j.b=".utf8) + long,
+      ])
+    #expect(text?.info == ["c": "1"])
   }
 
   @Test func aLabelIsCutAtACharacter() {

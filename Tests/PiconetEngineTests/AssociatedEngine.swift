@@ -14,7 +14,7 @@ final class AssociatedEngine {
 
   init(
     _ configuration: EngineConfiguration = EngineConfiguration(scope: "test", name: "near"),
-    limits: PeerLimits = PeerLimits()
+    limits: PeerLimits = PeerLimits(), capabilities: Capabilities = []
   ) throws {
     let near = try #require(PeerID(bytes: [UInt8](repeating: 9, count: PeerID.byteCount)))
     let peer = try #require(PeerID(bytes: [UInt8](repeating: 1, count: PeerID.byteCount)))
@@ -22,14 +22,17 @@ final class AssociatedEngine {
     engine = SessionEngine(
       identity: LocalIdentity(node: NodeID(peer: near, incarnation: Incarnation(rawValue: 9))),
       configuration: configuration, seed: 1)
-    try associate(link, far, limits)
+    try associate(link, far, limits, capabilities)
   }
 
   /// Plays a whole handshake, up to the association.
-  func associate(_ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits()) throws {
+  func associate(
+    _ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits(), _ capabilities: Capabilities = []
+  ) throws {
     let nonce = [UInt8](repeating: 3, count: CodePart.byteCount)
     let hello = Hello(
-      incarnation: far.incarnation, name: "far", scope: "test", limits: limits, code: .commitment(nonce))
+      incarnation: far.incarnation, name: "far", scope: "test", capabilities: capabilities, limits: limits,
+      code: .commitment(nonce))
     let traits = LinkTraits(kind: .tcp, remoteAddress: "far")
     take(.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits, nonce: nonce, commitment: nonce)))
     receive(.hello(hello), on: link)
@@ -39,6 +42,13 @@ final class AssociatedEngine {
     let before = engine.census.associations
     receive(.associate(AssociationID(high: 1, low: link.rawValue), received: 0), on: link)
     try #require(engine.census.associations == before + 1)
+  }
+
+  /// The far side invites us, and we accept: one sequenced frame each way.
+  func becomeMember() throws {
+    receive(.invite(timeout: 30_000, context: []))
+    _ = command(.answerInvitation(far, accept: true, .declined))
+    try #require(engine.census.members == 1)
   }
 
   /// Hands one fact over and flushes; `effects` are those of this fact.

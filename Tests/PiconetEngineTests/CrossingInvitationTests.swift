@@ -15,7 +15,7 @@ struct CrossingInvitationTests {
     let invitation = invite(near)
     _ = near.command(.cancelInvitation(invitation))
     near.receive(
-      .accept, .message([1, 2, 3]), .fragment([4]), .message([5]), .unreliableMessage([6]),
+      .accept, .message([1, 2, 3]), .fragment([4]), .message([5]), .unreliableMessage(number: 1, [6]),
       .offer(transfer: 0, ResourceOffer(name: [65], size: 10)))
     #expect(near.census.links == 1)
     #expect(!near.effects.contains { if case .deliver = $0 { true } else { false } })

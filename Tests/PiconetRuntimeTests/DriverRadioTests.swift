@@ -240,6 +240,7 @@ private final class Stage: Transport, Discovery, LinkSecurity, TrustJudge, NodeO
   func happened(_ event: Event) {}
   func replied(_ command: CommandID, _ reply: Reply) {}
   func messagesTaken(_ node: NodeID, cost: Int) {}
+  func streamTaken(_ stream: StreamID, count: Int) {}
   func storeProgressed(_ transfer: TransferID, stored: UInt64) {}
   func finished() {}
 }

@@ -91,9 +91,26 @@ struct InquiryTableTests {
     #expect(table.responded(Self.device, []) == [])
     #expect(table.responded(Self.device, [255, 7, 1]) == [])
     #expect(table.responded(Self.device, try Self.response(service: BluetoothUUID(short: 0x1101))) == [])
-    let without = try AdvertisingData([AdvertisingData.services128([Self.service])]).encoded(limit: 240)
-    #expect(table.responded(Self.device, without) == [])
     #expect(table.count == 0)
+  }
+
+  @Test func aDeviceThatDoesNotSayWhereItsRecordIsIsAskedByWhateverItHasAndAgainLater() throws {
+    var table = InquiryTable(service: Self.service)
+    let without = try AdvertisingData([AdvertisingData.services128([Self.service])]).encoded(limit: 240)
+    var record = try NodeRecordTests.record()
+    var asked: [Int] = []
+    for round in 0..<10 {
+      let effects = table.responded(Self.device, without)
+      if effects == [.read(Self.device, psm: nil)] {
+        asked.append(round)
+        record.incarnation = Incarnation(rawValue: UInt64(round))
+        #expect(table.answered(Self.device, with: [record]).last == .seen(record, on: Self.device))
+      } else {
+        #expect(effects == [])
+      }
+      #expect(table.inquiryEnded() == [])
+    }
+    #expect(asked == [0, 4, 8])
   }
 
   @Test func aCrowdOfDevicesStaysWithinTheLimit() throws {

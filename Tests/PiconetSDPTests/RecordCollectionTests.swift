@@ -74,11 +74,24 @@ struct RecordCollectionTests {
     foreign.scope = "work"
     let service = NodeRecordTests.service
     let lists = try [elsewhere, foreign, record, record].map { try $0.attributes(of: service) } + [AttributeList()]
-    let selection = RecordSelection(from: lists, service: service, scope: "holiday", device: device)
+    let selection = RecordSelection(
+      from: lists, service: service, scope: "holiday", device: BluetoothPlace(device: device))
     #expect(selection.records == [record])
     #expect(
       selection.passedOver == [
         "listens on another adapter, 00:00:00:00:00:05", "another session", "the version is missing or not 1",
       ])
+  }
+
+  @Test func behindARandomAddressTheAdapterHasAnotherOneAndCounts() throws {
+    let record = try NodeRecordTests.record()
+    let service = NodeRecordTests.service
+    let place = BluetoothPlace(device: BluetoothAddress(rawValue: 0x7A_0000_0001), isRandom: true)
+    let lists = [try record.attributes(of: service)]
+    #expect(
+      RecordSelection(from: lists, service: service, scope: nil, device: place).records == [record])
+    #expect(
+      RecordSelection(from: lists, service: service, scope: nil, device: BluetoothPlace(device: place.device)).records
+        .isEmpty)
   }
 }

@@ -123,6 +123,8 @@ extension SessionSuite {
           let error = await failure { try await pair.client.connect(to: addresses, timeout: transport.patience) }
           #expect(error?.code == .unreachable, "\(String(describing: error))")
           #expect(error?.description.contains("refused") == true, "\(String(describing: error))")
+          #expect(error?.failures.map(\.transport) == [transport.kind])
+          #expect(error?.failures.first?.failure.code == .refused)
         }
       }
     }

@@ -7,6 +7,9 @@ import Testing
 extension SessionSuite {
   @Suite("Lost links and silent peers", .timeLimit(.minutes(2)))
   struct LossTests {
+    /// Associations end with their links.
+    private static let mortal: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .zero }
+
     @Test(
       "a link that goes silent is lost within the disconnect timeout and a second, on both sides",
       arguments: SuiteTransport.breakable)
@@ -52,10 +55,12 @@ extension SessionSuite {
       }
     }
 
-    @Test("a link that is cut is lost at once, and the two connect again", arguments: SuiteTransport.breakable)
+    @Test(
+      "without a disconnect timeout a cut link loses the member at once, and the two connect again",
+      arguments: SuiteTransport.breakable)
     func cut(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
-        try await world.pair { pair in
+        try await world.pair(server: Self.mortal, client: Self.mortal) { pair in
           for _ in 0..<transport.amount(10) {
             _ = try await pair.connectAgain()
             try await world.cut()
@@ -70,25 +75,34 @@ extension SessionSuite {
     }
 
     @Test(
-      "a link cut in the middle of a file ends it on both sides with the same reason, and leaves no part of it",
+      "without a disconnect timeout a cut link ends a file on both sides; offered again, only the rest is sent",
       arguments: SuiteTransport.breakable)
     func cutInFile(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(transport.amount(50_000_000)))
+      let content = randomBytes(transport.amount(50_000_000))
+      let path = try folder.file("a.bin", content)
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
-        try await world.pair { pair in
+        try await world.pair(server: Self.mortal, client: Self.mortal) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)
           let sending = Task { try await onClient.send(file: path) }
           let offer = try #require(await pair.server.session.offers.first())
           let (storing, stored) = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { stored.value > 0 }
+          try await world.until("the file is on its way") { stored.value > 1 << 20 }
           try await world.cut()
           let errors = (await failure { try await sending.value }, await failure { try await storing.value })
           #expect(errors.0?.code == .linkFailed, "\(String(describing: errors.0))")
           #expect(errors.1?.code == .linkFailed, "\(String(describing: errors.1))")
-          try await world.until("no part of it is left") { TemporaryFolder.entries(into).isEmpty }
-          try await reconnects(pair)
+          let before = stored.value
+          #expect(TemporaryFolder.entries(into).allSatisfy { $0.hasPrefix(".piconet-resume-") })
+          let (again, _) = try await pair.connectAgain()
+          async let received = pair.server.session.offers.first()?.store(
+            in: pair.server.receivingDirectory(at: into))
+          let sent = try await again.send(file: path)
+          let file = try #require(try await received)
+          #expect(sent.resumedFrom == file.resumedFrom && sent.resumedFrom >= (before >> 20) << 20)
+          #expect(try TemporaryFolder.bytes(file.path) == content)
+          #expect(TemporaryFolder.entries(into) == ["a.bin"])
         }
       }
     }

@@ -62,6 +62,27 @@ extension SessionSuite {
     }
 
     @Test(
+      "an unreliable message is as long as one frame takes; a longer one is refused before a byte leaves",
+      arguments: SuiteTransport.all)
+    func tooLargeUnreliable(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let (onClient, _) = try await pair.connect()
+          #expect(onClient.proven.unreliableLimit == 16_373)
+          let error = await failure { try await onClient.send(randomBytes(16_374), mode: .unreliable) }
+          #expect(error?.code == .messageTooLarge)
+          #expect(error?.description.contains("16374") == true && error?.description.contains("16373") == true)
+          let toAll = await failure { try await pair.client.session.send(randomBytes(16_374), mode: .unreliable) }
+          #expect(toAll?.code == .messageTooLarge)
+          // An idle link takes the longest.
+          try await onClient.send(randomBytes(16_373), mode: .unreliable)
+          let message = try #require(await pair.server.session.messages.first())
+          #expect(message.mode == .unreliable && Array(message.bytes) == randomBytes(16_373))
+        }
+      }
+    }
+
+    @Test(
       "messages of ten tasks at once, in both directions, arrive once each, those of one task in its order",
       arguments: SuiteTransport.all)
     func concurrency(over transport: SuiteTransport) async throws {

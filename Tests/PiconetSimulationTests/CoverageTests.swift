@@ -22,12 +22,31 @@ struct CoverageTests {
     #expect(total.stored < total.offers)
   }
 
+  @Test("most streams are read to their ends, and not all")
+  func streamsAreReadAndGivenUp() {
+    let total = total(.streams, 20)
+    #expect(total.streams >= 60)
+    #expect(total.streamBytes >= 300_000)
+    #expect(total.streamsDone >= 30)
+    #expect(total.streamsDone < total.streams)
+  }
+
   @Test("trouble does not keep everybody apart", arguments: [ScenarioFamily.weather, .restart, .mixed])
   func troubleLeavesSomethingToCheck(family: ScenarioFamily) {
     let total = total(family, 20)
     #expect(total.connected >= 25)
     #expect(total.messages >= 40)
     if family == .restart { #expect(total.crashes >= 15) }
+    if family == .mixed { #expect(total.removals >= 5) }
+  }
+
+  @Test("lost links are replaced, and members move")
+  func lostLinksAreReplaced() {
+    let total = total(.lossy, 20)
+    #expect(total.suspended >= 40)
+    #expect(total.resumed >= 40)
+    #expect(total.moved >= 5)
+    #expect(total.messages >= 200)
   }
 
   @Test("hostile nodes get in")

@@ -6,12 +6,17 @@ struct PlantedFaultTests {
   @Test("a planted fault is found in fair weather", arguments: PlantedFault.allCases)
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
-    for number: UInt64 in 0..<60 {
-      let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten].contains(fault)
-      let seed = SimulationSeed(needsFiles ? .transfers : .pair, number)
+    // A wrong position shows only where a file's link is lost in its middle.
+    let seeds: UInt64 = fault == .wrongPosition ? 200 : 60
+    for number in 0..<seeds {
+      let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten, .pauseIgnored].contains(fault)
+      let needsLosses = [PlantedFault.resendLost, .resendRepeated, .wrongPosition].contains(fault)
+      let needsStreams = [PlantedFault.streamBytesRepeated, .streamEndLost].contains(fault)
+      let family: ScenarioFamily = needsLosses ? .lossy : needsFiles ? .transfers : needsStreams ? .streams : .pair
+      let seed = SimulationSeed(family, number)
       if let finding = Simulation.run(seed, faults: [fault]).finding { found.append(finding) }
     }
-    #expect(found.count >= 5, "\(fault): found in \(found.count) of 60 seeds")
+    #expect(found.count >= 5, "\(fault): found in \(found.count) of \(seeds) seeds")
   }
 
   @Test("a report names the seed, the finding, the transcript and the command")

@@ -5,7 +5,8 @@ import Testing
 /// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts, `PICONET_SEED=family:number` runs one alone.
 enum SeedPlan {
   static let counts: [(family: ScenarioFamily, count: Int)] = [
-    (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.weather, 300), (.restart, 200), (.mixed, 150),
+    (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.streams, 300), (.weather, 300), (.lossy, 300),
+    (.restart, 200), (.mixed, 150),
     (.hostile, 300),
   ]
 

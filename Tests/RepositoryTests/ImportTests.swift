@@ -19,9 +19,11 @@ struct ImportTests {
     "PiconetIP": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetDNSSD", "CPiconetSystem", "Glibc", "Synchronization",
     ],
+    "PiconetHTTP": ["PiconetRuntime", "CPiconetHTTP", "CPiconetSystem", "Glibc", "Synchronization"],
     "PiconetFiles": ["PiconetEngine", "PiconetWire", "CPiconetSystem", "COpenSSL", "Glibc", "Synchronization"],
     "Piconet": [
-      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles", "PiconetDNSSD",
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetTLS", "PiconetFiles", "PiconetHTTP",
+      "PiconetDNSSD",
       "PiconetBluetooth", "PiconetSDP",
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
@@ -30,7 +32,8 @@ struct ImportTests {
   /// Tools see the public module only, but for those that show or test one part of it.
   static let tools: Set<String> = ["Piconet", "PiconetCommandLine", "CPiconetSystem", "Glibc", "Synchronization"]
   static let partsOfTools: [String: Set<String>] = [
-    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"]
+    "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
+    "Tools/Fuzz": ["PiconetTestKit"],
   ]
 
   static func imported(_ line: String) -> String? {

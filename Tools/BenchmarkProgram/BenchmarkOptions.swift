@@ -8,10 +8,10 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`,
-/// over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server printed.
+/// `piconet-benchmark pingpong|bulk|rate|stream|lanes --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`,
+/// between two network namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server printed.
 struct BenchmarkOptions {
-  enum Mode: String { case pingpong, bulk, rate }
+  enum Mode: String { case pingpong, bulk, rate, stream, lanes }
 
   var mode: Mode
   var isServer = false
@@ -23,12 +23,15 @@ struct BenchmarkOptions {
   var out = ""
   var transport = TransportKind.tcp
   var adapter: String?
+  /// Where the server listens over TCP.
+  var host = "127.0.0.1"
   /// Where the server is; nil: `port` on this machine.
   var address: String?
 
   init(_ arguments: [String]) throws {
     guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
-      throw BenchmarkFailure("usage: piconet-benchmark pingpong|bulk|rate --server|--client [--port N] [--cpu N]")
+      throw BenchmarkFailure(
+        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes --server|--client [--port N] [--cpu N]")
     }
     self.mode = mode
     var rest = arguments.dropFirst(2)
@@ -38,6 +41,7 @@ struct BenchmarkOptions {
       case "--client": isServer = false
       case "--file": file = rest.popFirst() ?? ""
       case "--out": out = rest.popFirst() ?? ""
+      case "--listen": host = rest.popFirst() ?? ""
       case "--adapter": adapter = rest.popFirst()
       case "--address": address = rest.popFirst()
       case "--transport":

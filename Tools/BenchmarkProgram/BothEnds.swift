@@ -9,7 +9,7 @@ enum BothEnds {
     configuration.mode = options.isServer ? .server : .client
     configuration.transports = [options.transport]
     configuration.bluetooth.adapter = options.adapter
-    if options.transport == .tcp { configuration.listen = "127.0.0.1:\(options.isServer ? options.port : 0)" }
+    if options.transport == .tcp { configuration.listen = options.isServer ? "\(options.host):\(options.port)" : nil }
     try await Node.run(configuration) { node in
       if options.isServer {
         try await node.setAvailable(true)

@@ -12,6 +12,8 @@ struct Main {
       case .pingpong: try await PingPong(options: options).run()
       case .bulk: try await Bulk(options: options).run()
       case .rate: try await Rate(options: options).run()
+      case .stream: try await StreamRate(options: options).run()
+      case .lanes: try await Lanes(options: options).run()
       }
     } catch {
       let complaint = Array("piconet-benchmark: \(error)\n".utf8)

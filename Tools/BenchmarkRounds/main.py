@@ -77,6 +77,16 @@ def photos(bench, ours, options):
     return [("(d) one photo of 3 MB, found by name", [subject])]
 
 
+def lanes(bench, ours, options):
+    if options.control:
+        return []
+    subject = Subject(
+        "Piconet", ("p99", "ms, 99th percentile", "{:.1f}"),
+        lambda: measurements.message_beside_file(bench, options.beside, ["rate=2000", "queue=30000"]),
+        targets=[("<= 60 ms", "value", "p99", at_most(60)), ("of 250 kB/s for the file", "value", "kb_s", at_least(200))])
+    return [("(e) message of 64 B beside a file, 2 Mbit/s", [subject])]
+
+
 def machine():
     model = next(
         (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "processor unknown")
@@ -88,17 +98,17 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcd", help="some of a (round trip), b (file), c (rate), d (photo); default abcd")
+    parser.add_argument("--only", default="abcde", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes); default abcde")
     parser.add_argument("--repeats", type=int, default=7, help="rounds of each; default 7")
     parser.add_argument("--quick", action="store_true", help="3 rounds of a tenth of the work: to see that it runs")
     parser.add_argument(
         "--control", action="store_true", help="the baseline in Piconet's place: what a ratio is worth on this machine")
     parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.trips, options.messages, options.mebibytes = 20_000, 8_000_000, 1024
+    options.trips, options.messages, options.mebibytes, options.beside = 20_000, 8_000_000, 1024, 500
     options.subject = "the baseline again" if options.control else "Piconet"
     if options.quick:
-        options.repeats, options.trips, options.messages, options.mebibytes = 3, 2_000, 800_000, 100
+        options.repeats, options.trips, options.messages, options.mebibytes, options.beside = 3, 2_000, 800_000, 100, 150
 
     cpus = sorted(os.sched_getaffinity(0))
     folder = tempfile.mkdtemp(prefix="piconet-benchmark.", dir="/dev/shm")
@@ -107,7 +117,7 @@ def main():
         bench.warm_up(options.mebibytes << 20)
         ours = bench.baseline if options.control else bench.ours
         groups = []
-        for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos)):
+        for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes)):
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]

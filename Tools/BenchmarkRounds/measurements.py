@@ -3,7 +3,7 @@ import os
 import shutil
 import time
 
-from processes import Failed, Process, both_ends
+from processes import Failed, Process, both_ends, shaped_hosts
 
 # The start of a JPEG file; the tools look no further.
 JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000ffdb")
@@ -15,6 +15,7 @@ class Bench:
     def __init__(self, programs, folder, same, two):
         self.baseline = os.path.join(programs, "tls-baseline")
         self.ours = os.path.join(programs, "piconet-benchmark")
+        self.shaped_link = os.path.join(programs, "shaped-link")
         self.imagesend = os.path.join(programs, "imagesend")
         self.imagerecv = os.path.join(programs, "imagerecv")
         self.folder = folder
@@ -22,6 +23,8 @@ class Bench:
         self.same = same
         self.two = two
         self.big = os.path.join(folder, "big")
+        # Sparse: more than a slow link carries while messages are timed.
+        self.slow = os.path.join(folder, "slow")
         self.photo = os.path.join(folder, "photo.jpg")
         self.received = os.path.join(folder, "received")
 
@@ -33,6 +36,8 @@ class Bench:
                 for _ in range(size >> 20):
                     file.write(block)
         os.unlink(os.path.join(self.folder, "warm"))
+        with open(self.slow, "wb") as file:
+            file.truncate(1 << 30)
         with open(self.photo, "wb") as file:
             file.write(JPEG + os.urandom(3_000_000 - len(JPEG)))
 
@@ -129,3 +134,19 @@ def tools_photo(bench, cpus):
     finally:
         receiver.process.close()
         shutil.rmtree(bench.received, ignore_errors=True)
+
+
+def message_beside_file(bench, count, settings):
+    """Messages of 64 B, one every 20 ms, beside a file on a slow link between two network namespaces."""
+    out = os.path.join(bench.folder, "lanes")
+    with shaped_hosts(bench.shaped_link, settings, bench.folder) as hosts:
+        common = ["--size", "64", "--count", str(count)]
+        server = hosts.start(1, [bench.ours, "lanes", "--server", "--listen", hosts.addresses[1], "--out", out] + common)
+        port = server.wait_for("READY")
+        client = hosts.start(
+            0, [bench.ours, "lanes", "--client", "--address", f"{hosts.addresses[1]}:{port}", "--file", bench.slow] + common)
+        client.wait()
+        server.wait()
+        figures = server.result(server.output)
+    return {"p50": figures["p50_ms"], "p99": figures["p99_ms"], "worst": figures["worst_ms"],
+            "kb_s": figures["bulk_bytes_per_second"] / 1000}

@@ -1,4 +1,5 @@
 """Starts what is measured, always as two processes, and reads the JSON line that each prints at its end."""
+import contextlib
 import json
 import os
 import select
@@ -93,4 +94,45 @@ def both_ends(program, mode, server, client, cpus, folder):
         return ends[1].result(ends[1].output), ends[0].result(ends[0].output)
     finally:
         for process in started:
+            process.close()
+
+
+class ShapedHosts:
+    """Two network namespaces on the ends of a shaped link."""
+    addresses = ("10.78.0.1", "10.78.0.2")
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.started = []
+        self.namespaces = []
+
+    def start(self, host, arguments):
+        process = Process(
+            ["nsenter", f"--net={self.namespaces[host]}"] + arguments,
+            {"XDG_STATE_HOME": os.path.join(self.folder, f"state-host{host}")}, self.folder)
+        self.started.append(process)
+        return process
+
+    def make_namespace(self):
+        process = Process(["unshare", "--net", "sh", "-c", "ip link set lo up && echo READY && exec sleep 600"], {}, self.folder)
+        self.started.append(process)
+        process.wait_for("READY")
+        self.namespaces.append(f"/proc/{process.process.pid}/ns/net")
+
+
+@contextlib.contextmanager
+def shaped_hosts(program, settings, folder):
+    """`settings` are those of shaped-link, such as rate=2000 for 2 Mbit/s."""
+    hosts = ShapedHosts(folder)
+    try:
+        for _ in hosts.addresses:
+            hosts.make_namespace()
+        ends = [word for pair in zip(hosts.namespaces, hosts.addresses) for word in pair]
+        # Its standard input must stay open: it ends with it.
+        link = Process(["sh", "-c", 'sleep 600 | "$@"', "sh", program] + ends + settings, {}, folder)
+        hosts.started.append(link)
+        link.wait_for("READY")
+        yield hosts
+    finally:
+        for process in reversed(hosts.started):
             process.close()

@@ -50,13 +50,3 @@ def adapter(name):
             ("packet_types", r"Packet type: (.*)")):
         facts[key] = first(pattern, text)
     return facts
-
-
-def signal(address):
-    """Signal strength that bluetoothd knows of a device it has in sight, in dBm."""
-    for name in os.listdir("/sys/class/bluetooth") if os.path.isdir("/sys/class/bluetooth") else []:
-        text = said("busctl", "get-property", "org.bluez", f"/org/bluez/{name}/dev_{address.replace(':', '_')}",
-                    "org.bluez.Device1", "RSSI")
-        if text.startswith("n "):
-            return int(text[2:])
-    return None

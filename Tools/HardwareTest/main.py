@@ -11,7 +11,7 @@ import time
 import adapters
 import air
 from processes import Failure, Process
-from respond import CHANNEL, NAME, PSM, SESSION, SIZE, TRIPS
+from respond import CHANNEL, NAME, PSM, SESSION, TRIPS
 from rounds import figures, measure, ratio
 from subjects import Bench, SDU, address_of, enlarge_buffers
 
@@ -38,10 +38,10 @@ class Peer:
     def bare(self, transport):
         port, piece = (PSM["receive"], SDU) if transport == "l2cap" else (CHANNEL["receive"], 65536)
         with Process([self.bench.program("bluetooth-baseline"), "send", transport, self.bench.addresses[0], self.peer, str(port),
-                      str(SIZE), str(piece)]) as sender:
+                      str(self.bench.size), str(piece)]) as sender:
             line = sender.until("seconds", 300)[0]
         time.sleep(1)
-        return {"mb_s": SIZE / json.loads(line)["seconds"] / 1e6}
+        return {"mb_s": self.bench.size / json.loads(line)["seconds"] / 1e6}
 
     def bare_trip(self, transport):
         port = (PSM if transport == "l2cap" else CHANNEL)["echo"]
@@ -62,19 +62,42 @@ def inquiry(adapter):
     return time.monotonic() - start
 
 
+def signal_of(bench, missing):
+    """How strongly the adapter hears the machine that responds, in dBm, as `piconet scan` tells it."""
+    scan = [bench.program("piconet"), "scan", "--json", "--session", SESSION, "--transport", "bluetooth", "--adapter",
+            bench.adapters[0]]
+    heard = None
+    with Process(scan, {"XDG_STATE_HOME": os.path.join(bench.folder, "scanner")}) as scanning:
+        end = time.monotonic() + 30
+        try:
+            while heard is None:
+                line = scanning.until('"event":"', max(0.1, end - time.monotonic()))[0]
+                heard = json.loads(line).get("signal")
+        except Failure as failure:
+            missing.append(f"signal strength: {failure}")
+    return heard
+
+
+# What Swift Testing says of a test whose list of transports is empty here, and what that means.
+NO_CASES = "No test cases found."
+WHY_NO_CASES = "no transport here has what it needs: a third adapter, or emulated air (PICONET_FAULTS) that can be made worse"
+
+
 def suites(path, status):
     with open(path, errors="replace") as file:
         text = file.read()
     if not text:
         return {"ran": False, "skipped": [], "failed": [], "passed": None}
     count = re.findall(r"Test run with (\d+) tests?", text)
-    skipped = sorted(set(re.findall(r'(?:Test|Suite) (.*?) skipped(?:: "(.*?)")?\.?$', text, re.MULTILINE)))
+    skipped = sorted({(name, WHY_NO_CASES if why == NO_CASES else why)
+                      for name, why in re.findall(r'(?:Test|Suite) (.*?) skipped(?:: "(.*?)")?\.?$', text, re.MULTILINE)})
     failed = sorted(set(re.findall(r"^\S* ?Test (.*?) failed after", text, re.MULTILINE)))
     return {"ran": True, "passed": status == 0, "tests": sum(map(int, count)), "skipped": skipped, "failed": failed}
 
 
 def numbers(options, bench, found, missing, say):
     peer = Peer(bench, options.peer) if options.peer else None
+    has_buffers = enlarge_buffers()
     speed, trips = {}, {}
     for transport in ("l2cap", "rfcomm"):
         ours = peer.tools if peer else lambda transport: bench.tools(transport, finds=True)
@@ -89,7 +112,7 @@ def numbers(options, bench, found, missing, say):
     if peer:
         missing.append("l2test and rctest: between two machines neither tells the sender when all has arrived; bare sockets in C do")
         missing.append("round trips of Piconet: between two machines only those of bare sockets are taken")
-    elif not enlarge_buffers():
+    elif not has_buffers:
         del speed["l2test"]
         missing.append("l2test: needs net.core.wmem_default=2097152 and net.core.rmem_default=8388608, which need root")
     found["goodput"] = measure(options.rounds, speed, say)
@@ -102,7 +125,7 @@ def numbers(options, bench, found, missing, say):
     except (Failure, OSError, subprocess.TimeoutExpired) as failure:
         missing.append(f"an inquiry to compare with: {failure}")
     if options.peer:
-        found["rssi"] = adapters.signal(options.peer)
+        found["rssi"] = signal_of(bench, missing)
     elif os.getuid() == 0:
         trace_transfer(bench, found, missing)
     else:
@@ -111,7 +134,11 @@ def numbers(options, bench, found, missing, say):
 
 def trace_transfer(bench, found, missing):
     try:
-        found["trace"] = air.of_transfer(bench, "l2cap")
+        trace = air.of_transfer(bench, "l2cap")
+        # The kernel drops what btmon is too slow to take, and does not say so.
+        if trace["sent"] < bench.size:
+            raise Failure(f"btmon was too slow: it has seen {trace['sent']} of more than {bench.size} bytes")
+        found["trace"] = trace
     except (Failure, OSError, ValueError) as failure:
         missing.append(f"bytes on the air: {failure}")
 
@@ -164,15 +191,16 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("--suites-status", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--peer")
     options = parser.parse_args()
     names = os.environ["PICONET_ADAPTERS"].split(",")
     say = lambda words: print(words, file=sys.stderr, flush=True)
     missing = []
     found = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "machine": adapters.machine(),
-             "adapters": [adapters.adapter(name) for name in names], "peer": options.peer, "rounds": options.rounds, "size": SIZE,
+             "adapters": [adapters.adapter(name) for name in names], "peer": options.peer, "rounds": options.rounds, "size": options.size,
              "suites": suites(options.suites, options.suites_status)}
-    bench = Bench(options.programs, names, [address_of(name) for name in names], SIZE)
+    bench = Bench(options.programs, names, [address_of(name) for name in names], options.size)
     try:
         numbers(options, bench, found, missing, say)
     finally:

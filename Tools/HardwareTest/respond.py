@@ -9,34 +9,40 @@ import sys
 import tempfile
 import time
 
-from subjects import address_of
+from subjects import Bench, address_of, enlarge_buffers
 
 NAME, SESSION = "Piconet hardware test", "piconet-hardware-test"
 # Where the bare program waits; above what bluetoothd gives out by itself.
 PSM = {"receive": 0x1071, "echo": 0x1073}
 CHANNEL = {"receive": 28, "echo": 29}
-TRIPS, SIZE = 500, 4 << 20
+TRIPS = 500
 
 
-def bare(programs, address):
+def bare(programs, address, total):
     for transport, ports, piece in (("l2cap", PSM, 32668), ("rfcomm", CHANNEL, 65536)):
         for role in ("receive", "echo"):
-            count, size = (SIZE, piece) if role == "receive" else (TRIPS, 64)
+            count, size = (total, piece) if role == "receive" else (TRIPS, 64)
             yield [os.path.join(programs, "bluetooth-baseline"), role, transport, address, "-", str(ports[role]), str(count), str(size)]
 
 
 def main():
     parser = argparse.ArgumentParser(prog="Tools/hardware-test respond", description=__doc__)
     parser.add_argument("--programs", required=True)
+    parser.add_argument("--size", type=int, required=True)
     options = parser.parse_args()
+    # In L2CAP's basic mode nothing slows a sender down: a bare receiver without room loses what comes, and the channel.
+    enlarge_buffers()
     adapter = os.environ["PICONET_ADAPTERS"].split(",")[0]
     address = address_of(adapter)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory(prefix="piconet-responder.") as folder:
-        wanted = list(bare(options.programs, address))
+        wanted = list(bare(options.programs, address, options.size))
         wanted.append([os.path.join(options.programs, "imagerecv"), "--name", NAME, "--session", SESSION, "--accept", "all", "--any",
                        "--max-size", "16M", "--count", "1", "--directory", folder, "--adapter", adapter, "--transport", "bluetooth"])
         running = {}
+        # The bare sockets have to be reached also while imagerecv starts anew.
+        before = [(key, kind, value) for key, kind, wish in (("DiscoverableTimeout", "u", "0"), ("Discoverable", "b", "true"))
+                  for value in Bench.exchange(adapter, key, kind, wish)]
         print(f"responding at {address}: Tools/hardware-test --peer {address}", flush=True)
         try:
             while True:
@@ -59,6 +65,8 @@ def main():
                 child.terminate()
             for child in running.values():
                 child.wait()
+            for key, kind, value in before:
+                Bench.exchange(adapter, key, kind, value)
 
 
 if __name__ == "__main__":

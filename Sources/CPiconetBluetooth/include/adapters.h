@@ -15,6 +15,11 @@ struct piconet_adapter {
 // Writes at most `limit` adapters and returns how many there are of them, or -1 with errno.
 int piconet_adapters(struct piconet_adapter *adapters, int limit);
 
+enum piconet_link_kinds { piconet_link_bredr = 1, piconet_link_le = 2 };
+
+// Which kinds of links the adapter with this number has to a device: a sum of the above, 0 for none or where that can't be told.
+int piconet_links(uint16_t adapter, uint64_t device);
+
 // A socket, non-blocking and closed on exec, that becomes readable when an adapter comes, goes, or is switched on or off; each
 // event is read with recv(2). Events of that kind need no privilege. -1 with errno where it can't be made.
 int piconet_adapter_events(void);

@@ -11,6 +11,8 @@ int piconet_hci_permission(void);
 int piconet_hci_open(uint16_t index);
 // Whether the adapter is up: 1 or 0; -1 with errno.
 int piconet_hci_is_up(uint16_t index);
+// Whether the adapter is discoverable (bit 0) and connectable (bit 1), as the kernel has it; -1 with errno.
+int piconet_hci_scan(uint16_t index);
 // Switches an adapter on or off, which takes its time: 0, or an errno. Switching on what is on succeeds.
 int piconet_hci_set_up(uint16_t index, int is_up);
 // Makes an adapter discoverable (bit 0) and connectable (bit 1), or not: 0, or an errno. Waits for the controller. The command

@@ -27,7 +27,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let codeMismatch = Code(rawValue: "codeMismatch")
     /// The peer is in another session.
     public static let wrongSession = Code(rawValue: "wrongSession")
-    /// No address of the peer answers on any transport, or it is not in sight.
+    /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(rawValue: "unreachable")
     /// The connection broke.
     public static let linkFailed = Code(rawValue: "linkFailed")
@@ -39,6 +39,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let shuttingDown = Code(rawValue: "shuttingDown")
     /// The peer left, or we have left it: the blame says which.
     public static let left = Code(rawValue: "left")
+    /// A member was removed from the session for the whole group; see `removedBy`.
+    public static let removed = Code(rawValue: "removed")
     /// The peer is a member already.
     public static let alreadyConnected = Code(rawValue: "alreadyConnected")
     /// An invitation to this peer is under way.
@@ -75,6 +77,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     /// More transfers at once than a peer takes.
     public static let tooManyTransfers = Code(rawValue: "tooManyTransfers")
 
+    /// The peer's program is older, and can't do what was asked for.
+    public static let notSupported = Code(rawValue: "notSupported")
     /// An argument or a setting is wrong; the description names the rule.
     public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// The device key or the known peers can't be read or written; see `underlying`.
@@ -93,6 +97,10 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var detail: String
   /// What caused it on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
+  /// Of an invitation that did not reach its peer: why each transport failed, in the order in which they did.
+  public var failures: [TransportFailure] = []
+  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it.
+  public var removedBy: NodeID?
 
   /// An error of a program's own, such as one to decline with.
   public init(
@@ -106,7 +114,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    let words = code == .left && blame != .peer ? "we have left" : Self.words[code] ?? code.rawValue
+    var words = code == .left && blame != .peer ? "we have left" : Self.words[code] ?? code.rawValue
+    if let removedBy { words += " by \(removedBy)" }
     return detail.isEmpty ? words : "\(words): \(detail)"
   }
 }
@@ -116,20 +125,23 @@ extension PiconetError {
     self.init(
       Self.codes[ending.reason] ?? .internalError, peer: peer, blame: ending.blame,
       detail: Self.codes[ending.reason] == nil ? "\(ending)" : ending.detail, underlying: underlying)
+    failures = ending.failures
+    removedBy = ending.by
   }
 
   private static let codes: [Reason: Code] = [
     .left: .left, .declined: .declined, .cancelled: .cancelled, .timedOut: .timedOut, .full: .full,
     .version: .version, .identity: .identity, .codeMismatch: .codeMismatch, .wrongSession: .wrongSession,
     .duplicateLink: .linkFailed, .protocolBroken: .protocolBroken, .limitExceeded: .limitExceeded,
-    .shuttingDown: .shuttingDown, .removed: .left, .linkFailed: .linkFailed, .idle: .linkFailed,
+    .shuttingDown: .shuttingDown, .removed: .removed, .linkFailed: .linkFailed, .idle: .linkFailed,
     .noSuchAssociation: .notConnected, .restarted: .linkFailed, .selfConnection: .unreachable,
     .alreadyConnected: .alreadyConnected, .inProgress: .inProgress, .unreachable: .unreachable,
     .nameRefused: .nameRefused, .tooLarge: .tooLarge, .diskFull: .diskFull, .noPermission: .noPermission,
     .exists: .exists, .digestMismatch: .digestMismatch, .sizeMismatch: .sizeMismatch,
     .directoryVanished: .directoryVanished, .sourceChanged: .sourceChanged,
     .sourceUnreadable: .sourceUnreadable, .notWanted: .notWanted, .storageFailed: .storageFailed,
-    .tooManyTransfers: .tooManyTransfers, .internalError: .internalError,
+    .tooManyTransfers: .tooManyTransfers, .notSupported: .notSupported,
+    .internalError: .internalError,
   ]
 
   private static let words: [Code: String] = [
@@ -138,6 +150,7 @@ extension PiconetError {
     .codeMismatch: "the short codes differ", .wrongSession: "the device is in another session",
     .unreachable: "unreachable", .linkFailed: "the connection broke", .protocolBroken: "the protocol was broken",
     .limitExceeded: "a limit was crossed", .shuttingDown: "shutting down", .left: "the peer left",
+    .removed: "removed from the session",
     .alreadyConnected: "connected already", .inProgress: "an invitation is under way",
     .notConnected: "not connected", .messageTooLarge: "the message is too large",
     .sourceUnreadable: "the file can't be read", .sourceChanged: "the file changed while it was sent",
@@ -145,7 +158,8 @@ extension PiconetError {
     .noPermission: "no permission to write", .exists: "a file of that name exists",
     .digestMismatch: "the content was damaged", .sizeMismatch: "the size is not what was offered",
     .directoryVanished: "the directory was removed", .notWanted: "not wanted", .storageFailed: "the disk failed",
-    .tooManyTransfers: "too many transfers at once", .invalidArgument: "invalid",
+    .tooManyTransfers: "too many transfers at once", .notSupported: "the device does not support it",
+    .invalidArgument: "invalid",
     .state: "the stored identity", .internalError: "internal error",
   ]
 }

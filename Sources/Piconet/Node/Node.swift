@@ -48,10 +48,21 @@ public final class Node: Sendable {
   }
 
   /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and leaves
-  /// connections alone.
+  /// connections alone. May be called at any time, and again.
+  /// - Throws: why it can't listen; what works without that goes on.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
-    try await shell.setAvailable(isAvailable)
+    try await shell.setPresence { $0.isAvailable = isAvailable }
   }
+
+  /// Changes what the node does while it is available, at once if it is. Connections stay as they are.
+  /// - Throws: as `setAvailable`.
+  public func setMode(_ mode: SessionMode) async throws(PiconetError) { try await shell.setPresence { $0.mode = mode } }
+
+  /// Whether the node does what its mode says. Starts as no.
+  public var isAvailable: Bool { shell.presence.isAvailable }
+
+  /// What the node does while it is available.
+  public var mode: SessionMode { shell.presence.mode }
 
   /// The addresses under which the node can be dialled while it is available.
   public var listeningAddresses: [TransportAddress] { get async { await shell.listeningAddresses } }
@@ -61,6 +72,13 @@ public final class Node: Sendable {
 
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
+
+  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has read waits
+  /// for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
+  public var states: Happenings<PeerStateChange> { Happenings(queue: core.states.changes) }
+
+  /// The peers that are available, connecting, connected or suspended now.
+  public var currentStates: [NodeID: PeerState] { core.states.current }
 
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
@@ -76,10 +94,10 @@ public final class Node: Sendable {
   /// the calling task withdraws the invitation.
   /// - Parameters:
   ///   - context: free data for the invited, at most 8,192 bytes.
-  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s.
+  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at most 300 s.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked: the moment to show the short
   ///     code, which a person on the other side may want to compare before answering. Must return quickly.
-  /// - Throws: why there is no connection; exactly one reason, with every transport's failure in its description.
+  /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(
     _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil
@@ -123,9 +141,18 @@ public final class Node: Sendable {
     case .failed(let ending):
       if case .node(let node) = target { throw PiconetError(ending, peer: node) }
       throw PiconetError(ending, peer: nil)
-    case .done, .stored:
+    case .done, .stored, .roundTrip:
       throw PiconetError(.internalError, blame: .us, detail: "an invitation got another command's reply")
     }
+  }
+
+  /// Changes how long members that can't be reached stay members, for those of now as well; see
+  /// `NodeConfiguration.disconnectTimeout`.
+  /// - Throws: `invalidArgument` if it is neither 0 nor 100 ms to 24 hours.
+  public func setDisconnectTimeout(_ timeout: Duration) async throws(PiconetError) {
+    guard case .failed(let ending) = await core.command(.setDisconnectTimeout(timeout)) else { return }
+    let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
+    throw PiconetError(code, blame: .us, detail: ending.detail)
   }
 
   /// Opens a directory for received files and removes partial files that dead programs have left in it.

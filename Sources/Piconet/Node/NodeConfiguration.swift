@@ -40,9 +40,10 @@ public struct NodeConfiguration: Sendable {
   public var session: String
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
-  /// What the node does while it is available. Default: advertises and searches.
+  /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
-  /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, no `=` in a key.
+  /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A key is printable
+  /// ASCII without `=`, at most 250 bytes, and differs from the others not only in case.
   public var discoveryInfo: [String: String] = [:]
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
@@ -53,10 +54,20 @@ public struct NodeConfiguration: Sendable {
   public var confirm: (@Sendable (ProvenMember) async -> Bool)?
   /// Members, oneself included. Default 8.
   public var capacity = 8
+  /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with GKSession;
+  /// without it this node leaves nobody because another one wants it.
+  public var allowsRemoval = true
+  /// Whether unreliable messages are delivered even where a newer one has come before. Default: no, late ones are dropped.
+  public var deliversLateMessages = false
   /// The longest message in bytes, sent or received. Default 95 KiB; the smaller limit of two peers counts.
   public var messageLimit = 95 * 1024
-  /// The silence after which a peer is taken for gone. Default 20 s.
+  /// Streams that one member may have open to us at once, 1 to 16,384. Default 64.
+  public var streamLimit = 64
+  /// How long a member that can't be reached stays one: from when it was last heard, silence and the search for another way to it
+  /// together. 0: it leaves with its connection. 100 ms to 24 hours otherwise; default 20 s. `Node.setDisconnectTimeout` changes it.
   public var disconnectTimeout: Duration = .seconds(20)
+  /// Whether members move by themselves to a transport that is earlier in `transports`, when one leads to them. Default true.
+  public var movesBetweenTransports = true
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on. Default: a
   /// common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
@@ -68,6 +79,9 @@ public struct NodeConfiguration: Sendable {
   public var interfaces: Set<String>?
   /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
   public var discovers = true
+
+  /// Records what the node takes and does; nil: nothing is recorded.
+  public var trace: TraceSettings?
 
   /// Transports and discoveries beside the real ones: tests run the same sessions over a simulated one.
   var additional: (@Sendable (EventLoop) -> (transports: [any Transport], discoveries: [any Discovery]))?
@@ -90,35 +104,22 @@ public struct NodeConfiguration: Sendable {
   func engineConfiguration() throws(PiconetError) -> EngineConfiguration {
     var configuration = EngineConfiguration(scope: session, name: name)
     configuration.capacity = capacity
+    configuration.allowsRemoval = allowsRemoval
+    configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports
     configuration.messageLimit = messageLimit
     configuration.messageWindow = max(configuration.messageWindow, 2 * (messageLimit + WireLimits.messageCost))
+    configuration.streamLimit = streamLimit
     configuration.disconnectTimeout = disconnectTimeout
+    configuration.movesBetweenTransports = movesBetweenTransports
     configuration.handshakeTimeout = patience.handshake
     configuration.leaveTimeout = patience.leave
     do throws(InvalidConfiguration) {
       try configuration.validate()
-      try validateDiscoveryInfo()
+      try DiscoveryInfo.validate(discoveryInfo)
     } catch {
       throw PiconetError(.invalidArgument, blame: .us, detail: error.rule, underlying: error)
     }
     return configuration
-  }
-
-  private func validateDiscoveryInfo() throws(InvalidConfiguration) {
-    var total = 0
-    for (key, value) in discoveryInfo {
-      guard !key.isEmpty, !key.contains("="), key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-        throw InvalidConfiguration(rule: "a key of the discovery info is printable ASCII without '='")
-      }
-      let count = key.utf8.count + 1 + value.utf8.count
-      guard count <= 255 else {
-        throw InvalidConfiguration(rule: "a pair of the discovery info has at most 255 bytes; \(key) has \(count)")
-      }
-      total += count
-    }
-    guard total <= 400 else {
-      throw InvalidConfiguration(rule: "the discovery info has at most 400 bytes; this one has \(total)")
-    }
   }
 }

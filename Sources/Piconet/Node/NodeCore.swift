@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetFiles
+import PiconetHTTP
 import PiconetRuntime
 import PiconetWire
 import Synchronization
@@ -14,17 +15,24 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let executor: LoopTaskExecutor
   let worker: WorkerThread
   private let mailbox: BatchMailbox<NodeInput>
+  /// Looks at the connection to a peer; set and called on the loop only.
+  var look: ((NodeID) -> AssociationStatistics?)?
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
   let messages: MessageQueue
-  // The engine's limits bound these two: what has ended is taken back.
+  // The engine's limits bound these and `incomingStreams`: what has ended is taken back.
   let offers = HappeningQueue<IncomingOffer>(limit: .max)
   let invitations = HappeningQueue<Invitation>(limit: .max)
   let membership = HappeningQueue<MembershipChange>(limit: 4096)
+  let incomingStreams = HappeningQueue<IncomingStream>(limit: .max)
+  let streams = OpenStreams()
+  let states = PeerStateBoard()
   private let messageWindow: Int
 
   private struct State {
     var members: [NodeID: Member] = [:]
+    /// What each member is reached over; nothing for one that is suspended.
+    var transports: [NodeID: TransportKind] = [:]
     var budgets: [NodeID: SendBudget] = [:]
     var proven: [NodeID: ProvenMember] = [:]
     var open: [NodeID: Watched<PiconetError?>] = [:]
@@ -32,18 +40,17 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     /// Whom to tell when the invited peer is proven.
     var inviting: [CommandID: @Sendable (ProvenMember) -> Void] = [:]
     var nextCommand: UInt64 = 1
-    var sending: [TransferID: Outgoing] = [:]
+    var sending: [TransferID: OutgoingTransfer] = [:]
+    /// The offers that they were made by.
+    var offering: [CommandID: OutgoingTransfer] = [:]
     var receiving: [TransferID: IncomingTransferState] = [:]
+    /// URLs that are being fetched.
+    var fetches: [ObjectIdentifier: HTTPFetch] = [:]
     var confirmations: [UInt64: Task<Void, Never>] = [:]
     var nextMembership: UInt64 = 0
     var isClosed = false
     var finished: CheckedContinuation<Void, Never>?
     var isFinished = false
-  }
-
-  struct Outgoing {
-    var total: UInt64
-    var progress: (@Sendable (UInt64, UInt64) -> Void)?
   }
 
   private let state = Mutex(State())
@@ -122,6 +129,10 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     state.withLock { Array($0.members.values) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }
 
+  func statistics(of node: NodeID) async -> AssociationStatistics? {
+    isClosed ? nil : await loop.perform { [self] in look?(node) }
+  }
+
   func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
 
   /// Nothing is done any more.
@@ -138,9 +149,34 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   // MARK: Transfers
 
-  func expect(_ transfer: TransferID, _ outgoing: Outgoing) { state.withLock { $0.sending[transfer] = outgoing } }
+  /// Who is told of the transfer from now on.
+  /// - Returns: false if the node does nothing any more.
+  func expect(_ transfer: OutgoingTransfer, _ command: CommandID) -> Bool {
+    state.withLock { state in
+      if state.isClosed { return false }
+      state.sending[transfer.transfer] = transfer
+      state.offering[command] = transfer
+      return true
+    }
+  }
 
-  func forgetSending(_ transfer: TransferID) { state.withLock { $0.sending[transfer] = nil } }
+  /// A fetch ends with the node at the latest.
+  /// - Returns: false if the node does nothing any more.
+  func watch(_ fetch: HTTPFetch) -> Bool {
+    state.withLock { state in
+      if !state.isClosed { state.fetches[ObjectIdentifier(fetch)] = fetch }
+      return !state.isClosed
+    }
+  }
+
+  /// Ends a fetch on a thread that may wait for it.
+  func close(_ fetch: HTTPFetch) {
+    forget(fetch)
+    if !worker.submit({ fetch.close() }) { fetch.close() }
+  }
+
+  /// It has ended.
+  func forget(_ fetch: HTTPFetch) { state.withLock { _ = $0.fetches.removeValue(forKey: ObjectIdentifier(fetch)) } }
 
   // MARK: What the loop tells
 
@@ -154,19 +190,28 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     case .peerLost(let node): peers.update { $0[node] = nil }
     case .connected(let peer): connected(peer)
     case .disconnected(let node, let ending): disconnected(node, ending)
+    case .suspended(let node, let ending): suspended(node, ending)
+    case .resumed(let node, let traits): resumed(node, over: traits.kind)
     case .invitationReceived(let peer, let context, _): invited(peer, context)
     case .invitationEnded(let node, let ending):
       guard let invitation = state.withLock({ $0.open.removeValue(forKey: node) }) else { return }
       invitation.update { $0 = PiconetError(ending, peer: node) }
       invitations.remove { $0.state === invitation }
+    case .stateChanged(let node, let name, let condition): states.changed(node, name: name, condition)
     case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
       waiting?(ProvenMember(peer))
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
-    case .transferAccepted(let transfer, let offset):
-      if offset > 0 { progressed(transfer, offset) }
-    case .transferProgressed(let transfer, let stored): progressed(transfer, stored)
+    case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
+    case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
+    case .transferPaused(let transfer, let isPaused):
+      sending(transfer)?.paused(isPaused)
+      state.withLock { $0.receiving[transfer] }?.paused(isPaused)
+    case .streamReceived(let stream, let bytes): streams.incoming(stream)?.push(bytes)
+    case .streamOpened(let stream, let node, let name): streamOpened(stream, from: node, name: name)
+    case .streamEnded(let stream, let end): streamEnded(stream, end)
+    case .streamStopped(let stream, let ending): streamStopped(stream, ending)
     case .transferEnded(let transfer, let ending):
       guard let incoming = state.withLock({ $0.receiving.removeValue(forKey: transfer) }) else { return }
       incoming.end(ending)
@@ -181,6 +226,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       let member = Member(
         proven: proven, core: self, budget: SendBudget(limit: messageWindow), membership: state.nextMembership)
       state.members[proven.id] = member
+      state.transports[proven.id] = proven.transport
       state.budgets[proven.id] = member.budget
       return (member, state.open.removeValue(forKey: proven.id))
     }
@@ -197,13 +243,39 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     let error = PiconetError(ending, peer: node)
     let member = state.withLock { state in
       state.budgets[node] = nil
+      state.transports[node] = nil
       return state.members.removeValue(forKey: node)
     }
     if let member {
       messages.left(member.membership)
       member.budget.end(error)
     }
+    // Those that nobody has taken go with the member.
+    incomingStreams.remove { $0.sender.id == node }
     membership.push(.left(node, error))
+  }
+
+  private func suspended(_ node: NodeID, _ ending: Ending) {
+    let member = state.withLock { state in
+      state.transports[node] = nil
+      return state.members[node]
+    }
+    if let member { membership.push(.suspended(member, PiconetError(ending, peer: node))) }
+  }
+
+  private func resumed(_ node: NodeID, over transport: TransportKind) {
+    let member = state.withLock { state in
+      if state.members[node] != nil { state.transports[node] = transport }
+      return state.members[node]
+    }
+    if let member { membership.push(.resumed(member, transport)) }
+  }
+
+  /// What a member is reached over; nil for a former membership.
+  func transport(of member: Member) -> TransportKind? {
+    state.withLock { state in
+      state.members[member.id]?.membership == member.membership ? state.transports[member.id] : nil
+    }
   }
 
   /// A reader has read all of these messages.
@@ -241,18 +313,20 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     offers.push(IncomingOffer(transfer, offer, sender: sender, state: incoming, core: self))
   }
 
-  private func progressed(_ transfer: TransferID, _ stored: UInt64) {
-    let outgoing = state.withLock { $0.sending[transfer] }
-    if let outgoing { outgoing.progress?(stored, outgoing.total) }
-  }
+  private func sending(_ transfer: TransferID) -> OutgoingTransfer? { state.withLock { $0.sending[transfer] } }
 
   func storeProgressed(_ transfer: TransferID, stored: UInt64) {
     state.withLock { $0.receiving[transfer] }?.progressed(stored)
   }
 
   func replied(_ command: CommandID, _ reply: Reply) {
-    let continuation = state.withLock { $0.replies.removeValue(forKey: command) }
+    let (continuation, transfer) = state.withLock { state in
+      let transfer = state.offering.removeValue(forKey: command)
+      if let transfer { state.sending[transfer.transfer] = nil }
+      return (state.replies.removeValue(forKey: command), transfer)
+    }
     continuation?.resume(returning: reply)
+    transfer?.ended(reply)
   }
 
   func messagesTaken(_ node: NodeID, cost: Int) { state.withLock { $0.budgets[node] }?.giveBack(cost) }
@@ -272,6 +346,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   func endSending() {
     let budgets = state.withLock { Array($0.budgets.values) }
     for budget in budgets { budget.end(PiconetError(.shuttingDown, blame: .us)) }
+    streams.endSending(PiconetError(.shuttingDown, blame: .us))
   }
 
   func waitUntilFinished() async {
@@ -287,30 +362,42 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// Nobody waits for ever: what is still open ends with `shuttingDown`.
   func end() {
     let ending = Ending(.shuttingDown, .us)
-    let (replies, incoming, budgets, open, confirmations) = state.withLock { state in
+    let (replies, incoming, outgoing, fetches, budgets, open, confirmations) = state.withLock { state in
       state.isClosed = true
       defer {
         state.replies = [:]
         state.receiving = [:]
+        state.sending = [:]
+        state.offering = [:]
+        state.fetches = [:]
         state.budgets = [:]
         state.members = [:]
+        state.transports = [:]
         state.open = [:]
         state.confirmations = [:]
       }
       return (
-        Array(state.replies.values), Array(state.receiving.values), Array(state.budgets.values),
+        Array(state.replies.values), Array(state.receiving.values), Array(state.offering.values),
+        Array(state.fetches.values),
+        Array(state.budgets.values),
         Array(state.open.values), Array(state.confirmations.values)
       )
     }
     for continuation in replies { continuation.resume(returning: .failed(ending)) }
+    for fetch in fetches { fetch.close() }
     for transfer in incoming { transfer.end(ending) }
+    for transfer in outgoing { transfer.ended(.failed(ending)) }
     for confirmation in confirmations { confirmation.cancel() }
     for budget in budgets { budget.end(PiconetError(ending, peer: nil)) }
     for invitation in open { invitation.finish() }
+    streams.end(PiconetError(ending, peer: nil))
+    incomingStreams.remove { _ in true }
+    incomingStreams.finish()
     messages.finish()
     offers.finish()
     invitations.finish()
     membership.finish()
+    states.finish()
     peers.finish()
   }
 }

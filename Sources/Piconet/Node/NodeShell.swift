@@ -9,7 +9,7 @@ import Synchronization
 /// The real parts of a node, wired together, from start to stop.
 final class NodeShell: @unchecked Sendable {
   // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or behind the
-  // mutex.
+  // mutex; `trace` is set on the loop before anything else and dropped when the loop is done with it.
   let core: NodeCore
   private let loop: EventLoop
   private let worker: WorkerThread
@@ -17,6 +17,8 @@ final class NodeShell: @unchecked Sendable {
   private let configuration: NodeConfiguration
   private var driver: NodeDriver?
   private var wiring: NodeWiring?
+  private var trace: TraceFile?
+  private let currentPresence: Mutex<Presence>
 
   private enum Life { case running, stopping, stopped }
   private let life = Mutex((phase: Life.running, waiters: [CheckedContinuation<Void, Never>]()))
@@ -79,6 +81,7 @@ final class NodeShell: @unchecked Sendable {
     _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity
   ) throws(SystemError) {
     self.configuration = configuration
+    currentPresence = Mutex(Presence(mode: configuration.mode))
     loop = try EventLoop(name: "piconet")
     do throws(SystemError) {
       worker = try WorkerThread(name: "piconet-disk", limit: 16_384)
@@ -112,26 +115,57 @@ final class NodeShell: @unchecked Sendable {
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }
+    var random = SystemRandomNumberGenerator()
+    var engine = SessionEngine(
+      identity: LocalIdentity(node: core.id), configuration: engineConfiguration, seed: random.next())
+    if let settings = configuration.trace {
+      trace = try Self.openTrace(settings)
+      engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
+    }
     let wiring = try NodeWiring(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
     self.wiring = wiring
-    var random = SystemRandomNumberGenerator()
     var limits = LinkLimits()
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
-      loop: loop, worker: worker,
-      engine: SessionEngine(
-        identity: LocalIdentity(node: core.id), configuration: engineConfiguration, seed: random.next()),
+      loop: loop, worker: worker, engine: engine,
       transports: wiring.transports, discoveries: wiring.discoveries, security: security,
       trust: KnownPeersJudge(
         policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
-      observer: core, limits: limits)
+      observer: core, limits: limits, trace: trace)
+    core.look = { [weak self] node in self?.driver?.statistics(of: node) }
+  }
+
+  private static func openTrace(_ settings: TraceSettings) throws(PiconetError) -> TraceFile {
+    do throws(SystemError) {
+      return try TraceFile(path: settings.path)
+    } catch {
+      let detail = "can't write the trace \(settings.path): \(error)"
+      throw PiconetError(.invalidArgument, blame: .us, detail: detail, underlying: error)
+    }
   }
 
   // MARK: Availability
 
-  func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
-    let failures = await loop.perform { [self] in applyAvailability(isAvailable) }
+  /// What the node is to others while nothing connects them.
+  struct Presence: Sendable {
+    var mode: SessionMode
+    var isAvailable = false
+    var advertises: Bool { isAvailable && mode != .client }
+    var searches: Bool { isAvailable && mode != .server }
+  }
+
+  var presence: Presence { currentPresence.withLock { $0 } }
+
+  func setPresence(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
+    let failures = await loop.perform { [self] in
+      let (before, after) = currentPresence.withLock { presence in
+        let before = presence
+        change(&presence)
+        return (before, presence)
+      }
+      return apply(after, after: before)
+    }
     if let failure = failures[.tcp] {
       throw PiconetError(
         .internalError, blame: .us, detail: "can't listen on \(configuration.listen ?? "any address"): \(failure)",
@@ -145,17 +179,10 @@ final class NodeShell: @unchecked Sendable {
   }
 
   /// - Returns: the transports that can't listen. Where there is no Bluetooth, the others go on without it.
-  private func applyAvailability(_ isAvailable: Bool) -> [TransportKind: LinkFailure] {
+  private func apply(_ presence: Presence, after before: Presence) -> [TransportKind: LinkFailure] {
     guard let driver else { return [:] }
-    let advertises = configuration.mode != .client
-    let searches = configuration.mode != .server
-    guard isAvailable else {
-      driver.stopListening()
-      driver.take([.advertise(nil), .search(scope: nil)])
-      return [:]
-    }
     var failures: [TransportKind: LinkFailure] = [:]
-    if advertises {
+    if presence.advertises {
       failures = driver.listen()
       driver.take([
         .advertise(
@@ -163,8 +190,15 @@ final class NodeShell: @unchecked Sendable {
             peer: core.id.peer, incarnation: core.id.incarnation, name: configuration.name,
             info: configuration.discoveryInfo, scope: configuration.session, ports: driver.listeningPorts))
       ])
+    } else if before.advertises {
+      driver.stopListening()
+      driver.take([.advertise(nil)])
     }
-    if searches { driver.take([.search(scope: configuration.session)]) }
+    if presence.searches {
+      driver.take([.search(scope: configuration.session)])
+    } else if before.searches {
+      driver.take([.search(scope: nil)])
+    }
     return failures
   }
 
@@ -198,6 +232,7 @@ final class NodeShell: @unchecked Sendable {
       }
     }
     core.end()
+    trace?.close()
     resolver.stop()
     worker.stop()
     loop.stop()

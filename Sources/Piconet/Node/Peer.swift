@@ -11,12 +11,16 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let info: [String: String]
   /// Where it can be reached, best first.
   public let addresses: [TransportAddress]
+  /// How strongly Bluetooth hears it, in dBm; nil where the adapter does not tell, or it was found otherwise. Large changes only are
+  /// told.
+  public let signalStrength: Int?
 
   init(_ summary: PeerSummary) {
     id = summary.node
     name = summary.name
     info = summary.info
     addresses = summary.addresses
+    signalStrength = summary.signalStrength
   }
 
   public var description: String { "\(name) (\(id))" }

@@ -26,7 +26,7 @@ public struct Invitation: Sendable, Identifiable {
     case .failed(let ending):
       core.answered(self)
       throw state.value ?? PiconetError(ending, peer: peer.id)
-    case .done, .connected, .stored:
+    case .done, .connected, .stored, .roundTrip:
       guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
       return member
     }

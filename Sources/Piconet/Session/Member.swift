@@ -15,15 +15,18 @@ public struct Member: Sendable, Identifiable {
 
   /// The key's fingerprint and the incarnation.
   public var id: NodeID { proven.id }
+  /// What the member is reached over now; nil while it is suspended, and when it has left. `Session.membership` tells of each change.
+  public var transport: TransportKind? { core.transport(of: self) }
   /// What its user called it; not to be trusted.
   public var name: String { proven.name }
 
   /// Sends a message and returns when the association has taken it: it will arrive, in the order of the calls, exactly once,
   /// or the member leaves the session with a reason. Waits while too much is queued.
   ///
-  /// An unreliable message never waits: it is dropped when the connection can't take it now. One is at most as long as a
-  /// frame of the peer (16,381 bytes by default).
-  /// - Throws: `messageTooLarge` with both numbers, `cancelled`, or why the member has left.
+  /// An unreliable message never waits: it is dropped, and counted, when the connection can't take it now; one that comes behind a
+  /// newer one is dropped there (see `NodeConfiguration.deliversLateMessages`). At most `proven.unreliableLimit` bytes; 1,000 are
+  /// recommended, which most transports carry in one packet.
+  /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; why the member has left.
   public func send(_ bytes: [UInt8], mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(bytes[...], mode: mode)
   }
@@ -35,20 +38,26 @@ public struct Member: Sendable, Identifiable {
 
   /// As above, sharing the slice's storage instead of copying it.
   public func send(_ bytes: ArraySlice<UInt8>, mode: DeliveryMode = .reliable) async throws(PiconetError) {
-    guard bytes.count <= proven.messageLimit else {
-      throw PiconetError(
-        .messageTooLarge, peer: id, blame: .us,
-        detail: "\(bytes.count) bytes; the limit that both sides take is \(proven.messageLimit) bytes")
-    }
+    if let error = refusal(of: bytes.count, mode) { throw error }
     let cost = bytes.count + WireLimits.messageCost
-    switch budget.claim(cost) {
+    switch budget.claim(cost, mode) {
     case .taken: break
+    case .dropped: return
     case .ended(let error): throw error
-    case .mustWait:
-      if mode == .unreliable { return }
-      try await budget.wait(for: cost)
+    case .mustWait: try await budget.wait(for: cost)
     }
     core.submit(.fact(.messageQueued(id, bytes, mode)))
+  }
+
+  /// Why no message of this size may be sent; nil if it may.
+  func refusal(of count: Int, _ mode: DeliveryMode) -> PiconetError? {
+    let limit = mode == .reliable ? proven.messageLimit : proven.unreliableLimit
+    if count <= limit { return nil }
+    let detail =
+      mode == .reliable
+      ? "\(count) bytes; the limit that both sides take is \(limit) bytes; send(data:name:) takes more"
+      : "\(count) bytes; the limit of unreliable messages that both sides take is \(limit) bytes"
+    return PiconetError(.messageTooLarge, peer: id, blame: .us, detail: detail)
   }
 
   /// Sends a file and returns when the far side has *stored* it: on its disk, verified, under its name. Cancelling the calling
@@ -62,25 +71,69 @@ public struct Member: Sendable, Identifiable {
     file path: String, mediaType: String = "", metadata: [UInt8] = [],
     progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> SentFile {
+    try await core.finish(
+      startSending(file: path, mediaType: mediaType, metadata: metadata, progress: progress))
+  }
+
+  /// As `send(file:)`, but returns as soon as the file is open: the transfer can then be watched, paused and cancelled.
+  /// - Throws: `sourceUnreadable`.
+  public func startSending(
+    file path: String, mediaType: String = "", metadata: [UInt8] = [],
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> OutgoingTransfer {
     try await core.send(file: path, to: id, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
+  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into
+  /// memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task cancels the transfer.
+  /// - Parameters:
+  ///   - name: at most 1,024 bytes; a receiver that makes a file of it takes only names that are safe.
+  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
+  /// - Throws: the receiver's reason, or why the member has left.
+  public func send(
+    data: ArraySlice<UInt8>, name: String, mediaType: String = "", metadata: [UInt8] = [],
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> SentFile {
+    try await core.finish(
+      startSending(data: data, name: name, mediaType: mediaType, metadata: metadata, progress: progress))
+  }
+
+  /// As above, for a whole array.
+  public func send(
+    data: [UInt8], name: String, mediaType: String = "", metadata: [UInt8] = [],
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> SentFile {
+    try await send(data: data[...], name: name, mediaType: mediaType, metadata: metadata, progress: progress)
+  }
+
+  /// As `send(data:name:)`, but returns at once: the transfer can then be watched, paused and cancelled.
+  public func startSending(
+    data: ArraySlice<UInt8>, name: String, mediaType: String = "", metadata: [UInt8] = [],
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) throws(PiconetError) -> OutgoingTransfer {
+    guard let source = DataSource(data, name: Array(name.utf8)) else {
+      throw PiconetError(.internalError, blame: .us, detail: "no SHA-256")
+    }
+    return core.send(source, to: id, mediaType: mediaType, metadata: metadata, progress: progress)
+  }
+
+  /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what is written
+  /// waits there to be read. Any number may be open up to the member's limit (64 by default); none waits for another.
+  /// - Parameter name: for the reader; at most 1,024 bytes of UTF-8, may be empty, need not be unique.
+  /// - Throws: `limitExceeded`, naming the limit, for a longer name or where as many streams are open as the member takes;
+  ///   `notSupported` if its program is older than streams; why the member has left.
+  public func openStream(named name: String) async throws(PiconetError) -> OutgoingStream {
+    if let ending = budget.ending { throw ending }
+    return try await core.openStream(named: name, to: id)
+  }
+
   /// Leaves this member: what was sent before is delivered first, as far as that takes less than five seconds. Transfers are
-  /// cancelled.
+  /// cancelled, and streams that are not finished. A suspended member is left at once; it learns of it when it finds us, or by its
+  /// own timeout.
   ///
   /// Whoever waits to send, or sends from now on, gets `left`.
   public func disconnect() async {
     budget.end(PiconetError(.left, peer: id, blame: .us))
     _ = await core.command(.leave(id, .left))
   }
-}
-
-/// A file that the far side has stored.
-public struct SentFile: Sendable, Hashable {
-  /// The name that the receiver gave it.
-  public let storedName: String
-  /// Bytes.
-  public let size: UInt64
-  /// Of the content; both sides have computed it.
-  public let digest: SHA256Digest
 }

@@ -7,9 +7,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
-  /// What the link goes over.
+  /// What the link went over when the member joined; `Member.transport` tells it of now.
   public let transport: TransportKind
-  /// The far end of the link, as the transport writes it.
+  /// The far end of that link, as the transport writes it.
   public let remoteAddress: String
   /// The six digits that both screens show, such as `042 917`. Equal digits mean that nobody is in between.
   public let shortCode: String
@@ -17,6 +17,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let isKnown: Bool
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
+  /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
+  public let unreliableLimit: Int
 
   init(_ peer: ProvenPeer) {
     id = peer.node
@@ -26,6 +28,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     shortCode = peer.code
     isKnown = peer.isKnown
     messageLimit = peer.messageLimit
+    unreliableLimit = peer.unreliableLimit
   }
 
   /// The SHA-256 of the peer's public key.
@@ -36,6 +39,11 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
 public enum MembershipChange: Sendable {
   /// Both sides have accepted.
   case joined(Member)
+  /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both sides look for
+  /// another way until the disconnect timeout, and go on where they stopped, or it leaves.
+  case suspended(Member, PiconetError)
+  /// The member is reached over this transport from now on: after a suspension, or because a better transport leads to it.
+  case resumed(Member, TransportKind)
   /// With the reason.
   case left(NodeID, PiconetError)
 }

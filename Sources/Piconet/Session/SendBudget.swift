@@ -9,6 +9,7 @@ final class SendBudget: Sendable {
     var ending: PiconetError?
     var waiters: [(id: UInt64, cost: Int, continuation: CheckedContinuation<PiconetError?, Never>)] = []
     var nextWaiter: UInt64 = 0
+    var dropped: UInt64 = 0
   }
 
   private let state: Mutex<State>
@@ -22,13 +23,24 @@ final class SendBudget: Sendable {
   enum Claim {
     case taken
     case mustWait
+    /// Unreliable, and there is no room now.
+    case dropped
     case ended(PiconetError)
   }
 
-  /// Takes the cost if there is room now and nobody waits.
-  func claim(_ cost: Int) -> Claim {
+  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable one may go a quarter of the limit
+  /// beyond it: it gives its cost back as soon as the loop has it, and reliable ones that wait for the peer must not shut it out.
+  func claim(_ cost: Int, _ mode: DeliveryMode) -> Claim {
     state.withLock { state in
       if let ending = state.ending { return .ended(ending) }
+      if mode == .unreliable {
+        guard state.available + limit / 4 >= min(cost, limit / 4) else {
+          state.dropped += 1
+          return .dropped
+        }
+        state.available -= cost
+        return .taken
+      }
       guard state.waiters.isEmpty, state.available >= min(cost, limit) else { return .mustWait }
       state.available -= cost
       return .taken
@@ -91,6 +103,9 @@ final class SendBudget: Sendable {
     }
     for waiter in waiters { waiter.continuation.resume(returning: ending) }
   }
+
+  /// Unreliable messages that did not even get to the loop.
+  var droppedCount: UInt64 { state.withLock { $0.dropped } }
 
   /// How many senders wait.
   var waitingCount: Int { state.withLock { $0.waiters.count } }

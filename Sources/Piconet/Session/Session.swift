@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetRuntime
 import PiconetWire
 
 /// The group of peers that accepted one another.
@@ -17,20 +18,120 @@ public struct Session: Sendable {
   /// Resources that members offer; each has to be answered. One that ends before anybody has taken it is taken back.
   public var offers: Happenings<IncomingOffer> { Happenings(queue: core.offers) }
 
-  /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied.
-  /// - Throws: the first member's error that is not its leaving; the others still get the message.
+  /// Streams that members open to us, each handed to one reader. One that ends before anybody has taken it is taken back. Whoever does not
+  /// want one cancels it, or drops it.
+  public var streams: Happenings<IncomingStream> { Happenings(queue: core.incomingStreams) }
+
+  /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied, and
+  /// a member that takes it late does not hold back the others.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to anybody;
+  ///   otherwise the first member's error, and the others still get the message. Of all members one that leaves meanwhile is no
+  ///   error.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member]? = nil, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
     let slice = Array(bytes)[...]
+    let receivers = members ?? self.members
+    for member in receivers {
+      if let error = member.refusal(of: slice.count, mode) { throw error }
+    }
+    let cost = slice.count + WireLimits.messageCost
+    var taken: [NodeInput] = []
+    var waiting: [Member] = []
     var failure: PiconetError?
-    for member in members ?? self.members {
-      do throws(PiconetError) {
-        try await member.send(slice, mode: mode)
-      } catch {
-        if failure == nil { failure = error }
+    for member in receivers {
+      switch member.budget.claim(cost, mode) {
+      case .taken: taken.append(.fact(.messageQueued(member.id, slice, mode)))
+      case .dropped: break
+      case .mustWait: waiting.append(member)
+      case .ended(let error): if members != nil { failure = failure ?? error }
       }
     }
+    for input in taken { core.submit(input) }
+    if let error = await send(slice, toWaiting: waiting), members != nil || error.code == .cancelled {
+      failure = failure ?? error
+    }
     if let failure { throw failure }
+  }
+
+  /// - Returns: the error of the first of these members that has one.
+  private func send(_ slice: ArraySlice<UInt8>, toWaiting members: [Member]) async -> PiconetError? {
+    switch members.count {
+    case 0: return nil
+    case 1: return await Self.send(slice, to: members[0])
+    default:
+      return await withTaskGroup(of: (Int, PiconetError?).self) { group in
+        for (index, member) in members.enumerated() {
+          group.addTask { (index, await Self.send(slice, to: member)) }
+        }
+        return await group.reduce(into: [Int: PiconetError]()) { $0[$1.0] = $1.1 }.min { $0.key < $1.key }?.value
+      }
+    }
+  }
+
+  private static func send(_ slice: ArraySlice<UInt8>, to member: Member) async -> PiconetError? {
+    do throws(PiconetError) {
+      try await member.send(slice)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Removes a member for the whole group: it is disconnected here and by every other member of ours that allows it
+  /// (`NodeConfiguration.allowsRemoval`), with the code `removed` and our id as `removedBy` on all sides. Returns when it is gone
+  /// here. It may be invited again.
+  /// - Throws: `notConnected` if it is no member any more, or is leaving.
+  public func remove(_ member: Member) async throws(PiconetError) {
+    var error = PiconetError(.removed, peer: member.id, blame: .us)
+    error.removedBy = core.id
+    // Whoever waits to send, or sends from now on, gets it.
+    member.budget.end(error)
+    if case .failed(let ending) = await core.command(.remove(member.id)) {
+      throw PiconetError(ending, peer: member.id)
+    }
+  }
+
+  /// Leaves all members at once, each as `Member.disconnect` does. The node stays as available as it is.
+  public func disconnectAll() async {
+    await withTaskGroup(of: Void.self) { group in
+      for member in members { group.addTask { await member.disconnect() } }
+    }
+  }
+
+  /// Sends one file to several members, or to all, and returns when each has stored it or failed; nobody waits for anybody else.
+  /// The file is read and hashed once for those who are less than 4 MiB apart; who falls further behind has it read for itself.
+  /// Cancelling the calling task cancels all of these transfers.
+  /// - Returns: what became of each member's transfer.
+  /// - Throws: `sourceUnreadable`, before anything is offered.
+  public func send(
+    file path: String, to members: [Member]? = nil, mediaType: String = "", metadata: [UInt8] = []
+  ) async throws(PiconetError) -> [NodeID: Result<SentFile, PiconetError>] {
+    let transfers = try await startSending(file: path, to: members, mediaType: mediaType, metadata: metadata)
+    return await withTaskCancellationHandler {
+      var results: [NodeID: Result<SentFile, PiconetError>] = [:]
+      for transfer in transfers {
+        do throws(PiconetError) {
+          results[transfer.receiver] = .success(try await transfer.result)
+        } catch {
+          results[transfer.receiver] = .failure(error)
+        }
+      }
+      return results
+    } onCancel: {
+      for transfer in transfers { transfer.cancel() }
+    }
+  }
+
+  /// As `send(file:to:)`, but returns as soon as the file is open: each transfer can then be watched, paused and cancelled.
+  /// - Returns: one for each member, in their order.
+  public func startSending(
+    file path: String, to members: [Member]? = nil, mediaType: String = "", metadata: [UInt8] = []
+  ) async throws(PiconetError) -> [OutgoingTransfer] {
+    let members = members ?? self.members
+    let file = try await core.onDisk { () throws(FileFailure) in try SharedFile(path: path) }
+    return members.map { member in
+      core.send(SharedSource(file), to: member.id, mediaType: mediaType, metadata: metadata, progress: nil)
+    }
   }
 }

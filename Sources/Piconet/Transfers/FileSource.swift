@@ -4,13 +4,14 @@ import PiconetWire
 import Synchronization
 
 /// A file as the source of a transfer.
-final class FileSource: ResourceSource, @unchecked Sendable {
+final class FileSource: OfferedSource, @unchecked Sendable {
   // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what others
   // see is constant or behind the mutex.
   private let file: OutgoingFile
   let size: UInt64
   let name: [UInt8]
-  let modified: Int64
+  let modified: Int64?
+  let identity: [UInt8]
   /// What went wrong, with the path of this machine that the far side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
@@ -20,19 +21,41 @@ final class FileSource: ResourceSource, @unchecked Sendable {
     size = file.size
     name = Array(try file.offeredName.text.utf8)
     modified = file.modificationTime.nanosecondsSince1970
+    identity = file.contentIdentity
   }
+
+  var sentDigest: SHA256Digest? { digest.withLock { $0 } }
+  var sourceFailure: FileFailure? { failure.withLock { $0 } }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
       // What the receiver has already is read all the same: it is part of the digest.
       while file.position < offset { try skip(to: offset) }
-      let count = try file.read(into: buffer)
-      guard count == buffer.count else {
-        throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: file.path)
+      // And what was lost with a link is read again, but not hashed again.
+      let again = Int(min(file.position - offset, UInt64(buffer.count)))
+      if again > 0 {
+        try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<again]), offset) { part throws(FileFailure) in
+          try file.read(into: part, at: offset)
+        }
+      }
+      if again < buffer.count {
+        try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[again...]), file.position) { part throws(FileFailure) in
+          try file.read(into: part)
+        }
       }
     } catch {
       failure.withLock { $0 = error }
       throw error.told
+    }
+  }
+
+  private func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, _ offset: UInt64,
+    _ read: (UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
+  ) throws(FileFailure) {
+    let count = try read(buffer)
+    guard count == buffer.count else {
+      throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: file.path)
     }
   }
 

@@ -29,13 +29,15 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   private var start: [UInt8] = []
   private var isContentKnown: Bool
   private static let startCount = 4096
+  /// Bytes that an earlier transfer has left.
+  let resumedSize: UInt64
 
   let failure = Mutex<FileFailure?>(nil)
   let stored = Mutex<ReceivedFile?>(nil)
 
   init(
     in directory: IncomingDirectory, rawName: [UInt8], size: UInt64, policy: ConflictPolicy, modified: Int64?,
-    content: (@Sendable ([UInt8]) -> Bool)?
+    key: ResumptionKey?, content: (@Sendable ([UInt8]) -> Bool)?
   ) throws(FileFailure) {
     let name: SafeFileName
     do throws(FileNameRefusal) {
@@ -43,13 +45,15 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     } catch {
       throw FileFailure(error, name: rawName)
     }
-    if case .skip = try directory.conflictOutcome(name: name, size: size, policy: policy) {
+    if case .skip = try directory.conflictOutcome(name: name, size: size, policy: policy, resuming: key) {
       throw FileFailure(.exists, path: name.text)
     }
-    file = try IncomingFile(in: directory, name: name, offeredSize: size, policy: policy)
+    file = try IncomingFile(in: directory, name: name, offeredSize: size, policy: policy, resuming: key)
+    resumedSize = file.resumedSize
     self.modified = modified.flatMap { ModificationTime(nanosecondsSince1970: $0) }
     self.content = content
     isContentKnown = content == nil
+    if !isContentKnown { start = file.start(Self.startCount) }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure) {
@@ -80,7 +84,8 @@ final class FileStore: ResourceStore, @unchecked Sendable {
       case .stored(let result):
         stored.withLock {
           $0 = ReceivedFile(
-            path: result.path, name: result.name.text, size: result.size, digest: result.digest)
+            path: result.path, name: result.name.text, size: result.size, digest: result.digest,
+            resumedFrom: resumedSize)
         }
         return Array(result.name.text.utf8)
       case .skipped(let name): throw FileFailure(.exists, path: name.text)
@@ -92,4 +97,6 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   func discard() { file.discard() }
+
+  func keep() { file.keep() }
 }

@@ -19,6 +19,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// The sender's free data.
   public let metadata: [UInt8]
   let modified: Int64?
+  let identity: [UInt8]
   let state: IncomingTransferState
   let core: NodeCore
 
@@ -34,6 +35,7 @@ public struct IncomingOffer: Sendable, Identifiable {
     mediaType = offer.mediaType
     metadata = offer.metadata
     modified = offer.modified
+    identity = offer.identity
     self.core = core
   }
 
@@ -52,7 +54,40 @@ public struct IncomingOffer: Sendable, Identifiable {
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
     progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> ReceivedFile {
+    try await core.finish(
+      startStoring(in: directory, onConflict: policy, content: content, progress: progress))
+  }
+
+  /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and cancelled.
+  ///
+  /// Where an earlier transfer of the same content from the same device was lost in the middle, because a link or either process
+  /// died, what it has stored is verified again and not sent again. For that partial files above 1 MiB are kept in the directory
+  /// under hidden names: 16 at most, seven days at most, and none after a transfer that was cancelled or has failed.
+  public func startStoring(
+    in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
+    content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     try await core.store(self, in: directory, onConflict: policy, content: content, progress: progress)
+  }
+
+  /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever size was
+  /// offered. Cancelling the calling task cancels the transfer on both sides.
+  /// - Parameters:
+  ///   - limit: the most bytes; a larger offer is declined.
+  ///   - progress: called on the node's loop with the bytes that are here and the total; to return quickly.
+  /// - Throws: `tooLarge` with both numbers, which the sender is told too; otherwise as `store`.
+  public func data(
+    upTo limit: UInt64, progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> ReceivedData {
+    try await core.finish(startReceiving(upTo: limit, progress: progress))
+  }
+
+  /// As `data`, but returns as soon as the sender is told to begin.
+  public func startReceiving(
+    upTo limit: UInt64, progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
+    try await core.receive(self, upTo: limit, progress: progress)
   }
 
   /// Refuses the offer; the sender is told the reason.
@@ -71,4 +106,6 @@ public struct ReceivedFile: Sendable, Hashable {
   public let size: UInt64
   /// Of the content; it is what the sender computed too.
   public let digest: SHA256Digest
+  /// Bytes that were there from an earlier transfer.
+  public let resumedFrom: UInt64
 }

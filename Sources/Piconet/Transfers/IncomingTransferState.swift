@@ -6,18 +6,20 @@ final class IncomingTransferState: Sendable {
   private struct State {
     var progress: (@Sendable (UInt64, UInt64) -> Void)?
     var isClaimed = false
-    /// How it ended; nil inside: it is stored.
-    var outcome: Ending??
-    var waiter: CheckedContinuation<Ending?, Never>?
   }
 
   private let state = Mutex(State())
+  private let ending = TransferOutcome<Ending?>()
   let total: UInt64
+  let watched: Watched<TransferProgress>
 
-  init(total: UInt64) { self.total = total }
+  init(total: UInt64) {
+    self.total = total
+    watched = Watched(TransferProgress(stored: 0, total: total))
+  }
 
   /// How it ended, if it did; nil inside: it is stored.
-  var outcome: Ending?? { state.withLock { $0.outcome } }
+  var outcome: Ending?? { ending.value }
 
   /// Only one task stores a transfer.
   /// - Returns: false if another does.
@@ -30,27 +32,25 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  func progressed(_ stored: UInt64) { state.withLock { $0.progress }?(stored, total) }
+  /// Bytes of an earlier transfer are there.
+  func resumed(_ offset: UInt64) {
+    guard offset > 0 else { return }
+    watched.update { $0.resumedFrom = offset }
+    progressed(offset)
+  }
+
+  func progressed(_ stored: UInt64) {
+    watched.update { $0.stored = stored }
+    state.withLock { $0.progress }?(stored, total)
+  }
+
+  func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
 
   /// The first outcome counts.
   func end(_ ending: Ending?) {
-    let waiter = state.withLock { state -> CheckedContinuation<Ending?, Never>? in
-      guard state.outcome == nil else { return nil }
-      state.outcome = .some(ending)
-      defer { state.waiter = nil }
-      return state.waiter
-    }
-    waiter?.resume(returning: ending)
+    if self.ending.end(ending) { watched.finish() }
   }
 
-  /// Waits for the end: nil if it is stored. For the task that has claimed it.
-  func waitUntilEnded() async -> Ending? {
-    await withCheckedContinuation { continuation in
-      let outcome = state.withLock { state in
-        if state.outcome == nil { state.waiter = continuation }
-        return state.outcome
-      }
-      if let outcome { continuation.resume(returning: outcome) }
-    }
-  }
+  /// Waits for the end: nil if it is stored.
+  func waitUntilEnded() async -> Ending? { await ending.wait() }
 }

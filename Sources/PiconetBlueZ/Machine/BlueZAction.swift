@@ -118,6 +118,9 @@ struct AdapterUse: Hashable, Sendable {
   var modeSetAt: Instant?
   var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none
+  var advertisedAt: Instant?
+  /// It is registered, and probably not on air any more.
+  var isSilenced = false
   var filter: BluetoothUUID?
   var discovery = Registration<BluetoothUUID>.none
   /// Another adapter is to be used as soon as this one is as it was.

@@ -45,11 +45,16 @@ public enum BlueZFact: Sendable {
   case advertise(BlueZOffer?)
   case search(BlueZSearch?)
   case radioBusy(Bool)
+  /// A record is to be read over LE, which Linux does not do while it scans; or none any more.
+  case pauseWanted(Bool)
   case recordsRead(BlueZReadID, Result<[NodeRecord], LinkFailure>)
   /// bluetoothd has dropped the profile.
   case profileReleased
   /// bluetoothd has dropped the advertisement.
   case advertisementReleased
+  /// Somebody has opened a channel to us over LE. A link that comes in ends the advertising, without a word from bluetoothd, and
+  /// Linux takes it up again only when the link is over.
+  case reachedOverLowEnergy
   /// A dial to an address of this device failed: what is known of it may be out of date.
   case dialFailed(BluetoothAddress)
   /// Everything is to be restored; `ended` follows, once.
@@ -62,6 +67,8 @@ public enum BlueZEffect: Sendable, Hashable {
   case call(BlueZCallID, BlueZCall)
   case read(BlueZReadID, service: BluetoothUUID, from: BluetoothPlace)
   case cancelRead(BlueZReadID)
+  /// We do not scan from now on, because of `pauseWanted`; or we may scan again.
+  case scanPaused(Bool)
   case report(DiscoveryReport)
   /// What our advertisement object shows; before it is registered.
   case showAdvertisement([String: DBusValue])

@@ -11,8 +11,8 @@ extension BlueZMachine {
     case .failure(let failure):
       if isAsGoodAsDone(action, failure) { return succeeded(action, [], at: now) }
       let count = (failed[action.kind]?.count ?? 0) + 1
-      let pause: Duration = isOver ? .milliseconds(100) : .milliseconds(500 << Int64(min(count, 6)))
-      failed[action.kind] = FailedAttempt(count: count, retryAt: now + pause, failure: failure)
+      failed[action.kind] = FailedAttempt(
+        count: count, retryAt: now + pause(after: count, of: action, failure), failure: failure)
       refused(action, failure)
       if action.isRestoring, count >= BlueZAction.attemptsToRestore {
         giveUp(action)
@@ -20,6 +20,24 @@ extension BlueZMachine {
       }
       return []
     }
+  }
+
+  /// How many UUIDs of a profile are tried at once: somebody may have one of them.
+  static let profileAttempts = 16
+
+  private func pause(after count: Int, of action: BlueZAction, _ failure: DBusFailure) -> Duration {
+    if isOver { return .milliseconds(100) }
+    var count = count
+    if case .registerProfile = action, Self.isTaken(failure) {
+      count -= Self.profileAttempts - 1
+      if count <= 0 { return .zero }
+    }
+    return min(.milliseconds(500 << Int64(min(count, 7))), settings.longestRetry)
+  }
+
+  /// "UUID already registered", or whatever else is not permitted.
+  private static func isTaken(_ failure: DBusFailure) -> Bool {
+    failure.name == "org.bluez.Error.AlreadyExists" || failure.name == "org.bluez.Error.NotPermitted"
   }
 
   /// Refusals that say that things are as we want them.
@@ -51,7 +69,10 @@ extension BlueZMachine {
       assume("DiscoverableTimeout", .uint32(seconds))
     case .registerProfile(let content): profile = .held(content)
     case .unregisterProfile: profile = .none
-    case .registerAdvertisement(let service): use?.advertisement = .held(service)
+    case .registerAdvertisement(let service):
+      use?.advertisement = .held(service)
+      use?.advertisedAt = now
+      use?.isSilenced = false
     case .unregisterAdvertisement: use?.advertisement = .none
     case .setFilter(let service): use?.filter = service
     case .startDiscovery(let service):
@@ -84,11 +105,8 @@ extension BlueZMachine {
       if failed[.powerOn]?.count ?? 0 >= 3 { use?.mayPower = false }
     case .registerProfile:
       if failure.isUncertain || isTaken { profile = .uncertain }
-      // "UUID already registered": somebody has this one. The next is tried at once, but not for ever.
-      if isTaken || failure.name == "org.bluez.Error.NotPermitted" {
-        profileAttempt += 1
-        if profileAttempt % 16 != 0 { failed[.registerProfile] = nil }
-      }
+      // Somebody has this UUID, perhaps: the next time it is another one.
+      if Self.isTaken(failure) { profileAttempt += 1 }
     case .enter(.discoverable): if failure.isUncertain { use?.isModeUncertain = true }
     case .enter(.timeout): if failure.isUncertain { use?.isTimeoutUncertain = true }
     case .registerAdvertisement: if failure.isUncertain || isTaken { use?.advertisement = .uncertain }

@@ -25,7 +25,9 @@ extension BlueZMachine {
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
       // Before the mode: the kernel refuses to change that of an adapter that advertises as discoverable.
       let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
-      if use.advertisement.isStale(wanted: advertises), mayTry(.unregisterAdvertisement, now) {
+      if use.advertisement.isStale(wanted: advertises) || isToBeRenewed(use, at: now),
+        mayTry(.unregisterAdvertisement, now)
+      {
         return .unregisterAdvertisement
       }
       if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
@@ -41,6 +43,12 @@ extension BlueZMachine {
       return .power(false)
     }
     return nil
+  }
+
+  /// A silenced advertisement goes on air again by being registered anew.
+  private func isToBeRenewed(_ use: AdapterUse, at now: Instant) -> Bool {
+    use.isSilenced && !use.advertisement.isNone
+      && use.advertisedAt.map { $0 + settings.leastReadvertising <= now } ?? true
   }
 
   /// The next change towards what the adapter was like, first the mode and then its timeout.

@@ -31,6 +31,8 @@ public struct BlueZMachine: Sendable {
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
   var schedule: ScanSchedule
   var book: RecordBook
+  private var isPauseWanted = false
+  private var hasToldPause = false
   private var lastID: UInt64 = 0
   /// The time of the last fact.
   private var clock = Instant(nanoseconds: 0)
@@ -71,6 +73,7 @@ public struct BlueZMachine: Sendable {
           deadlines.append(use.timeoutSetAt.map { $0 + settings.renewal })
           deadlines.append(use.timeoutSetAt.map { $0 + settings.leastReassertion })
           deadlines.append(use.modeSetAt.map { $0 + settings.leastReassertion })
+          if use.isSilenced { deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising }) }
         }
       }
     }
@@ -87,6 +90,7 @@ public struct BlueZMachine: Sendable {
     var effects = take(fact, at: now)
     effects += chooseAdapter(at: now)
     effects += step(at: now)
+    effects += tellPause(at: now)
     if !isEnding { effects += book.startReads(at: now, lastID: &lastID) }
     return effects
   }
@@ -121,10 +125,14 @@ public struct BlueZMachine: Sendable {
     case .radioBusy(let isBusy):
       schedule.setBusy(isBusy, at: now)
       book.setPaused(isBusy)
+    case .pauseWanted(let isWanted):
+      isPauseWanted = isWanted
+      schedule.setPauseWanted(isWanted, at: now)
     case .recordsRead(let id, let result): return isEnding ? [] : book.read(id, result, at: now)
     case .dialFailed(let address): book.dialFailed(address, at: now)
     case .profileReleased: profile = .none
     case .advertisementReleased: use?.advertisement = .none
+    case .reachedOverLowEnergy: if use?.advertisement.isNone == false { use?.isSilenced = true }
     case .shutDown:
       if isEnding { return [] }
       isEnding = true
@@ -134,6 +142,13 @@ public struct BlueZMachine: Sendable {
     case .deadlineReached: break
     }
     return []
+  }
+
+  private mutating func tellPause(at now: Instant) -> [BlueZEffect] {
+    let isPaused = isPauseWanted && use?.discovery.isNone != false && !schedule.wantsScan(at: now)
+    if isPaused == hasToldPause { return [] }
+    hasToldPause = isPaused
+    return [.scanPaused(isPaused)]
   }
 
   /// What bluetoothd had of us is gone with it; what we did to its adapters is not.

@@ -41,6 +41,8 @@ public struct BlueZSettings: Sendable, Hashable {
   public var renewal: Duration { .milliseconds(Int64(discoverableTimeout) * 500) }
   /// The least time between two attempts to be discoverable against somebody who switches it off.
   public var leastReassertion = Duration.seconds(3)
+  /// The least time from one registration of the advertisement to the next, however many connect to us over LE.
+  public var leastReadvertising = Duration.seconds(1)
   /// What DiscoverableTimeout is where nobody has chosen, by BlueZ's default.
   public static let usualTimeout: UInt32 = 180
 
@@ -54,6 +56,10 @@ public struct BlueZSettings: Sendable, Hashable {
   public var rest = Duration.seconds(8)
   /// A peer is gone after so many scans in a row that did not hear its device.
   public var missedScans = 3
+  /// For how long a scan pauses at most so that a record can be read over LE.
+  public var longestPause = Duration.seconds(6)
+  /// When no whole scan has ended for so long, the next one is not broken off for such a pause.
+  public var wholeScanInterval = Duration.seconds(20)
   /// The least time without dialling and sending before a scan.
   public var quiet = Duration.seconds(1)
 
@@ -72,6 +78,8 @@ public struct BlueZSettings: Sendable, Hashable {
   /// The most devices that are asked at the same time.
   public var concurrentReads = 2
 
+  /// The longest pause before what was refused is tried again.
+  public var longestRetry = Duration.seconds(60)
   /// The time that a call gets, and a longer one for the list of all objects.
   public var callTimeout = Duration.seconds(10)
 

@@ -7,6 +7,8 @@ struct RecordBook: Sendable {
   /// The most devices that are remembered at the same time, and the most nodes of one device.
   static let deviceLimit = 128
   static let recordLimit = 8
+  /// In dB.
+  static let leastChange = 10
 
   private struct Entry: Sendable {
     var place: BluetoothPlace
@@ -14,6 +16,8 @@ struct RecordBook: Sendable {
     /// Whether the device is known to announce our service.
     var isCertain: Bool
     var isHeard = true
+    /// In dBm, as it was told last; nil: unknown.
+    var strength: Int16?
     var missed = 0
     var records: [NodeRecord] = []
     /// The higher the fresher.
@@ -72,6 +76,7 @@ struct RecordBook: Sendable {
       entry.isHeard = true
       entry.missed = 0
       entry.isCertain = isCertain
+      entry.strength = Self.told(entry.strength, device.measuredStrength)
       if isBack || entry.name != device.name {
         entry.name = device.name
         entry.failures = 0
@@ -81,8 +86,16 @@ struct RecordBook: Sendable {
     } else if entries.count < (isCertain ? Self.deviceLimit : Self.deviceLimit / 2) {
       // Two nodes hear each other at the same time: both dialling at once is what radios are bad at.
       entries[device.path] = Entry(
-        place: place, name: device.name, isCertain: isCertain, due: now + settings.firstDelay * fraction())
+        place: place, name: device.name, isCertain: isCertain, strength: device.measuredStrength,
+        due: now + settings.firstDelay * fraction())
     }
+  }
+
+  /// The strength changes with every packet: it is told anew when it is quite another one.
+  private static func told(_ old: Int16?, _ new: Int16?) -> Int16? {
+    guard let new else { return old }
+    guard let old else { return new }
+    return abs(Int(new) - Int(old)) < leastChange ? old : new
   }
 
   /// A whole scan is over; `isThere` says of a device's path whether it is there though it was not heard anew.
@@ -119,8 +132,7 @@ struct RecordBook: Sendable {
     switch result {
     case .success(let records):
       let usable = records.prefix(Self.recordLimit).filter { record in
-        record.peer != ownPeer && record.scope == search?.scope
-          && (record.adapter == nil || record.adapter == entry.place.device)
+        record.peer != ownPeer && record.scope == search?.scope && record.leads(to: entry.place)
       }
       counter += 1
       entry.freshness = counter
@@ -220,10 +232,12 @@ struct RecordBook: Sendable {
           // The freshest record says which incarnation lives; another device may lead to the same one.
           guard known.incarnation == record.incarnation else { continue }
           sightings[record.peer]?.addresses += addresses.filter { !known.addresses.contains($0) }
+          sightings[record.peer]?.signalStrength =
+            [known.signalStrength, entry.strength.map(Int.init)].compactMap { $0 }.max()
         } else {
           sightings[record.peer] = Sighting(
             peer: record.peer, incarnation: record.incarnation, name: record.name, info: record.info,
-            addresses: addresses)
+            addresses: addresses, signalStrength: entry.strength.map(Int.init))
         }
       }
     }

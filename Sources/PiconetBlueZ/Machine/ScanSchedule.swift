@@ -13,6 +13,10 @@ struct ScanSchedule: Sendable {
   private var phase = Phase.idle
   private var eagerUntil = Instant(nanoseconds: 0)
   private var isBusy = false
+  /// Since when somebody wants a pause; nil: nobody.
+  private var pauseSince: Instant?
+  /// The end of the last whole scan, or the beginning of the search.
+  private var lastWhole = Instant(nanoseconds: 0)
   let settings: BlueZSettings
 
   init(settings: BlueZSettings) { self.settings = settings }
@@ -20,6 +24,7 @@ struct ScanSchedule: Sendable {
   /// A search begins, eagerly.
   mutating func begin(at now: Instant) {
     eagerUntil = now + settings.eagerness
+    lastWhole = now
     if case .scanning = phase { return }
     phase = .resting(until: now)
   }
@@ -33,9 +38,23 @@ struct ScanSchedule: Sendable {
     self.isBusy = isBusy
   }
 
+  /// Somebody wants to connect over LE, which Linux does not do while it scans.
+  mutating func setPauseWanted(_ isWanted: Bool, at now: Instant) {
+    if isWanted != (pauseSince != nil) { pauseSince = isWanted ? now : nil }
+  }
+
+  /// When the pause that is wanted ends; nil: there is none. A scan is not broken off again where a whole one is long overdue, without
+  /// which nobody would ever be missed.
+  private var pauseEnd: Instant? {
+    guard let pauseSince else { return nil }
+    if case .scanning(let since, _) = phase, since > lastWhole + settings.wholeScanInterval { return nil }
+    return pauseSince + settings.longestPause
+  }
+
   /// Whether bluetoothd is to scan now.
   func wantsScan(at now: Instant) -> Bool {
     if isBusy { return false }
+    if let pauseEnd, now < pauseEnd { return false }
     return switch phase {
     case .idle: false
     case .resting(let until): now >= until
@@ -51,6 +70,13 @@ struct ScanSchedule: Sendable {
   /// - Returns: true if the scan was long enough to say who was not heard.
   mutating func stopped(at now: Instant) -> Bool {
     guard case .scanning(let since, let until) = phase else { return false }
+    if now < until, !isBusy, pauseSince != nil {
+      // It goes on right after the pause, whose time counts from now.
+      phase = .resting(until: now)
+      pauseSince = now
+      return false
+    }
+    if now >= until { lastWhole = now }
     phase = .resting(until: now + (isBusy ? settings.quiet : now < eagerUntil ? settings.eagerRest : settings.rest))
     return now >= until && now - since >= settings.scan
   }
@@ -62,7 +88,8 @@ struct ScanSchedule: Sendable {
     if isBusy { return nil }
     return switch phase {
     case .idle: nil
-    case .resting(let until), .scanning(_, let until): until
+    case .resting(let until): max(until, pauseEnd ?? until)
+    case .scanning(_, let until): until
     }
   }
 }

@@ -16,9 +16,12 @@ public struct BlueZStatus: Sendable, Hashable {
   public var version: String?
   /// In the order of their paths.
   public var adapters: [BlueZAdapter]
+  /// Why no profile may be registered, without which nobody finds us over BR/EDR; nil: it may, or nobody was asked.
+  public var profileRefusal: DBusFailure?
 
-  public init(daemon: Daemon, tree: ObjectTree = ObjectTree()) {
+  public init(daemon: Daemon, tree: ObjectTree = ObjectTree(), profileRefusal: DBusFailure? = nil) {
     self.daemon = daemon
+    self.profileRefusal = profileRefusal
     adapters = tree.adapters.values.sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
     version = adapters.lazy.compactMap(\.daemonVersion).first
   }

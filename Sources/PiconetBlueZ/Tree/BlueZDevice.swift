@@ -11,6 +11,8 @@ public struct BlueZDevice: Sendable, Hashable {
   public var uuids: Set<BluetoothUUID> = []
   /// In dBm; nil: not told since the last scan.
   public var signalStrength: Int16?
+  /// The same where it was measured: 127 is HCI's word for a strength that is not known.
+  public var measuredStrength: Int16? { signalStrength == 127 ? nil : signalStrength }
   /// Whether it ever had a strength: some controllers tell none.
   public private(set) var hasToldStrength = false
   public var isConnected = false

@@ -36,6 +36,18 @@ struct AdapterChoice {
     }
   }
 
+  /// What a question is bound to, the adapter being on or off.
+  /// - Throws: `.notAvailable` where the adapter is not there.
+  func presentDevice() throws(LinkFailure) -> BluetoothAddress {
+    if wanted == .any { return SocketEnd.anyDevice }
+    let table = try read()
+    guard let adapter = table.adapter(wanted), adapter.device != SocketEnd.anyDevice else {
+      throw problem(in: table, .l2cap)
+        ?? LinkFailure(.notAvailable, "the adapter has no address yet: it is being set up")
+    }
+    return adapter.device
+  }
+
   /// The adapters that a listener on all of them can be reached at.
   func usable(for kind: SocketKind) -> [BluetoothAddress] {
     ((try? read())?.adapters ?? []).filter { $0.canDo(kind) }.map(\.device)

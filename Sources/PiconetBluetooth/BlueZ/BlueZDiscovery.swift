@@ -24,13 +24,17 @@ public final class BlueZDiscovery: Discovery {
   public let sourceName = "bluez"
   private let loop: EventLoop
   private let options: Options
-  private let makeReader: (BluetoothAddress) -> any ServiceRecordReader
+  private let makeReader: (BluetoothAddress, ScanPause) -> any ServiceRecordReader
+  private var pause: ScanPause?
   /// Of the adapter in use.
   private var reader: (any ServiceRecordReader)?
   private var machine: BlueZMachine
   private var bus: BlueZBus?
   private var timer: LoopTimer?
   private var reads: [BlueZReadID: any DialCancellation] = [:]
+  private var lowEnergy: LowEnergyRecord?
+  private var offer: BlueZOffer?
+  private var usedAdapter: BluetoothAddress?
   private var shownAdvertisement: [String: DBusValue] = [:]
   private var handler: ((DiscoveryReport) -> Void)?
   private var adapterHandler: ((BluetoothAddress?) -> Void)?
@@ -41,9 +45,11 @@ public final class BlueZDiscovery: Discovery {
   private var isPerforming = false
 
   /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
-  /// - Parameter makeReader: makes what reads records from the adapter with this address; once for each adapter that is used.
+  /// - Parameter makeReader: makes what reads records from the adapter with this address, and lets our scan pause where it connects
+  ///   over LE; called once for each adapter that is used.
   public init(
-    loop: EventLoop, options: Options, makeReader: @escaping (BluetoothAddress) -> any ServiceRecordReader
+    loop: EventLoop, options: Options,
+    makeReader: @escaping (BluetoothAddress, ScanPause) -> any ServiceRecordReader
   ) {
     self.loop = loop
     self.options = options
@@ -52,6 +58,8 @@ public final class BlueZDiscovery: Discovery {
     settings.seed = UInt64.random(in: .min ... .max)
     machine = BlueZMachine(settings: settings)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
+    pause = ScanPause { [weak self] in self?.handle(.pauseWanted($0)) }
+    lowEnergy = LowEnergyRecord(loop: loop) { [weak self] in self?.reachedOverLowEnergy() }
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
     ) { [weak self] event in
@@ -72,6 +80,8 @@ public final class BlueZDiscovery: Discovery {
   public var isAdvertising: Bool { machine.isAdvertising }
   /// What was refused last and did not succeed since, the absence of the bus included.
   public var failures: [DBusFailure] { (bus?.failure).map { [$0] } ?? machine.failures }
+  /// Where the record is told over LE; nil: nowhere.
+  public var recordPSM: UInt16? { lowEnergy?.psm }
   /// What sd-bus keeps for us: calls under way, matches, objects.
   public var slotCount: Int { bus?.connection?.slotCount ?? 0 }
 
@@ -95,7 +105,14 @@ public final class BlueZDiscovery: Discovery {
       if record.refusal != nil { record.info = [:] }
       if record.refusal == nil { offer = BlueZOffer(service: service, record: record) }
     }
+    self.offer = offer
+    tellOverLowEnergy()
     handle(.advertise(offer))
+  }
+
+  private func tellOverLowEnergy() {
+    let isWanted = options.settings.usesLowEnergy && !hasEnded && endHandlers.isEmpty
+    lowEnergy?.tell(isWanted ? offer?.record : nil, of: offer?.service, on: usedAdapter)
   }
 
   /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
@@ -109,6 +126,9 @@ public final class BlueZDiscovery: Discovery {
   }
 
   public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
+
+  /// Somebody has connected to this node over LE, which ends the advertising: it begins anew. Not from within a call of ours.
+  public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }
 
   /// A dial to this device failed: its record is read again soon, since its node may have started anew.
   public func dialFailed(_ device: BluetoothAddress) { handle(.dialFailed(device)) }
@@ -129,6 +149,7 @@ public final class BlueZDiscovery: Discovery {
     if hasEnded { return loop.executeLater(completion) }
     endHandlers.append(completion)
     guard endHandlers.count == 1 else { return }
+    lowEnergy?.close()
     // Held until the end: whoever shuts us down may let go of us.
     let limit = LoopTimer(loop: loop) { self.finish() }
     limit.set(after: Self.shutDownLimit)
@@ -143,6 +164,7 @@ public final class BlueZDiscovery: Discovery {
     timer = nil
     bus?.close()
     bus = nil
+    lowEnergy?.close()
     for read in reads.values { read.cancel() }
     reads = [:]
     let handlers = endHandlers
@@ -177,10 +199,13 @@ public final class BlueZDiscovery: Discovery {
         self?.handle(.recordsRead(id, result))
       }
     case .cancelRead(let id): reads.removeValue(forKey: id)?.cancel()
+    case .scanPaused(let isPaused): pause?.setPaused(isPaused)
     case .report(let report): handler?(report)
     case .showAdvertisement(let properties): shownAdvertisement = properties
     case .adapter(_, let address):
-      reader = address.map(makeReader)
+      reader = address.flatMap { address in pause.map { makeReader(address, $0) } }
+      usedAdapter = address
+      tellOverLowEnergy()
       adapterHandler?(address)
     case .ended: finish()
     }

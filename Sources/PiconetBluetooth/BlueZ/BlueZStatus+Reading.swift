@@ -2,7 +2,7 @@ import PiconetBlueZ
 import PiconetRuntime
 
 extension BlueZStatus {
-  /// Asks bluetoothd what there is, changes nothing, and calls `completion` once, on the loop, after at most `timeout`.
+  /// Asks bluetoothd what there is, changes nothing, and calls `completion` once, on the loop, after at most twice `timeout`.
   public static func read(
     loop: EventLoop, busAddress: String? = nil, timeout: Duration = .seconds(5),
     completion: @escaping (BlueZStatus) -> Void
@@ -18,19 +18,37 @@ extension BlueZStatus {
     connection.call(
       BlueZNames.service, "/", BlueZNames.objectManagerInterface, "GetManagedObjects", timeout: timeout
     ) { result in
-      connection.close()
       switch result {
       case .success(let values):
         var tree = ObjectTree()
         if let answer = values.first { _ = tree.replace(by: answer) }
-        completion(BlueZStatus(daemon: .running, tree: tree))
+        askForProfiles(connection, timeout) { refusal in
+          connection.close()
+          completion(BlueZStatus(daemon: .running, tree: tree, profileRefusal: refusal))
+        }
       case .failure(let failure):
+        connection.close()
         let isAbsent =
           failure.name == DBusFailure.serviceUnknown || failure.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
         completion(
           BlueZStatus(
             daemon: isAbsent
               ? .notRunning : failure.name == DBusFailure.disconnected ? .noBus(failure) : .refused(failure)))
+      }
+    }
+  }
+
+  /// Whether a profile may be registered: who may take back one that there is not is told just that.
+  private static func askForProfiles(
+    _ connection: DBusConnection, _ timeout: Duration, completion: @escaping (DBusFailure?) -> Void
+  ) {
+    connection.call(
+      BlueZNames.service, BlueZNames.managerPath, BlueZNames.profileManagerInterface, "UnregisterProfile",
+      [.path(BlueZNames.ownProfilePath)], timeout: timeout
+    ) { result in
+      switch result {
+      case .success: completion(nil)
+      case .failure(let failure): completion(failure.name == "org.bluez.Error.DoesNotExist" ? nil : failure)
       }
     }
   }

@@ -37,10 +37,16 @@ public struct DaemonProbe: Sendable, Hashable {
   public var version: String?
   /// By the kernel's name, such as `hci0`.
   public var adapters: [String: Adapter]
+  /// The name of the D-Bus error with which bluetoothd, or the policy of the bus, lets this user register no profile, without which
+  /// nobody finds us over BR/EDR; nil: it does, or was not asked.
+  public var profileRefusal: String?
 
   /// Facts that were gathered elsewhere.
-  public init(answer: Answer, version: String? = nil, adapters: [String: Adapter] = [:]) {
+  public init(
+    answer: Answer, version: String? = nil, adapters: [String: Adapter] = [:], profileRefusal: String? = nil
+  ) {
     self.answer = answer
+    self.profileRefusal = profileRefusal
     self.version = version
     self.adapters = adapters
   }
@@ -74,6 +80,7 @@ public struct DaemonProbe: Sendable, Hashable {
         isPowered: adapter.isPowered, isDiscoverable: adapter.isDiscoverable,
         advertisements: adapter.advertisementsLeft)
     }
-    self.init(answer: answer, version: status.version, adapters: adapters)
+    self.init(
+      answer: answer, version: status.version, adapters: adapters, profileRefusal: status.profileRefusal?.name)
   }
 }

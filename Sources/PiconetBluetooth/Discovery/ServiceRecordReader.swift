@@ -4,10 +4,16 @@ import PiconetSDP
 /// Reads what the nodes on one device say of themselves; confined to the loop.
 public protocol ServiceRecordReader: AnyObject {
   /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never from
-  /// within this call. No record at all is the failure `noService`.
+  /// within this call. No record at all is the failure `noService`; one way to records alone, on which nobody listens, `refused`.
   /// - Returns: what cancels the reading: the completion then gets `.cancelled`.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
   ) -> any DialCancellation
+  /// Cancels what is under way: each completion gets `.cancelled`.
+  func close()
+}
+
+extension ServiceRecordReader {
+  public func close() {}
 }

@@ -8,23 +8,25 @@ import PiconetSDP
 final class HCIController: DescriptorHandler {
   typealias Answer = Result<[UInt8], LinkFailure>
 
-  /// The most commands that wait.
-  static let queueLimit = 64
-  /// How long a controller may take for a command.
-  static let commandLimit = Duration.seconds(3)
-
   private let loop: EventLoop
   private let descriptor: Int32
   private let handler: (HCIEvent) -> Void
+  private let lost: (LinkFailure) -> Void
   private var watch: DescriptorWatch?
   private var timer: LoopTimer?
-  private var queue: [(command: HCICommand, completion: (Answer) -> Void)] = []
-  private var underWay: (command: HCICommand, completion: (Answer) -> Void)?
+  private var conversation = HCIConversation()
+  private var completions: [HCIConversation.Ticket: (Answer) -> Void] = [:]
+  private var writeFailures: [HCIConversation.Ticket: SystemError] = [:]
 
-  /// - Parameter handler: gets what answers no command of ours.
-  init(index: UInt16, loop: EventLoop, handler: @escaping (HCIEvent) -> Void) throws(LinkFailure) {
+  /// - Parameters:
+  ///   - handler: gets what answers no command of ours.
+  ///   - lost: called once, when the adapter is gone: no command has an answer any more.
+  init(
+    index: UInt16, loop: EventLoop, handler: @escaping (HCIEvent) -> Void, lost: @escaping (LinkFailure) -> Void
+  ) throws(LinkFailure) {
     self.loop = loop
     self.handler = handler
+    self.lost = lost
     descriptor = piconet_hci_open(index)
     if descriptor < 0 { throw LinkFailure(listening: SystemError("bind", errno), "hci\(index)") }
     do {
@@ -34,7 +36,8 @@ final class HCIController: DescriptorHandler {
       throw LinkFailure(listening: error, "hci\(index)")
     }
     timer = LoopTimer(loop: loop) { [weak self] in
-      self?.answered(.failure(LinkFailure(.timedOut, "the controller does not answer a command")))
+      guard let self else { return }
+      perform(conversation.deadlineReached(at: loop.now))
     }
   }
 
@@ -42,11 +45,11 @@ final class HCIController: DescriptorHandler {
 
   /// Gives a command; `completion` gets the parameters of the answer behind its status.
   func send(_ command: HCICommand, completion: @escaping (Answer) -> Void) {
-    guard watch != nil, queue.count < Self.queueLimit else {
+    guard watch != nil, let (ticket, effects) = conversation.add(command, at: loop.now) else {
       return loop.executeLater { completion(.failure(LinkFailure(.busy, "too many HCI commands wait"))) }
     }
-    queue.append((command, completion))
-    sendNext()
+    completions[ticket] = completion
+    perform(effects)
   }
 
   /// Gives a command of which nobody waits for the answer: at the end.
@@ -58,8 +61,7 @@ final class HCIController: DescriptorHandler {
     watch.cancel()
     self.watch = nil
     timer?.set(nil)
-    queue = []
-    underWay = nil
+    completions = [:]
     Glibc.close(descriptor)
   }
 
@@ -69,31 +71,42 @@ final class HCIController: DescriptorHandler {
       let count = recv(descriptor, &packet, packet.count, 0)
       if count < 0 {
         if errno == EAGAIN || errno == EINTR { return }
-        // The adapter is gone, or down: what is under way never gets an answer.
         return failed(SystemError("recv", errno))
       }
       guard let event = HCIEvent(Array(packet.prefix(count))) else { continue }
-      switch (event, underWay) {
-      case (.commandComplete(let opcode, let status, let parameters), let (command, _)?) where opcode == command.opcode:
-        answered(status == 0 ? .success(parameters) : .failure(.init(command, status: status)))
-      case (.commandStatus(let opcode, let status), let (command, _)?) where opcode == command.opcode:
-        answered(status == 0 ? .success([]) : .failure(.init(command, status: status)))
-      case (.commandComplete, _), (.commandStatus, _): continue
+      switch event {
+      case .commandComplete(let opcode, let status, let parameters):
+        perform(conversation.heard(opcode: opcode, status: status, parameters: parameters, at: loop.now))
+      case .commandStatus(let opcode, let status):
+        perform(conversation.heard(opcode: opcode, status: status, parameters: [], at: loop.now))
       default: handler(event)
       }
     }
   }
 
-  private func sendNext() {
-    guard underWay == nil, !queue.isEmpty else { return }
-    let next = queue.removeFirst()
-    underWay = next
-    timer?.set(after: Self.commandLimit)
-    if let error = write(next.command) {
-      loop.executeLater { [weak self] in
-        self?.answered(.failure(LinkFailure(listening: error, "an HCI command")))
+  private func perform(_ effects: [HCIConversation.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .write(let ticket, let command):
+        guard let error = write(command) else { continue }
+        writeFailures[ticket] = error
+        loop.executeLater { [weak self] in
+          guard let self, watch != nil else { return }
+          perform(conversation.notWritten(ticket, at: loop.now))
+        }
+      case .answered(let ticket, let command, let status, let parameters):
+        let error = writeFailures.removeValue(forKey: ticket)
+        guard let completion = completions.removeValue(forKey: ticket) else { continue }
+        switch (status, error) {
+        case (0, _): completion(.success(parameters))
+        case (let status?, _): completion(.failure(LinkFailure(command, status: status)))
+        case (nil, let error?): completion(.failure(LinkFailure(listening: error, "an HCI command")))
+        case (nil, nil):
+          completion(.failure(LinkFailure(.timedOut, "the controller does not answer a command")))
+        }
       }
     }
+    if watch != nil { timer?.set(conversation.nextDeadline) }
   }
 
   private func write(_ command: HCICommand) -> SystemError? {
@@ -102,17 +115,9 @@ final class HCIController: DescriptorHandler {
     return SystemError("send", errno)
   }
 
-  private func answered(_ answer: Answer) {
-    guard let (_, completion) = underWay else { return }
-    underWay = nil
-    timer?.set(nil)
-    sendNext()
-    completion(answer)
-  }
-
   private func failed(_ error: SystemError) {
     watch?.setInterest([])
-    answered(.failure(LinkFailure(listening: error, "HCI")))
+    lost(LinkFailure(listening: error, "HCI"))
   }
 }
 

@@ -28,15 +28,7 @@ public final class HeadlessDiscovery: Discovery {
     public init() {}
   }
 
-  private enum Phase { case powering, saving, ready, closed }
-
-  /// What the adapter was like before.
-  private struct Saved {
-    var scanEnable: UInt8 = 0
-    var inquiryMode: UInt8 = 0
-    /// Whether it is corrected, and the data.
-    var inquiryResponse: [UInt8] = [0]
-  }
+  private enum Phase { case waiting, preparing, ready, closed }
 
   public let sourceName = "hci"
   /// Why nothing is advertised or found; nil while nothing is wrong.
@@ -45,25 +37,28 @@ public final class HeadlessDiscovery: Discovery {
   public var isReady: Bool { phase == .ready }
 
   private let loop: EventLoop
-  private let index: UInt16
   private let adapter: BluetoothAddress
   private let options: Options
   private let worker: WorkerThread
-  private var phase = Phase.powering
-  private var wasUp = true
-  private var saved = Saved()
-  private var isChanged = false
+  private var phase = Phase.waiting
+  private var recovery = AdapterRecovery(isNew: true)
+  private var state: AdapterState
+  /// Looks after the adapter, and takes it up again.
+  private var timer: LoopTimer?
   private var controller: HCIController?
   private var handler: ((DiscoveryReport) -> Void)?
   private var advertisement: Advertisement?
   private var server: RecordServer?
+  /// Whether the adapter was made discoverable, which is seen to.
+  private var isScanSet = false
   private var scope: String?
   private var scanner: InquiryScanner?
-  private var reader: RecordChannelReader?
+  private var reader: DeviceRecordReader?
   private var isRadioBusy = false
   private var sightings: [NodeID: Sighting] = [:]
 
-  /// Begins to switch the adapter on.
+  /// Begins to switch the adapter on. From then on it is taken up again by itself: when it fails, when it is switched on after
+  /// somebody has switched it off, and when it is put in again.
   /// - Parameters:
   ///   - index: the adapter's number: 0 for `hci0`.
   ///   - adapter: its address.
@@ -81,18 +76,12 @@ public final class HeadlessDiscovery: Discovery {
     } catch {
       throw LinkFailure(listening: error, "a thread")
     }
-    self.index = index
     self.adapter = adapter
     self.loop = loop
     self.options = options
-    wasUp = isUp == 1
-    // Also when it is up: without bluetoothd the kernel switches an adapter that nobody has switched on off again.
-    let taken = worker.submit(answering: loop) {
-      piconet_hci_set_up(index, 1)
-    } then: { [weak self] error in
-      self?.powered(error)
-    }
-    if !taken { failure = LinkFailure(.busy, "no thread") }
+    state = AdapterState(index: index)
+    timer = LoopTimer(loop: loop) { [weak self] in self?.lookAfter() }
+    take(recovery.step(isUp == 1 ? .on(index: index) : .off(index: index), at: loop.now))
   }
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
@@ -127,49 +116,89 @@ public final class HeadlessDiscovery: Discovery {
 
   /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to some
   /// seconds with slow controllers.
-  public func close() {
+  public func close() { close(restoring: true) }
+
+  /// Ends because bluetoothd has come, and leaves the adapter as it is: it is bluetoothd's now, which has set all of it up in its own
+  /// way. Switching off what was off before would take the adapter away from it, and from whoever has just switched it on.
+  func handOver() { close(restoring: false) }
+
+  private func close(restoring: Bool) {
     guard phase != .closed else { return }
     phase = .closed
     handler = nil
+    timer?.set(nil)
     stopSearch()
     server?.close()
     server = nil
     // Waits for what is under way, such as a switching-on.
     worker.stop()
-    if isChanged { _ = piconet_hci_set_scan(index, saved.scanEnable) }
-    if let controller, isChanged {
-      controller.post(
-        .writeInquiryResponse(Array(saved.inquiryResponse.dropFirst()), correction: saved.inquiryResponse.first ?? 0))
-      controller.post(.writeInquiryMode(saved.inquiryMode))
-    }
+    if restoring { state.restore(by: controller) }
     controller?.close()
     controller = nil
-    // Also after a failure: it may have come when the adapter was on already.
-    if !wasUp { _ = piconet_hci_set_up(index, 0) }
   }
 
   // MARK: getting ready
 
+  /// What the adapter is like now. It may have another number when it was put in again.
+  private func look() -> AdapterRecovery.Adapter {
+    guard let found = try? AdapterTable.read().adapter(.address(adapter)),
+      let index = UInt16(found.name.dropFirst("hci".count))
+    else { return .absent }
+    return found.isUp ? .on(index: index) : .off(index: index)
+  }
+
+  private func lookAfter() {
+    switch phase {
+    case .closed, .preparing: return
+    case .waiting: take(recovery.step(look(), at: loop.now))
+    case .ready:
+      let seen = look()
+      if seen != .on(index: state.index) {
+        lose(LinkFailure(.notAvailable, seen == .absent ? "the adapter is gone" : "the adapter is switched off"))
+      } else if isScanSet, piconet_hci_scan(state.index) != 3 {
+        lose(LinkFailure(.reset, "somebody has reset hci\(state.index)"))
+      } else {
+        // Another node of this machine may have had the record channel.
+        if advertisement != nil, server == nil { applyAdvertisement() }
+        timer?.set(after: AdapterRecovery.glance)
+      }
+    }
+  }
+
+  private func take(_ step: AdapterRecovery.Step) {
+    switch step {
+    case .wait(let until): timer?.set(until)
+    case .prepare(let index, let isPowering):
+      phase = .preparing
+      state.begin(index: index, isPowering: isPowering)
+      // Also when it is up: without bluetoothd the kernel switches an adapter that nobody has switched on off again.
+      let taken = worker.submit(answering: loop) {
+        piconet_hci_set_up(index, 1)
+      } then: { [weak self] error in
+        self?.powered(error)
+      }
+      if !taken { fail(LinkFailure(.busy, "no thread")) }
+    }
+  }
+
   private func powered(_ error: Int32) {
-    guard phase == .powering else { return }
-    if error != 0 {
-      failure = LinkFailure(listening: SystemError("HCIDEVUP", error), "hci\(index)")
-      return
-    }
-    phase = .saving
+    guard phase == .preparing else { return }
+    if error != 0 { return fail(LinkFailure(listening: SystemError("HCIDEVUP", error), "hci\(state.index)")) }
+    let controller: HCIController
     do {
-      controller = try HCIController(index: index, loop: loop) { [weak self] event in self?.scanner?.heard(event) }
+      controller = try HCIController(index: state.index, loop: loop) { [weak self] event in
+        self?.scanner?.heard(event)
+      } lost: { [weak self] failure in
+        self?.lose(failure)
+      }
     } catch {
-      failure = error
-      return
+      return fail(error)
     }
-    ask(.readScanEnable) { [weak self] answer in
-      self?.saved.scanEnable = answer.first ?? 0
-      self?.ask(.readInquiryMode) { answer in
-        self?.saved.inquiryMode = answer.first ?? 0
-        self?.ask(.readInquiryResponse) { answer in
-          self?.saved.inquiryResponse = answer
-          self?.isChanged = true
+    self.controller = controller
+    ask(.readScanEnable) { [weak self] scan in
+      self?.ask(.readInquiryMode) { mode in
+        self?.ask(.readInquiryResponse) { response in
+          self?.state.save(scanEnable: scan, inquiryMode: mode, inquiryResponse: response)
           self?.ask(.writeInquiryMode(2)) { _ in self?.becameReady() }
         }
       }
@@ -181,15 +210,47 @@ public final class HeadlessDiscovery: Discovery {
       guard let self, phase != .closed else { return }
       switch answer {
       case .success(let parameters): then(parameters)
-      case .failure(let failure): self.failure = failure
+      case .failure(let failure): fail(failure)
       }
     }
   }
 
   private func becameReady() {
     phase = .ready
+    failure = nil
+    recovery.succeeded()
+    timer?.set(after: AdapterRecovery.glance)
     applyAdvertisement()
     startSearch()
+  }
+
+  /// The adapter is off, gone, or was reset: what we had set is gone with it.
+  private func lose(_ failure: LinkFailure) {
+    guard phase != .closed else { return }
+    state.forgetPower()
+    giveUp(failure)
+    take(recovery.step(look(), at: loop.now))
+  }
+
+  /// It is there, and does not do what it should: later.
+  private func fail(_ failure: LinkFailure) {
+    guard phase != .closed else { return }
+    recovery.failed(at: loop.now)
+    giveUp(failure)
+    take(recovery.step(look(), at: loop.now))
+  }
+
+  private func giveUp(_ failure: LinkFailure) {
+    self.failure = failure
+    phase = .waiting
+    controller?.close()
+    controller = nil
+    server?.close()
+    server = nil
+    isScanSet = false
+    let gone = sightings.keys.sorted()
+    stopSearch()
+    for node in gone { handler?(.gone(node.peer, node.incarnation)) }
   }
 
   // MARK: telling
@@ -199,7 +260,8 @@ public final class HeadlessDiscovery: Discovery {
       guard server != nil else { return }
       server?.close()
       server = nil
-      setScan(saved.scanEnable)
+      isScanSet = false
+      setScan(state.scanEnable)
       ask(.writeInquiryResponse([])) { _ in }
       return
     }
@@ -212,6 +274,7 @@ public final class HeadlessDiscovery: Discovery {
         server = try RecordServer(record, of: service, kind: .l2cap, adapter: adapter, loop: loop)
       }
       ask(.writeInquiryResponse(try Self.response(record, of: service))) { _ in }
+      failure = nil
       setScan(3)
     } catch let error as LinkFailure {
       failure = error
@@ -221,11 +284,13 @@ public final class HeadlessDiscovery: Discovery {
   }
 
   private func setScan(_ scan: UInt8) {
-    let index = index
+    let index = state.index
     let isTaken = worker.submit(answering: loop) {
       piconet_hci_set_scan(index, scan)
     } then: { [weak self] error in
-      if error != 0 { self?.failure = LinkFailure(listening: SystemError("HCISETSCAN", error), "hci\(index)") }
+      guard let self, phase == .ready else { return }
+      if error != 0 { return fail(LinkFailure(listening: SystemError("HCISETSCAN", error), "hci\(index)")) }
+      isScanSet = scan == 3 && server != nil
     }
     if !isTaken { failure = LinkFailure(.busy, "too much waits for hci\(index)") }
   }
@@ -250,7 +315,7 @@ public final class HeadlessDiscovery: Discovery {
       failure = error
       return
     }
-    let reader = RecordChannelReader(kind: .l2cap, adapter: adapter, scope: scope, loop: loop)
+    let reader = DeviceRecordReader(loop: loop, adapter: adapter, scope: scope)
     self.reader = reader
     let scanner = InquiryScanner(
       service: service, adapter: adapter, controller: controller, reader: reader, loop: loop, options: options,
@@ -274,7 +339,8 @@ public final class HeadlessDiscovery: Discovery {
     case .seen(let record, let device):
       let node = NodeID(peer: record.peer, incarnation: record.incarnation)
       if node.peer == advertisement?.peer, node.incarnation == advertisement?.incarnation { return }
-      let sighting = record.sighting(on: device)
+      let sighting = record.sighting(
+        on: BluetoothPlace(device: device), signalStrength: scanner?.signals[device].map(Int.init))
       guard sightings[node] != sighting else { return }
       sightings[node] = sighting
       handler?(.seen(sighting))

@@ -12,6 +12,9 @@ import PiconetSDP
 final class InquiryScanner {
   private enum State { case idle, starting, running, cancelling }
 
+  /// What a controller says that does not measure.
+  private static let unknownSignal: Int8 = 127
+
   private let loop: EventLoop
   private let controller: HCIController
   private let reader: any ServiceRecordReader
@@ -20,11 +23,13 @@ final class InquiryScanner {
   private let options: HeadlessDiscovery.Options
   private let report: (InquiryTable.Effect) -> Void
   private var table: InquiryTable
+  /// In dBm, as each device was heard last; no more than `InquiryTable.deviceLimit`.
+  private(set) var signals: [BluetoothAddress: Int8] = [:]
   private var state = State.idle
   private var isRadioBusy: Bool
   private var mayInterrupt = true
   private var isClosed = false
-  private var waiting: [(device: BluetoothAddress, psm: UInt16)] = []
+  private var waiting: [(device: BluetoothAddress, psm: UInt16?)] = []
   private var readings: [BluetoothAddress: any DialCancellation] = [:]
   /// Ends the pause between inquiries.
   private var pause: LoopTimer?
@@ -65,7 +70,10 @@ final class InquiryScanner {
   /// An event that answers no command.
   func heard(_ event: HCIEvent) {
     switch event {
-    case .response(let device, _, let data):
+    case .response(let device, let signal, let data):
+      if signal != Self.unknownSignal, signals[device] != nil || signals.count < InquiryTable.deviceLimit {
+        signals[device] = signal
+      }
       perform(table.responded(device, data))
       if !waiting.isEmpty, mayInterrupt { cancelInquiry() }
     case .inquiryComplete where state == .running:

@@ -22,7 +22,8 @@ public final class RecordChannelReader: ServiceRecordReader {
     self.adapter = adapter
   }
 
-  /// The place's number is the channel's PSM; without one it is the fixed one. See `SDPClient` for the limits.
+  /// The place's number is the channel's PSM; without one they are the fixed ones. See `SDPClient` for the limits; a device without
+  /// a record channel fails with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
@@ -35,7 +36,7 @@ public final class RecordChannelReader: ServiceRecordReader {
   public func close() { queue.cancelAll() }
 }
 
-/// One connection to a record channel.
+/// Connections to a device's record channel, one after the other, until one tells a record that counts.
 private final class RecordChannelExchange: RecordExchange {
   private let kind: SocketKind
   private let adapter: BluetoothAddress
@@ -44,6 +45,10 @@ private final class RecordChannelExchange: RecordExchange {
   private var socket: BluetoothSocket?
   private var watch: DescriptorWatch?
   private var isConnected = false
+  /// Where else to ask.
+  private var psms: [UInt16] = []
+  /// What was told so far, none of it for us.
+  private var lists: [AttributeList] = []
 
   init(kind: SocketKind, adapter: BluetoothAddress, loop: EventLoop) {
     self.kind = kind
@@ -55,9 +60,12 @@ private final class RecordChannelExchange: RecordExchange {
 
   func start(_ reading: RecordReading) throws(LinkFailure) {
     self.reading = reading
-    let device = reading.device
     guard kind.isPacket else { throw LinkFailure(.notAvailable, "the record channel is one of L2CAP") }
-    let fixed = kind == .le ? RecordChannel.lePSM : RecordChannel.psm
+    psms = reading.device.port.map { [$0] } ?? RecordChannel.psms(of: kind)
+    try connect(to: psms.removeFirst(), of: reading.device)
+  }
+
+  private func connect(to psm: UInt16, of device: BluetoothPlace) throws(LinkFailure) {
     do {
       let socket = try BluetoothSocket(kind)
       self.socket = socket
@@ -65,11 +73,10 @@ private final class RecordChannelExchange: RecordExchange {
       var settings = SocketSettings()
       settings.incomingMTU = UInt16(RecordChannel.largest)
       try socket.apply(settings)
-      isConnected = try socket.connect(
-        to: SocketEnd(device: device.device, port: device.port ?? fixed, isRandom: device.isRandom))
+      isConnected = try socket.connect(to: SocketEnd(device: device.device, port: psm, isRandom: device.isRandom))
       watch = try loop.watch(socket.descriptor, for: isConnected ? .read : .write, handler: self)
     } catch {
-      throw LinkFailure(record: error, device: device)
+      throw LinkFailure(recordAtOnce: error, device: device)
     }
   }
 
@@ -83,9 +90,7 @@ private final class RecordChannelExchange: RecordExchange {
   func descriptorIsReady(_ readiness: Readiness) {
     guard let socket, let reading else { return close() }
     if !isConnected {
-      if let error = socket.failure {
-        return reading.finish(.failure(LinkFailure(record: error, device: reading.device)))
-      }
+      if let error = socket.failure { return goOn(reading, after: LinkFailure(record: error, device: reading.device)) }
       isConnected = true
       watch?.setInterest(.read)
       return
@@ -94,15 +99,32 @@ private final class RecordChannelExchange: RecordExchange {
     let count = recv(socket.descriptor, &bytes, bytes.count, 0)
     if count < 0 {
       if errno == EAGAIN || errno == EINTR { return }
-      return reading.finish(.failure(LinkFailure(record: SystemError("recv", errno), device: reading.device)))
+      return goOn(reading, after: LinkFailure(record: SystemError("recv", errno), device: reading.device))
     }
     if count == 0 {
-      return reading.finish(.failure(LinkFailure(.reset, "\(reading.device) closed before it told its record")))
+      return goOn(reading, after: LinkFailure(.reset, "\(reading.device) closed before it told its record"))
     }
     do {
-      reading.received(try AttributeList.lists(decoding: Array(bytes.prefix(count))))
+      let told = try AttributeList.lists(decoding: Array(bytes.prefix(count)))
+      if reading.isAnswered(by: told) { return reading.received(told) }
+      lists += told
+      goOn(reading, after: nil)
     } catch {
-      reading.finish(.failure(LinkFailure(.other, "\(reading.device): \(error)")))
+      goOn(reading, after: LinkFailure(.other, "\(reading.device): \(error)"))
     }
+  }
+
+  /// Asks elsewhere on the device, as long as it is there at all.
+  private func goOn(_ reading: RecordReading, after failure: LinkFailure?) {
+    close()
+    if failure == nil || failure?.code == .refused, !psms.isEmpty {
+      do {
+        return try connect(to: psms.removeFirst(), of: reading.device)
+      } catch {
+        return reading.finish(.failure(error))
+      }
+    }
+    if !lists.isEmpty { return reading.received(lists) }
+    reading.finish(.failure(failure ?? LinkFailure(.noService, "\(reading.device) told nothing")))
   }
 }

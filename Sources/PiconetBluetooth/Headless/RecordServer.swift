@@ -19,6 +19,7 @@ public final class RecordServer: DescriptorHandler {
   private var watch: DescriptorWatch?
   private var sdu: [UInt8]
   private var readers: [ObjectIdentifier: RecordServerReader] = [:]
+  private var reached: (() -> Void)?
   /// Ends a pause in accepting.
   private var retry: LoopTimer?
   private static let retryDelay = Duration.seconds(1)
@@ -27,7 +28,7 @@ public final class RecordServer: DescriptorHandler {
   /// - Parameters:
   ///   - kind: l2cap, or le; not rfcomm.
   ///   - adapter: whose address it listens on.
-  ///   - psm: nil: the fixed one, see `RecordChannel`; 0: one that the system chooses.
+  ///   - psm: nil: the first fixed one that is free, see `RecordChannel`; 0: one that the system chooses.
   ///   - timeLimit: how long a reader may keep its place.
   public init(
     _ record: NodeRecord, of service: BluetoothUUID, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil,
@@ -35,12 +36,11 @@ public final class RecordServer: DescriptorHandler {
   ) throws(LinkFailure) {
     let sdu = try Self.sdu(record, of: service)
     guard kind.isPacket else { throw LinkFailure(.notAvailable, "the record channel is one of L2CAP") }
-    let fixed = kind == .le ? RecordChannel.lePSM : RecordChannel.psm
-    socket = try Self.listen(kind, on: SocketEnd(device: adapter, port: psm ?? fixed))
+    socket = try Self.listen(kind, on: adapter, psms: psm.map { [$0] } ?? RecordChannel.psms(of: kind))
     self.sdu = sdu
     self.loop = loop
     self.timeLimit = timeLimit
-    self.psm = socket.localEnd?.port ?? psm ?? fixed
+    self.psm = socket.localEnd?.port ?? psm ?? 0
     do {
       watch = try loop.watch(socket.descriptor, for: .read, handler: self)
     } catch {
@@ -56,6 +56,9 @@ public final class RecordServer: DescriptorHandler {
   public func update(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) {
     sdu = try Self.sdu(record, of: service)
   }
+
+  /// Called on the loop for everybody who has connected.
+  func setReachedHandler(_ handler: @escaping () -> Void) { reached = handler }
 
   /// Closes everything. Idempotent.
   public func close() {
@@ -85,6 +88,7 @@ public final class RecordServer: DescriptorHandler {
         return
       }
       let connection = BluetoothSocket(kind: socket.kind, descriptor: descriptor)
+      reached?()
       // One write is one SDU, and nothing else is ever written: it fits or the reader is not of ours.
       guard readers.count < Self.readerLimit, send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL)) == sdu.count else {
         connection.close()
@@ -101,20 +105,27 @@ public final class RecordServer: DescriptorHandler {
     }
   }
 
-  private static func listen(_ kind: SocketKind, on end: SocketEnd) throws(LinkFailure) -> BluetoothSocket {
-    do throws(SystemError) {
-      let socket = try BluetoothSocket(kind)
+  private static func listen(
+    _ kind: SocketKind, on adapter: BluetoothAddress, psms: [UInt16]
+  ) throws(LinkFailure) -> BluetoothSocket {
+    var failure = LinkFailure(.notAvailable, "the record channel has no number")
+    for psm in psms {
       do throws(SystemError) {
-        try socket.bind(to: end)
-        try socket.listen(backlog: 8)
-        return socket
+        let socket = try BluetoothSocket(kind)
+        do throws(SystemError) {
+          try socket.bind(to: SocketEnd(device: adapter, port: psm))
+          try socket.listen(backlog: 8)
+          return socket
+        } catch {
+          socket.close()
+          throw error
+        }
       } catch {
-        socket.close()
-        throw error
+        failure = LinkFailure(listening: error, "the record channel")
+        if error.number != EADDRINUSE { break }
       }
-    } catch {
-      throw LinkFailure(listening: error, "the record channel")
     }
+    throw failure
   }
 
   private static func sdu(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) -> [UInt8] {

@@ -14,14 +14,25 @@ extension NodeRecord {
   }
 
   /// The sighting of this node.
-  /// - Parameter device: where the record was read.
-  public func sighting(on device: BluetoothAddress) -> Sighting {
+  /// - Parameters:
+  ///   - device: where the record was read; one with a random address is reached over LE alone.
+  ///   - signalStrength: in dBm, where it is known.
+  public func sighting(on device: BluetoothPlace, signalStrength: Int? = nil) -> Sighting {
     let ports: [(TransportKind, UInt16?)] = [
-      (.l2cap, l2capPSM), (.rfcomm, rfcommChannel.map(UInt16.init)), (.le, lePSM),
+      (.l2cap, device.isRandom ? nil : l2capPSM), (.rfcomm, device.isRandom ? nil : rfcommChannel.map(UInt16.init)),
+      (.le, lePSM),
     ]
+    let place = BluetoothPlace(
+      device: device.isRandom ? device.device : adapter ?? device.device, isRandom: device.isRandom)
     let addresses = ports.compactMap { kind, port in
-      port.map { TransportAddress(kind: kind, text: BluetoothPlace(device: adapter ?? device, port: $0).description) }
+      port.map { port in
+        var place = place
+        place.port = port
+        return TransportAddress(kind: kind, text: place.description)
+      }
     }
-    return Sighting(peer: peer, incarnation: incarnation, name: name, info: info, addresses: addresses)
+    return Sighting(
+      peer: peer, incarnation: incarnation, name: name, info: info, addresses: addresses,
+      signalStrength: signalStrength)
   }
 }

@@ -46,9 +46,14 @@ final class RecordReading: DialCancellation {
     }
   }
 
+  /// Whether a record that counts is among these.
+  func isAnswered(by lists: [AttributeList]) -> Bool {
+    !RecordSelection(from: lists, service: service, scope: queue.scope, device: device).records.isEmpty
+  }
+
   /// The device has answered.
   func received(_ lists: [AttributeList]) {
-    let selection = RecordSelection(from: lists, service: service, scope: queue.scope, device: device.device)
+    let selection = RecordSelection(from: lists, service: service, scope: queue.scope, device: device)
     if !selection.records.isEmpty {
       finish(.success(selection.records))
     } else if let reason = selection.passedOver.first {

@@ -22,7 +22,8 @@ public final class SDPClient: ServiceRecordReader {
   }
 
   /// At most eight devices are asked at a time; at most 64 more wait for it, and one beyond fails with `busy`. The place's
-  /// number does not count; a device with a random address, one of LE only, fails with `notAvailable`.
+  /// number does not count; a device with a random address, one of LE only, fails with `notAvailable`, and one on which no server
+  /// answers with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

@@ -31,7 +31,7 @@ final class SDPExchange: RecordExchange {
       throw LinkFailure(.notAvailable, "\(reading.device): SDP is of BR/EDR, and a random address of LE")
     }
     guard let session = piconet_sdp_open(adapter?.rawValue ?? 0, reading.device.device.rawValue) else {
-      throw LinkFailure(record: SystemError("connect", errno), device: reading.device)
+      throw LinkFailure(recordAtOnce: SystemError("connect", errno), device: reading.device)
     }
     self.session = session
     do {
@@ -93,10 +93,17 @@ final class SDPExchange: RecordExchange {
 }
 
 extension LinkFailure {
-  /// What an error of a connection means on which a device is asked for its records: one that refuses the channel has nobody
-  /// there who could answer.
+  /// What an error of a connection means on which a device is asked for its records: `refused` is a device without anybody who
+  /// could answer this way.
   init(record error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(bluetooth: error)
-    self.init(failure.code == .refused ? .noService : failure.code, "\(device): \(failure.detail)")
+    self.init(failure.code, "\(device): \(failure.detail)")
+  }
+
+  /// The same for a call that fails before anything went on air, which the kernel also refuses where the adapter may not do this
+  /// kind of link.
+  init(recordAtOnce error: SystemError, device: BluetoothPlace) {
+    let failure = LinkFailure(record: error, device: device)
+    self.init(failure.code == .refused ? .notAvailable : failure.code, failure.detail)
   }
 }

@@ -26,7 +26,8 @@ extension LinkFailure {
     case ECONNRESET: (.reset, "the device has ended the link")
     // Terminated by the local host: also an adapter that was switched off or pulled out.
     case ECONNABORTED, ENOTCONN, EPIPE, ENETRESET: (.reset, "the link is gone; an adapter was switched off, perhaps")
-    case EMLINK: (.busy, "an adapter has at most 7 active links, and this one or the peer's has them all; end one")
+    case EMLINK:
+      (.connectionLimit, "an adapter has at most 7 active links, and this one or the peer's has them all; end one")
     case EBUSY, EALREADY: (.busy, "there is a connection to this device that begins or ends; try again")
     case EADDRINUSE: (.busy, "another program listens there")
     case EAGAIN, ENOBUFS, ENOMEM: (.busy, "the kernel or the controller is out of memory")

@@ -41,8 +41,8 @@ final class BluetoothDiscovery: Discovery {
     daemon =
       configuration.finder == .headless
       ? nil
-      : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings)) { adapter in
-        SDPClient(loop: loop, adapter: adapter, scope: configuration.scope)
+      : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings)) { adapter, pause in
+        DeviceRecordReader(loop: loop, adapter: adapter, scope: configuration.scope, pause: pause)
       }
     if configuration.finder != .daemon {
       timer = LoopTimer(loop: loop) { [weak self] in self?.lookForDaemon() }
@@ -77,6 +77,9 @@ final class BluetoothDiscovery: Discovery {
   /// A dial to this device failed: its node may have started anew.
   func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
 
+  /// Somebody has connected to this node over LE.
+  func reachedOverLowEnergy() { daemon?.reachedOverLowEnergy() }
+
   // MARK: With and without bluetoothd
 
   private func wantedChanged() {
@@ -94,7 +97,7 @@ final class BluetoothDiscovery: Discovery {
   private func lookForDaemon() {
     if let daemon {
       timer?.set(after: Self.daemonInterval)
-      if daemon.hasDaemon { return endHeadless() }
+      if daemon.hasDaemon { return endHeadless(forDaemon: true) }
     }
     guard headless == nil else { return }
     // Without the adapter or the privilege it is tried again: both may come.
@@ -118,8 +121,8 @@ final class BluetoothDiscovery: Discovery {
     handler?(report)
   }
 
-  private func endHeadless() {
-    headless?.close()
+  private func endHeadless(forDaemon: Bool = false) {
+    if forDaemon { headless?.handOver() } else { headless?.close() }
     headless = nil
     for node in foundHeadless.sorted() { handler?(.gone(node.peer, node.incarnation)) }
     foundHeadless = []

@@ -29,7 +29,11 @@ public final class BluetoothStack {
     transports = closing
     discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
     discoveries = discovery.map { [$0] } ?? []
-    for transport in closing { transport.setDialFailureHandler { [weak discovery] in discovery?.dialFailed($0) } }
+    for transport in closing {
+      transport.setDialFailureHandler { [weak discovery] in discovery?.dialFailed($0) }
+      guard transport.kind == .le else { continue }
+      transport.setAcceptedHandler { [weak discovery] in discovery?.reachedOverLowEnergy() }
+    }
   }
 
   /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours is left.

@@ -2,39 +2,75 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Reads records by SDP from the adapter that the configuration means at the moment: adapters come and go.
+/// Reads records from the adapter that the configuration means at the moment: adapters come and go.
 final class SessionRecordReader: ServiceRecordReader {
   private let loop: EventLoop
-  private let adapter: BluetoothConfiguration.Adapter
-  private let scope: String
-  private var client: (adapter: BluetoothAddress?, client: SDPClient)?
+  private let adapters: AdapterChoice
+  private let makeReader: (BluetoothAddress?) -> any ServiceRecordReader
+  private var known: (adapter: BluetoothAddress?, reader: any ServiceRecordReader)?
 
-  init(loop: EventLoop, adapter: BluetoothConfiguration.Adapter, scope: String) {
-    self.loop = loop
-    self.adapter = adapter
-    self.scope = scope
+  convenience init(loop: EventLoop, adapter: BluetoothConfiguration.Adapter, scope: String) {
+    self.init(loop: loop, adapter: adapter, readAdapters: AdapterTable.read) {
+      DeviceRecordReader(loop: loop, adapter: $0, scope: scope)
+    }
   }
 
+  /// - Parameters:
+  ///   - readAdapters: the kernel's list, or what a test puts in its place.
+  ///   - makeReader: makes what asks from the adapter with this address; nil: whichever the kernel takes for a device.
+  init(
+    loop: EventLoop, adapter: BluetoothConfiguration.Adapter, readAdapters: @escaping AdapterTable.Reading,
+    makeReader: @escaping (BluetoothAddress?) -> any ServiceRecordReader
+  ) {
+    self.loop = loop
+    adapters = AdapterChoice(adapter, read: readAdapters)
+    self.makeReader = makeReader
+  }
+
+  /// Fails with `notAvailable` while the adapter is not there: no other one is asked in its place.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
   ) -> any DialCancellation {
-    current().readRecords(of: service, on: device, completion: completion)
+    do {
+      return try current().readRecords(of: service, on: device, completion: completion)
+    } catch {
+      let reading = SessionReading(completion: completion)
+      let failure = error
+      loop.executeLater { reading.finish(failure) }
+      return reading
+    }
   }
 
-  private func current() -> SDPClient {
-    let address = try? AdapterTable.read().adapter(adapter)?.device
-    // Any adapter is whichever the kernel takes for the device.
-    let wanted = adapter == .any ? nil : address
-    if let client, client.adapter == wanted { return client.client }
-    client?.client.close()
-    let new = SDPClient(loop: loop, adapter: wanted, scope: scope)
-    client = (wanted, new)
-    return new
+  private func current() throws(LinkFailure) -> any ServiceRecordReader {
+    let device = try adapters.presentDevice()
+    let wanted = device == SocketEnd.anyDevice ? nil : device
+    if let known, known.adapter == wanted { return known.reader }
+    close()
+    let reader = makeReader(wanted)
+    known = (wanted, reader)
+    return reader
   }
 
   func close() {
-    client?.client.close()
-    client = nil
+    known?.reader.close()
+    known = nil
+  }
+}
+
+/// A reading that fails without having begun.
+private final class SessionReading: DialCancellation {
+  private var completion: ((Result<[NodeRecord], LinkFailure>) -> Void)?
+  private var isCancelled = false
+
+  init(completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void) { self.completion = completion }
+
+  /// The completion is called by `finish`, which is under way.
+  func cancel() { isCancelled = true }
+
+  func finish(_ failure: LinkFailure) {
+    guard let completion else { return }
+    self.completion = nil
+    completion(.failure(isCancelled ? LinkFailure(.cancelled) : failure))
   }
 }

@@ -226,7 +226,8 @@ extension LinkFailure {
   /// The failure of a dial: the code that says most, and every place with its reason.
   init(_ losses: [DialSequence.Loss]) {
     let byWeight: [Code] = [
-      .tooManyDescriptors, .authentication, .permission, .refused, .reset, .busy, .noService, .timedOut, .hostDown,
+      .tooManyDescriptors, .connectionLimit, .authentication, .permission, .refused, .reset, .busy, .noService,
+      .timedOut, .hostDown,
       .unreachable, .notAvailable,
     ]
     let codes = Set(losses.map(\.failure.code))

@@ -11,6 +11,7 @@ public final class BluetoothTransport: Transport {
   private var listener: BluetoothListener?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
   private var dialFailed: ((BluetoothAddress) -> Void)?
+  private var accepted: (() -> Void)?
   /// Tells of adapters while somebody wants to know; nil where the kernel has no Bluetooth.
   private var monitor: AdapterMonitor?
   private var listeningChanged: (() -> Void)?
@@ -58,6 +59,9 @@ public final class BluetoothTransport: Transport {
   /// Called on the loop with each device that a failed dial has tried in vain: what was known of it may be out of date.
   public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
 
+  /// Called on the loop for everybody who has connected to us, before the link is handed out.
+  public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
+
   private func report(_ addresses: [TransportAddress]) {
     let devices = Set(
       addresses.prefix(environment.configuration.dial.placeLimit).compactMap { BluetoothPlace($0.text)?.device })
@@ -71,7 +75,8 @@ public final class BluetoothTransport: Transport {
     let configuration = environment.configuration
     let socket = try listeningSocket(on: try environment.adapters.listeningDevice())
     listener = try BluetoothListener(socket: socket, loop: loop, configuration: configuration) {
-      [loop, closes = environment.closes] connection in
+      [loop, closes = environment.closes, weak self] connection in
+      self?.accepted?()
       // A link that can't be watched is closed by its own end.
       let link = try? BluetoothLink(socket: connection, loop: loop, configuration: configuration, closes: closes)
       if let link { accepted(link) }

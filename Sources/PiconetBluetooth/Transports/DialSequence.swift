@@ -117,7 +117,7 @@ public struct DialSequence: Sendable {
     let resumes = now + configuration.busyPause
     let retries =
       switch failure.code {
-      case .busy, .reset: configuration.busyRetries
+      case .busy, .connectionLimit, .reset: configuration.busyRetries
       case .refused: configuration.refusedRetries
       default: 0
       }

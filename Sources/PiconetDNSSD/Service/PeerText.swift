@@ -1,7 +1,8 @@
 /// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
 ///
 /// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for
-/// every pair of discovery info, so that no info can pass for one of ours.
+/// every pair of discovery info, so that no info can pass for one of ours. What of a pair's value has no room in its string stands
+/// in another one, `j.KEY`.
 public struct PeerText: Sendable, Hashable {
   /// 32 bytes.
   public var peer: [UInt8]
@@ -24,6 +25,10 @@ public struct PeerText: Sendable, Hashable {
     /// Of all info together: each pair's key, `=` and value.
     public static let info = 400
     public static let pairs = 32
+    /// Of one pair: key, `=` and value.
+    public static let pair = 255
+    /// Of a key: a string must have room for it, for `j.` before it, `=` behind it, and two bytes of rest.
+    public static let key = string - 5
     public static let name = 128
     public static let session = 128
     public static let peer = 32
@@ -34,6 +39,7 @@ public struct PeerText: Sendable, Hashable {
     /// A key is empty, or has `=` or something other than printable ASCII in it (RFC 6763, section 6.4).
     case badKey(String)
     case pairTooLong(String)
+    case keyTooLong(String)
     /// Two keys that differ in case only.
     case doubledKey(String)
     case infoTooLong
@@ -50,8 +56,8 @@ public struct PeerText: Sendable, Hashable {
     for (key, value) in info.sorted(by: { $0.key < $1.key }) {
       if key.isEmpty || !key.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x3D }) { return .badKey(key) }
       let count = key.utf8.count + 1 + value.utf8.count
-      // The pair needs `i.` in front of it.
-      if count + 2 > Limits.string { return .pairTooLong(key) }
+      if count > Limits.pair { return .pairTooLong(key) }
+      if key.utf8.count > Limits.key { return .keyTooLong(key) }
       if !seen.insert(lowered(Array(key.utf8))).inserted { return .doubledKey(key) }
       total += count
     }
@@ -66,9 +72,14 @@ public struct PeerText: Sendable, Hashable {
     var digits = String(incarnation, radix: 16)
     digits = String(repeating: "0", count: 16 - digits.count) + digits
     let id = peer.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    var pairs = ["v=1", "id=" + id, "inc=" + digits, "n=" + InstanceLabel.cut(name, to: Limits.name), "s=" + session]
-    pairs += info.sorted { $0.key < $1.key }.map { "i.\($0.key)=\($0.value)" }
-    return pairs.map { Array($0.utf8) }
+    let pairs = ["v=1", "id=" + id, "inc=" + digits, "n=" + InstanceLabel.cut(name, to: Limits.name), "s=" + session]
+    var strings = pairs.map { Array($0.utf8) }
+    for (key, value) in info.sorted(by: { $0.key < $1.key }) {
+      let whole = Array("i.\(key)=\(value)".utf8)
+      strings.append(Array(whole.prefix(Limits.string)))
+      if whole.count > Limits.string { strings.append(Array("j.\(key)=".utf8) + whole[Limits.string...]) }
+    }
+    return strings
   }
 
   /// Reads a TXT record of anybody. Nil if it is not one of ours: version, id or incarnation is missing or wrong.
@@ -78,9 +89,8 @@ public struct PeerText: Sendable, Hashable {
   /// beyond the limits, or not UTF-8, is left out.
   public init?(strings: [[UInt8]]) {
     var values: [[UInt8]: [UInt8]] = [:]
-    var info: [String: String] = [:]
-    var total = 0
-    for string in strings.prefix(8 + Limits.pairs) where string.count <= Limits.string {
+    var pairs: [(key: ArraySlice<UInt8>, folded: [UInt8], value: [UInt8])] = []
+    for string in strings.prefix(8 + 2 * Limits.pairs) where string.count <= Limits.string {
       let end = string.firstIndex(of: 0x3D) ?? string.endIndex
       let key = Array(string[..<end])
       guard !key.isEmpty, key.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
@@ -88,12 +98,17 @@ public struct PeerText: Sendable, Hashable {
       guard values[folded] == nil else { continue }
       let value = end < string.endIndex ? Array(string[(end + 1)...]) : []
       values[folded] = value
-      if folded.starts(with: [0x69, 0x2E]), key.count > 2, info.count < Limits.pairs,
-        total + string.count - 2 <= Limits.info, let text = String(validating: value, as: UTF8.self)
-      {
-        total += string.count - 2
-        info[String(decoding: key.dropFirst(2), as: UTF8.self)] = text
-      }
+      if folded.starts(with: [0x69, 0x2E]), key.count > 2 { pairs.append((key.dropFirst(2), folded, value)) }
+    }
+    var info: [String: String] = [:]
+    var total = 0
+    for (key, folded, value) in pairs where info.count < Limits.pairs {
+      let whole = value + (values[[0x6A] + folded.dropFirst()] ?? [])
+      let count = key.count + 1 + whole.count
+      guard count <= Limits.pair, total + count <= Limits.info, let text = String(validating: whole, as: UTF8.self)
+      else { continue }
+      total += count
+      info[String(decoding: key, as: UTF8.self)] = text
     }
     let value = { (key: String) in values[Array(key.utf8)] ?? [] }
     guard value("v") == [0x31], let peer = Self.bytes(hexadecimal: value("id")), peer.count == Limits.peer,

@@ -4,9 +4,9 @@ import PiconetWire
 final class Association {
   let id: AssociationID
   let node: NodeID
-  /// The active link.
-  let link: LinkID
-  let peer: ProvenPeer
+  /// The active link; the last one while there is none, under whose number nothing is found any more.
+  var link: LinkID
+  var peer: ProvenPeer
   let begunAt: Instant
   /// The far side's limits.
   let limits: PeerLimits
@@ -14,11 +14,32 @@ final class Association {
   /// How many associations the far side had begun with us when it confirmed this one; nil until then.
   var farBegun: UInt64?
 
+  /// For whoever wants to see.
+  var counts = AssociationCounts()
+
   // Sequence numbers: counts of sequenced frames.
   var sent: UInt64 = 0
   var acknowledged: UInt64 = 0
   var received: UInt64 = 0
   var receivedTold: UInt64 = 0
+  /// What was sent and not acknowledged; nothing where the far side does not resume.
+  var unacknowledged = Unacknowledged()
+  /// Both sides resume: the association outlives its links.
+  let isDurable: Bool
+  /// What is sent again on a new link, before anything new; and what must not overtake it.
+  var backlog = FirstInFirstOut<Bytes>()
+  /// There is no link.
+  var suspension: Suspension?
+  /// Another link is looked for: because there is none, or for a better one.
+  var search: WaySearch?
+  /// Where we have dialled the peer.
+  var dialled: [TransportAddress] = []
+  /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
+  var hasResumed = false
+  /// Bytes of messages and of other bulky frames that came since the last acknowledgement.
+  private var bytesSinceTold = 0
+  /// The next flush tells what has arrived.
+  private(set) var isAcknowledgementDue = false
 
   // Membership.
   var isMember = false
@@ -29,6 +50,10 @@ final class Association {
   /// Since when nobody has been a member or invited.
   var idleSince: Instant
   var leaving: Leaving?
+  /// Who wanted us removed, by what the far side says.
+  var removedBy: NodeID?
+  /// What the far side can do beyond its version.
+  var capabilities: Capabilities = []
 
   // Messages.
   var outbox = Outbox()
@@ -36,11 +61,17 @@ final class Association {
   /// A limit of message credit that the far side is to be told; the last one says all.
   var creditDue: UInt64?
 
+  /// Numbers and counts of unreliable ones.
+  var unreliable = UnreliableTraffic()
+  var streams = StreamTable()
+
   // Transfers: wire numbers to transfers, each way.
   var outgoing: [UInt64: TransferID] = [:]
   var incoming: [UInt64: TransferID] = [:]
-  /// Outgoing transfers in the order of their offers; the first with something to send goes first.
+  /// Outgoing transfers in the order of their offers.
   var outgoingOrder: [TransferID] = []
+  /// Those of them that are being sent.
+  var turns = ChunkTurns()
   var numbers = TransferNumbers()
   /// Offers wait until the link has taken the control frames before them.
   var areOffersHeldBack = false
@@ -48,19 +79,23 @@ final class Association {
   struct Leaving: Sendable {
     var command: CommandID?
     var reason: Reason
+    /// Who wanted it, where the reason is a removal.
+    var by: NodeID?
     var deadline: Instant
     /// The leave frame was sent; the far side closes the link.
     var isTold = false
   }
 
   init(
-    id: AssociationID, node: NodeID, link: LinkID, peer: ProvenPeer, limits: PeerLimits, window: Int, at now: Instant
+    id: AssociationID, node: NodeID, link: LinkID, peer: ProvenPeer, limits: PeerLimits, window: Int,
+    isDurable: Bool = false, at now: Instant
   ) {
     self.id = id
     self.node = node
     self.link = link
     self.peer = peer
     self.limits = limits
+    self.isDurable = isDurable
     begunAt = now
     idleSince = now
     outbox.limit = limits.messageWindow
@@ -72,21 +107,77 @@ final class Association {
     isMember && leaving == nil && message.count <= peer.messageLimit
   }
 
-  /// Received frames are acknowledged with what is sent anyway, once there are some.
+  // MARK: Another link
+
+  /// Goes on upon another link, where the far side has so many of our frames.
+  func resumed(farHas received: UInt64) {
+    acknowledged(upTo: received)
+    for frames in unacknowledged.frames(above: received) {
+      backlog.append(frames)
+      counts.retransmitted.add(frames: 0, bytes: frames.count)
+    }
+    counts.retransmitted.frames += sent - received
+    // What has arrived here was told with the link.
+    receivedTold = self.received
+    bytesSinceTold = 0
+    isAcknowledgementDue = false
+    creditDue = inbox.granted
+    streams.restateCredits()
+    areOffersHeldBack = true
+  }
+
+  // MARK: Sequence numbers
+
+  /// Frames after which the far side is told what has arrived, so that it need not keep them.
+  static let acknowledgedFrames: UInt64 = 64
+  /// The same in bytes of messages and other bulky frames.
+  static let acknowledgedBytes = 64 << 10
+
+  /// Counts sequenced frames that were just written for the link, in this order, and keeps them until they are acknowledged.
+  /// Everything sequenced leaves by this door, or by `SessionEngine.send`, which uses it.
+  /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
+  func appendSequenced(_ frames: Bytes, count: UInt64) {
+    guard count > 0 else { return }
+    sent += count
+    if isDurable { unacknowledged.append(frames, last: sent) }
+  }
+
+  /// Counts a sequenced frame that has arrived.
+  /// - Parameter bulk: its bytes where it is of a kind that may be large.
+  /// - Returns: true if an acknowledgement has just become due: its link is to be flushed.
+  func countReceived(bulk: Int) -> Bool {
+    received += 1
+    bytesSinceTold += bulk
+    guard !isAcknowledgementDue,
+      received - receivedTold >= Self.acknowledgedFrames || bytesSinceTold >= Self.acknowledgedBytes
+    else { return false }
+    isAcknowledgementDue = true
+    return true
+  }
+
+  /// Tells what has arrived, if that is due.
   func acknowledge(into bytes: inout [UInt8]) {
-    guard received - receivedTold >= 64 else { return }
+    guard isAcknowledgementDue else { return }
     FrameEncoder.append(.acknowledge(received: received), to: &bytes)
     receivedTold = received
+    bytesSinceTold = 0
+    isAcknowledgementDue = false
+  }
+
+  /// The far side has all frames up to this number.
+  func acknowledged(upTo number: UInt64) {
+    guard number > acknowledged else { return }
+    acknowledged = number
+    unacknowledged.acknowledge(number)
   }
 
   /// The far side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a member may
   /// send comes rightly, and is nobody's.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
-  /// Counts a message frame and completes its message; nil where it is nobody's.
+  /// Completes a message with its last part; nil where it is nobody's.
   func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes? {
     guard isMember || dropsMemberFrames else { throw InboxBreach.notMember }
-    received += 1
     guard isMember else { return nil }
     return try inbox.message(bytes, messageLimit: messageLimit)
   }

@@ -9,7 +9,8 @@ struct Inbox: Sendable {
   private var used: UInt64 = 0
   /// Cost of all that the application took.
   private var consumed: UInt64 = 0
-  private var granted: UInt64
+  /// What the far side was told that it may send in all.
+  private(set) var granted: UInt64
 
   init(window: UInt64) {
     self.window = window
@@ -51,6 +52,8 @@ struct Inbox: Sendable {
     return limit
   }
 
+  /// What the far side may still send.
+  var credit: UInt64 { granted - min(used, granted) }
   var bufferedCount: Int { fragments.count }
 }
 

@@ -26,9 +26,19 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var smallestTransferWindow = 64 << 10
   /// Bytes that one disk read of an outgoing transfer asks for. Default 256 KiB; two may be under way.
   public var readSize = 256 << 10
+  /// Streams that one peer may have open towards us at once. Default 64.
+  public var streamLimit = 64
+  /// Bytes of one stream that its sender may send ahead of the application. Default 1 MiB.
+  public var streamWindow = 1 << 20
+  /// Bytes that may come of a stream that nobody reads. Default 64 KiB.
+  public var firstStreamWindow = 64 << 10
+  /// Bytes of all streams of one peer that may wait for the application: with many streams each gets its share, at least
+  /// `firstStreamWindow`. Default 4 MiB.
+  public var streamMemory = 4 << 20
   /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
   public var transmitWindow = 256 << 10
-  /// The silence after which a peer is taken for gone. Default 20 s, as GKSession.
+  /// How long an association outlives its links, from when the peer was last heard: silence and the search for another way
+  /// together. 0: it ends with its link. Default 20 s, as GKSession.
   public var disconnectTimeout: Duration = .seconds(20)
   /// From an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
@@ -41,19 +51,52 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var handshakeLimit = 128
   /// Associations at most, members or not. Default 256.
   public var associationLimit = 256
+  /// Whether a member may remove another one from the whole group. Default: any may, as with GKSession.
+  public var allowsRemoval = true
+  /// Whether unreliable messages are delivered even behind newer ones. Default: no.
+  public var deliversLateMessages = false
   /// Peers in the discovery table at most. Default 1024.
   public var sightingLimit = 1024
   /// Transports in order of preference.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm]
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
+  /// Whether an association moves by itself to a transport that is better in the order of `transports`, when one leads to the
+  /// peer. Default true.
+  public var movesBetweenTransports = true
 
   /// No window is larger: sums of them stay far from what an `Int` holds. 1 GiB.
   public static let largestWindow = 1 << 30
 
+  /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left for the search
+  /// for another way; all of it where the far side does not resume. 10 s where an association ends with its link.
+  func silence(isDurable: Bool) -> Duration {
+    if disconnectTimeout == .zero { return .seconds(10) }
+    return isDurable ? disconnectTimeout / 2 : disconnectTimeout
+  }
+
+  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this no message is framed. Room for the message
+  /// window and as much again, and always for what a far side may leave without an acknowledgement, and a frame.
+  public var unacknowledgedLimit: Int {
+    max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
+  }
+
   public init(scope: String, name: String) {
     self.scope = scope
     self.name = name
+  }
+
+  /// Whether an engine takes this disconnect timeout.
+  public static func isDisconnectTimeout(_ timeout: Duration) -> Bool {
+    timeout == .zero || (timeout >= .milliseconds(100) && timeout <= .seconds(86_400))
+  }
+
+  /// What no discovery source tells of as it is.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 
   /// Names the first setting that is out of its limits.
@@ -62,8 +105,9 @@ public struct EngineConfiguration: Sendable, Hashable {
       if !holds { throw InvalidConfiguration(rule: rule) }
     }
     try check((1...WireLimits.scope).contains(scope.utf8.count), "a session id has 1 to \(WireLimits.scope) bytes")
+    try check(!scope.unicodeScalars.contains(where: Self.isControl), "a session id has no control characters")
     try check((1...63).contains(name.utf8.count), "a name has 1 to 63 bytes")
-    try check(!name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, "a name has no control characters")
+    try check(!name.unicodeScalars.contains(where: Self.isControl), "a name has no control characters")
     try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")
     try check((1...(64 << 20)).contains(messageLimit), "the message limit is 1 byte to 64 MiB")
     try check(
@@ -79,11 +123,16 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(smallestTransferWindow > 0, "the smallest transfer window is above zero")
     try check(readSize >= frameLimit, "one read fills at least a frame")
     try check(readSize <= Self.largestWindow, "one read is at most 1 GiB")
+    try check((1...16_384).contains(streamLimit), "a peer may have 1 to 16384 streams open")
+    try check((1...Self.largestWindow).contains(firstStreamWindow), "the first window of a stream is 1 byte to 1 GiB")
+    try check(
+      (firstStreamWindow...Self.largestWindow).contains(streamWindow),
+      "the window of a stream is at least its first window, and at most 1 GiB")
+    try check((1...Self.largestWindow).contains(streamMemory), "the memory for streams is 1 byte to 1 GiB")
     try check(transmitWindow >= 2 * frameLimit, "the transmit window holds at least two frames")
     try check(transmitWindow <= Self.largestWindow, "the transmit window is at most 1 GiB")
     try check(
-      disconnectTimeout >= .milliseconds(100) && disconnectTimeout <= .seconds(86_400),
-      "the disconnect timeout is 100 ms to 24 hours")
+      Self.isDisconnectTimeout(disconnectTimeout), "the disconnect timeout is 0, or 100 ms to 24 hours")
     try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
     try check(handshakeLimit > 0, "at least one link may be in its handshake")
     try check(associationLimit > 0, "there is room for at least one of the associations")

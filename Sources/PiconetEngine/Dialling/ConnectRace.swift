@@ -7,7 +7,7 @@ struct ConnectRace: Sendable {
   let addresses: [TransportAddress]
   private var waiting: [(kind: TransportKind, addresses: [TransportAddress])]
   private(set) var running: [TransportKind] = []
-  private(set) var failures: [(kind: TransportKind, failure: LinkFailure)] = []
+  private(set) var failures: [TransportFailure] = []
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
   /// A transport has failed since the last one was dialled: the next need not wait.
@@ -38,12 +38,17 @@ struct ConnectRace: Sendable {
 
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
-    failures.append((kind, failure))
+    failures.append(TransportFailure(kind, failure))
     isNextDue = true
   }
 
-  /// The failures of all transports, for people.
-  var failureDescription: String {
-    failures.map { "\($0.kind.rawValue): \($0.failure)" }.joined(separator: "; ")
+  /// Time is up: what failed, and those that have not answered.
+  var failuresInTime: [TransportFailure] {
+    failures + running.map { TransportFailure($0, LinkFailure(.timedOut, "no answer in time")) }
+  }
+
+  /// For people.
+  static func describe(_ failures: [TransportFailure]) -> String {
+    failures.map { "\($0)" }.joined(separator: "; ")
   }
 }

@@ -66,6 +66,11 @@ struct DiscoveryTable: Sendable {
     return before == after ? nil : after.map(Change.changed)
   }
 
+  /// Whether this node is not in sight, and another incarnation of its peer is.
+  func seesOnlyOther(than node: NodeID) -> Bool {
+    rows[node] == nil && rows.keys.contains { $0.peer == node.peer }
+  }
+
   /// Name and info are those of the source that saw the peer first; addresses are those of all, transports in order of
   /// preference.
   func summary(of node: NodeID) -> PeerSummary? {
@@ -78,6 +83,8 @@ struct DiscoveryTable: Sendable {
         }
       }
     }
-    return PeerSummary(node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses)
+    return PeerSummary(
+      node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses,
+      signalStrength: row.compactMap(\.sighting.signalStrength).max())
   }
 }

@@ -27,8 +27,12 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
+  /// Nothing more comes, and nobody wanted it so: what was stored may wait for the same offer to come again.
+  case keepStore(TransferID)
   /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued again.
   case messagesTaken(NodeID, byteCount: Int)
+  /// So many bytes left the queue of an outgoing stream: as many may be written again.
+  case streamTaken(StreamID, byteCount: Int)
   case deliver(Event)
   case reply(CommandID, Reply)
   /// `shutDown` is complete: nothing of ours is left.

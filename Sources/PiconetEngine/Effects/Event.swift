@@ -7,12 +7,17 @@ public struct PeerSummary: Sendable, Hashable {
   public var info: [String: String]
   /// Best first.
   public var addresses: [TransportAddress]
+  /// In dBm, by the source that hears it best; nil where nobody tells.
+  public var signalStrength: Int?
 
-  public init(node: NodeID, name: String, info: [String: String], addresses: [TransportAddress]) {
+  public init(
+    node: NodeID, name: String, info: [String: String], addresses: [TransportAddress], signalStrength: Int? = nil
+  ) {
     self.node = node
     self.name = name
     self.info = info
     self.addresses = addresses
+    self.signalStrength = signalStrength
   }
 }
 
@@ -27,9 +32,13 @@ public struct ProvenPeer: Sendable, Hashable {
   public var isKnown: Bool
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int
+  /// The longest unreliable message in bytes that both sides take: it goes in one frame.
+  public var unreliableLimit: Int
 
+  /// - Parameter unreliableLimit: nil: as long as reliable ones.
   public init(
-    node: NodeID, name: String, traits: LinkTraits, code: String, isKnown: Bool, messageLimit: Int
+    node: NodeID, name: String, traits: LinkTraits, code: String, isKnown: Bool, messageLimit: Int,
+    unreliableLimit: Int? = nil
   ) {
     self.node = node
     self.name = name
@@ -37,6 +46,7 @@ public struct ProvenPeer: Sendable, Hashable {
     self.code = code
     self.isKnown = isKnown
     self.messageLimit = messageLimit
+    self.unreliableLimit = unreliableLimit ?? messageLimit
   }
 }
 
@@ -56,12 +66,29 @@ public enum Event: Sendable, Hashable {
   /// The peer is a member of the session now.
   case connected(ProvenPeer)
   case disconnected(NodeID, Ending)
+  /// The member's link is gone, for this reason; the association lives on, and both sides look for another.
+  case suspended(NodeID, Ending)
+  /// The member is reached over another link than before: after a suspension, or because the association has moved.
+  case resumed(NodeID, LinkTraits)
   case messagesReceived(NodeID, [Bytes], DeliveryMode)
+  /// A peer stands with us as follows now; told after what brought it about. See `PeerCondition.mayFollow` for the order.
+  case stateChanged(NodeID, name: String, PeerCondition)
+  /// A member opens a stream to us: its bytes come as far as `firstStreamWindow`, and further as `streamConsumed` tells that they
+  /// were read.
+  case streamOpened(StreamID, from: NodeID, name: String)
+  case streamReceived(StreamID, Bytes)
+  /// An incoming stream ended, also when we have cancelled it ourselves; told once, but that `cancelled` may follow `finished` where the
+  /// sender gives up a stream that was not read to its end.
+  case streamEnded(StreamID, StreamEnd)
+  /// An outgoing stream takes nothing more: given up, by either side, or its association is over.
+  case streamStopped(StreamID, Ending)
   case offerReceived(TransferID, from: NodeID, ResourceOffer)
   /// The far side has stored this much of an outgoing transfer.
   case transferProgressed(TransferID, stored: UInt64)
   /// An outgoing offer was accepted; `offset` bytes are there already.
   case transferAccepted(TransferID, offset: UInt64)
+  /// The far side lets a transfer rest, or go on; each change is told.
+  case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.
   case transferEnded(TransferID, Ending?)
 }

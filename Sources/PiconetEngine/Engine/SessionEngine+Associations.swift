@@ -7,13 +7,22 @@ extension SessionEngine {
   mutating func ready(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links[id], let far = link.node, let hello = link.hello, node < far else { return }
     if let former = associations[far] {
+      if goesOn(former, on: link, hello) {
+        resume(former, on: link, now, &effects)
+        return
+      }
+      if waits(link, beside: former, now) { return }
       // A hello that counts this association but does not hold it came from a node that has lost it. One that does not even
       // count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
       guard hello.held?.id != former.id, let counted = former.farBegun, hello.associationsBegun >= counted else {
         refuse(id, .duplicateLink, "", now, &effects)
         return
       }
-      end(former.link, Ending(.linkFailed, .link, "the other side lost the connection"), now, &effects)
+      end(association: far, Self.lostThere, now, &effects)
+    }
+    if link.searchedFor != nil {
+      refuse(id, .noSuchAssociation, "", now, &effects)
+      return
     }
     guard makeRoomForAssociation(now, &effects) else {
       refuse(id, .full, "\(configuration.associationLimit) associations", now, &effects)
@@ -33,12 +42,19 @@ extension SessionEngine {
       breach(id, .protocolBroken, "associate from the node with the larger id", now, &effects)
       return
     }
+    if let former = associations[far], former.id == association {
+      takeOver(former, received, on: link, now, &effects)
+      return
+    }
     guard received == 0 else {
       refuse(id, .noSuchAssociation, "", now, &effects)
       return
     }
-    if let former = associations[far] {
-      end(former.link, Ending(.linkFailed, .link, "the other side lost the connection"), now, &effects)
+    end(association: far, Self.lostThere, now, &effects)
+    if link.searchedFor != nil {
+      // We had nothing else to say to it.
+      refuse(id, .noSuchAssociation, "", now, &effects)
+      return
     }
     guard makeRoomForAssociation(now, &effects) else {
       refuse(id, .full, "\(configuration.associationLimit) associations", now, &effects)
@@ -57,7 +73,7 @@ extension SessionEngine {
         ($0.idleSince, $0.node) < ($1.idleSince, $1.node)
       })
     else { return false }
-    end(idle.link, Ending(.idle, .us, "too many associations"), now, &effects)
+    end(association: idle.node, Ending(.idle, .us, "too many associations"), now, &effects)
     return true
   }
 
@@ -72,20 +88,29 @@ extension SessionEngine {
   ) {
     guard let ready = links[link], let far = ready.node, let hello = ready.hello else { return }
     begun.increment(far.peer)
-    links[link]?.phase = .active
+    ready.phase = .active
     timesChanged = true
     let limit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
     let peer = ProvenPeer(
       node: far, name: hello.name, traits: ready.opening.traits, code: ready.code,
-      isKnown: ready.judgement == .known, messageLimit: limit)
+      isKnown: ready.judgement == .known, messageLimit: limit,
+      unreliableLimit: min(
+        limit, configuration.frameLimit - Self.unreliableNumberCount,
+        Int(clamping: hello.limits.frame) - Self.unreliableNumberCount))
     // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into them.
     var limits = hello.limits
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     let association = Association(
       id: id, node: far, link: link, peer: peer, limits: limits, window: messageWindow(on: ready.opening.traits),
-      at: now)
+      isDurable: hello.capabilities.contains(.resume), at: now)
+    association.capabilities = hello.capabilities
+    association.streams.isSupported = hello.capabilities.contains(.streams)
+    association.streams.limit = hello.limits.streams
+    association.streams.outgoingWindow = hello.limits.streamWindow
+    association.streams.incomingWindow = UInt64(firstStreamWindow(on: ready.opening.traits))
     associations[far] = association
     ready.association = association
+    association.dialled = addressesDialled(for: ready)
     associationBegan(far, now, &effects)
   }
 
@@ -96,39 +121,48 @@ extension SessionEngine {
   ) -> Bool {
     switch frame {
     case .fragment(let bytes): fragmentCame(bytes, from: far, on: id, now, &effects)
-    case .unreliableMessage(let bytes):
-      guard associations[far]?.isMember == true else {
-        if associations[far]?.dropsMemberFrames == true { return true }
-        breach(id, .protocolBroken, "a message before the invitation was accepted", now, &effects)
-        return true
-      }
-      deliver(.messagesReceived(far, [bytes], .unreliable), &effects)
+    case .unreliableMessage(let number, let bytes): unreliableCame(number, bytes, from: far, on: id, now, &effects)
     case .acknowledge(let received):
       guard let association = associations[far], received <= association.sent else {
         breach(id, .protocolBroken, "acknowledges frames that were not sent", now, &effects)
         return true
       }
-      associations[far]?.acknowledged = max(association.acknowledged, received)
+      association.acknowledged(upTo: received)
+      // Messages may have waited for the room.
+      if !association.outbox.isEmpty || association.streams.hasTurns { dirty.insert(id) }
     case .messageCredit(let limit):
       if let current = associations[far]?.outbox.limit { associations[far]?.outbox.limit = max(current, limit) }
       dirty.insert(id)
-    case .associated(_, let count): associations[far]?.farBegun = count
+    case .associated(_, let count):
+      // In answer to a new association. That to a resumed one comes before the link is active.
+      guard node < far, associations[far]?.farBegun == nil else {
+        breach(id, .protocolBroken, "associated twice, or without an associate", now, &effects)
+        return true
+      }
+      associations[far]?.farBegun = count
     case .invite(let timeout, let context): inviteCame(timeout, context, from: far, on: id, now, &effects)
     case .accept: acceptCame(from: far, on: id, now, &effects)
     case .decline(let reason, let detail): declineCame(reason, detail, from: far, on: id, now, &effects)
     case .withdraw(let reason): withdrawCame(reason, from: far, now, &effects)
+    case .removeMember(let subject, _): removeMemberCame(subject, from: far, on: id, now, &effects)
+    case .removed(let member): removedCame(member, from: far, on: id, now, &effects)
     case .leave(let reason, let detail): leaveCame(reason, detail, from: far, on: id, now, &effects)
-    case .chunk, .position, .transferCredit, .end, .offer, .acceptOffer, .declineOffer, .stored, .abandon, .refuse:
+    case .chunk, .position, .transferCredit, .end, .offer, .acceptOffer, .declineOffer, .stored, .abandon, .refuse,
+      .senderPaused, .receiverPaused:
       handleTransferFrame(frame, from: far, on: id, now, &effects)
+    case .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
+      handleStreamFrame(frame, from: far, on: id, now, &effects)
     default: return false
     }
     return true
   }
 
-  /// A whole message, or the last fragment of one. It counts itself.
+  /// A whole message, or the last fragment of one.
   mutating func messageCame(
     _ bytes: Bytes, to association: Association, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
+    association.counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
+    if association.countReceived(bulk: bytes.count) { dirty.insert(id) }
     do throws(InboxBreach) {
       guard let message = try association.take(bytes, messageLimit: configuration.messageLimit) else { return }
       if arrived?.node == association.node {
@@ -172,19 +206,25 @@ extension SessionEngine {
   ) {
     let isOurs = associations[far]?.leaving?.isTold == true
     effects.append(.closeLink(id, flush: true))
-    forget(id, Ending(reason, isOurs ? .nobody : .peer, detail), now, &effects)
+    let by = reason == .removed ? associations[far]?.removedBy ?? far : nil
+    forget(id, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), now, &effects)
   }
 
   /// Ends all that the association carried. Its link is closed by the caller.
   mutating func endAssociation(_ far: NodeID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations.removeValue(forKey: far) else { return }
+    endSearch(association, &effects)
+    timesChanged = true
     var ending = ending
+    // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
+    if ending.reason == .removed, ending.by == nil { ending.by = ending.blame == .peer ? far : node }
     // Whoever has said goodbye is not told of a failed link: the far side's closing is what it waited for.
-    if let leaving = association.leaving, leaving.isTold { ending = Ending(leaving.reason, .nobody) }
+    if let leaving = association.leaving, leaving.isTold { ending = Ending(leaving.reason, .nobody, by: leaving.by) }
     for transfer in association.outgoing.values.sorted() + association.outgoingOrder {
       drop(outgoing: transfer, ending, &effects)
     }
     for transfer in association.incoming.values.sorted() { drop(incoming: transfer, ending, &effects) }
+    dropStreams(of: association, ending, &effects)
     if association.invitationExpires != nil { deliver(.invitationEnded(far, ending), &effects) }
     if association.isMember { deliver(.disconnected(far, ending), &effects) }
     attemptsLostAssociation(far, unanswered: association.unanswered.compactMap { $0 }, ending, &effects)

@@ -7,9 +7,16 @@ extension SessionEngine {
       effects.append(.closeLink(id, flush: false))
       return
     }
-    if let dial = opening.dial, !claim(dial, link: id, opening, now, &effects) { return }
-    makeRoomForHandshake(now, &effects)
     let link = Link(id: id, opening: opening, at: now, frameLimit: configuration.frameLimit)
+    if let dial = opening.dial {
+      if let (far, _) = searchDials[dial] {
+        guard claim(dial, for: far, link: id, opening, now, &effects) else { return }
+        link.searchedFor = far
+      } else if !claim(dial, link: id, opening, now, &effects) {
+        return
+      }
+    }
+    makeRoomForHandshake(now, &effects)
     links[id] = link
     timesChanged = true
     if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
@@ -29,14 +36,17 @@ extension SessionEngine {
     guard let link = links[id] else { return }
     // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
     let held = associations.values.filter { association in
-      link.node.map { $0 == association.node } ?? (association.node.peer == link.opening.peer)
+      guard association.isDurable else { return false }
+      return (link.node ?? link.searchedFor).map { $0 == association.node }
+        ?? (association.node.peer == link.opening.peer)
     }
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
-      limits: ownLimits(on: link.opening.traits),
+      capabilities: [.resume, .removal, .streams], limits: ownLimits(on: link.opening.traits),
       associationsBegun: begun[link.opening.peer],
       held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil, code: code)
-    links[id]?.queue(.hello(hello))
+    link.begunTold = hello.associationsBegun
+    link.queue(.hello(hello))
     dirty.insert(id)
   }
 
@@ -44,6 +54,7 @@ extension SessionEngine {
     guard let link = links[id] else { return }
     link.lastReceived = now
     link.pingedAt = nil
+    link.association?.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
     link.decoder.push(bytes)
     decode(link, now, &effects)
   }
@@ -76,18 +87,21 @@ extension SessionEngine {
       breach(id, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", now, &effects)
       return
     }
+    link.association?.counts.received.count(frame)
     if link.phase == .active, let node = link.node {
-      if frame.isSequenced { associations[node]?.received += 1 }
+      if frame.isSequenced, link.association?.countReceived(bulk: frame.bulkCount) == true { dirty.insert(id) }
       if handleAssociationFrame(frame, from: node, on: id, now, &effects) { return }
     }
     switch frame {
     case .hello(let hello): helloCame(hello, on: id, now, &effects)
     case .codeReveal(let nonce): revealCame(nonce, on: id, &effects)
     case .associate(let association, let received): associateCame(association, received, on: id, now, &effects)
+    case .associated(let received, let begun): resumeConfirmed(received, begun, on: id, now, &effects)
     case .close(let reason, let detail): closeCame(reason, detail, on: id, now, &effects)
     case .ping(let token):
       links[id]?.queue(.pong(token))
       dirty.insert(id)
+    case .pong(let token): pongCame(token, on: link, now, &effects)
     default: break
     }
   }
@@ -109,6 +123,11 @@ extension SessionEngine {
     }
     links[id]?.node = far
     links[id]?.hello = hello
+    if let wanted = link.searchedFor, wanted != far {
+      otherAnswered(wanted, on: link, now, &effects)
+      refuse(id, .duplicateLink, "the node that was looked for is not here", now, &effects)
+      return
+    }
     switch (link.isDialler, hello.code) {
     case (true, .nonce(let nonce)):
       links[id]?.queue(.codeReveal(nonce: link.opening.nonce))
@@ -147,6 +166,8 @@ extension SessionEngine {
     guard let link = links[id], link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail, let told) = judgement {
       end(id, Ending(reason, .peer, detail), told: told, now, &effects)
+      // Whoever is not let in any more has no association either.
+      if let far = link.node { end(association: far, Ending(reason, .peer, detail), told: told, now, &effects) }
       return
     }
     links[id]?.judgement = judgement
@@ -162,10 +183,24 @@ extension SessionEngine {
       switch reason {
       case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
       case .duplicateLink: .nobody
+      case .timedOut, .linkFailed: .link
       default: .peer
       }
     effects.append(.closeLink(id, flush: false))
-    forget(id, Ending(reason, blame, detail), now, &effects)
+    let link = links[id]
+    let ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
+    forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), now, &effects)
+    // The far side has no association with us any more, or does not want one: no other link will bring it back.
+    if let far = link?.node ?? link?.searchedFor, associations[far]?.suspension != nil,
+      reason == .noSuchAssociation || reason == .identity
+    {
+      end(association: far, ending, now, &effects)
+    }
+  }
+
+  /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association ends, too.
+  static func endsOnlyLink(_ reason: Reason) -> Bool {
+    reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
   }
 
   mutating func closed(_ id: LinkID, _ end: LinkEnd, _ now: Instant, _ effects: inout [Effect]) {
@@ -176,7 +211,7 @@ extension SessionEngine {
       case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
       case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
       }
-    forget(id, ending, now, &effects)
+    forget(id, ending, isOnlyLink: true, now, &effects)
   }
 
   /// We end the link in good order and tell the far side why; nobody broke a rule.
@@ -195,24 +230,38 @@ extension SessionEngine {
   }
 
   /// Tells the far side the reason, closes the link and forgets it.
-  /// - Parameter told: what the far side is told instead of the ending's own words.
+  /// - Parameters:
+  ///   - told: what the far side is told instead of the ending's own words.
+  ///   - isOnlyLink: an association on it goes on without it.
   mutating func end(
-    _ id: LinkID, _ ending: Ending, told: String? = nil, _ now: Instant, _ effects: inout [Effect]
+    _ id: LinkID, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ now: Instant,
+    _ effects: inout [Effect]
   ) {
     guard links[id] != nil else { return }
     links[id]?.queue(.close(ending.reason, detail: told ?? ending.detail))
     handOver(id, now, &effects)
     effects.append(.closeLink(id, flush: true))
-    forget(id, ending, now, &effects)
+    forget(id, ending, isOnlyLink: isOnlyLink, now, &effects)
   }
 
   /// Forgets the link and ends what lived by it.
-  mutating func forget(_ id: LinkID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+  /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
+  mutating func forget(
+    _ id: LinkID, _ ending: Ending, isOnlyLink: Bool = false, _ now: Instant, _ effects: inout [Effect]
+  ) {
     guard let link = links.removeValue(forKey: id) else { return }
     link.isForgotten = true
     link.association = nil
     dirty.remove(id)
-    if let far = link.node, associations[far]?.link == id { endAssociation(far, ending, now, &effects) }
+    if let far = link.node, let association = associations[far], association.link == id {
+      if isOnlyLink, outlives(association, ending) {
+        suspend(association, on: link, ending, now, &effects)
+      } else {
+        endAssociation(far, ending, now, &effects)
+      }
+    }
+    searchLinkEnded(link, now)
+    pingsLostLink(link, ending, &effects)
     linkEnded(id, node: link.node, ending, now, &effects)
   }
 
@@ -226,8 +275,9 @@ extension SessionEngine {
   }
 
   mutating func transmitted(_ count: Int, on id: LinkID) {
-    guard let outstanding = links[id]?.outstanding else { return }
-    links[id]?.outstanding = max(0, outstanding - count)
+    guard let link = links[id] else { return }
+    link.outstanding = max(0, link.outstanding - count)
+    link.association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
     dirty.insert(id)
   }
 }

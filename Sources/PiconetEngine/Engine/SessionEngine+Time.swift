@@ -12,11 +12,15 @@ extension SessionEngine {
       consider(attempt.deadline)
       if attempt.phase == .dialling { consider(attempt.race.nextDeadline) }
     }
-    for link in links.values { consider(link.nextDeadline(configuration)) }
+    for link in links.values {
+      consider(link.nextDeadline(configuration))
+      consider(link.pings.deadline)
+    }
     for association in associations.values {
       consider(association.invitationExpires)
       consider(association.leaving?.deadline)
       if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
+      consider(suspensionDeadline(of: association))
     }
     return next
   }
@@ -24,23 +28,31 @@ extension SessionEngine {
   mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
     timesChanged = true
     attemptDeadlines(now, &effects)
+    pingDeadlines(now, &effects)
     for id in links.keys.sorted() { linkDeadline(id, now, &effects) }
-    for far in associations.keys.sorted() { associationDeadline(far, now, &effects) }
+    for far in associations.keys.sorted() {
+      associationDeadline(far, now, &effects)
+      suspensionDeadline(far, now, &effects)
+    }
   }
 
   private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links[id] else { return }
     guard link.phase == .active else {
       if link.openedAt + configuration.handshakeTimeout <= now {
-        end(id, Ending(.timedOut, .peer, "the handshake was not completed in time"), now, &effects)
+        end(
+          id, Ending(.timedOut, .peer, "the handshake was not completed in time"), isOnlyLink: true, now, &effects)
+      } else if let probe = link.probe, probe.ends <= now {
+        probeEnded(link, now, &effects)
       }
       return
     }
-    if link.lastReceived + configuration.disconnectTimeout <= now {
-      let seconds = configuration.disconnectTimeout.wholeNanoseconds / 1_000_000_000
-      end(id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), now, &effects)
+    if link.lastReceived + link.patience(configuration) <= now {
+      let seconds = link.patience(configuration).wholeNanoseconds / 1_000_000_000
+      end(
+        id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, now, &effects)
     } else if link.nextPing(configuration) <= now {
-      links[id]?.queue(.ping(now.nanoseconds & VariableInteger.max))
+      link.queue(.ping(link.pings.begin(nil, at: now)))
       links[id]?.pingedAt = now
       // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.
       links[id]?.lastSent = now
@@ -51,7 +63,9 @@ extension SessionEngine {
   private mutating func associationDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far] else { return }
     if let leaving = association.leaving {
-      if leaving.deadline <= now { end(association.link, Ending(leaving.reason, .us), now, &effects) }
+      if leaving.deadline <= now {
+        end(association: far, Ending(leaving.reason, .us, by: leaving.by), now, &effects)
+      }
       return
     }
     if let expires = association.invitationExpires, expires <= now {
@@ -60,7 +74,7 @@ extension SessionEngine {
       idleFrom(now, far)
       deliver(.invitationEnded(far, Ending(.timedOut, .us, "nobody answered in time")), &effects)
     } else if isUnused(association), association.idleSince + configuration.idleTimeout <= now {
-      end(association.link, Ending(.idle, .nobody), now, &effects)
+      end(association: far, Ending(.idle, .nobody), now, &effects)
     }
   }
 
@@ -72,6 +86,14 @@ extension SessionEngine {
     for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), now, &effects) }
     for dial in dials.keys.sorted() { effects.append(.cancelDial(dial)) }
     dials = [:]
+    for far in associations.keys.sorted() {
+      guard let association = associations[far] else { continue }
+      if association.suspension != nil || links[association.link]?.phase == .resuming {
+        end(association: far, Ending(.shuttingDown, .us), now, &effects)
+      } else {
+        endSearch(association, &effects)
+      }
+    }
     for id in links.keys.sorted() where links[id]?.phase != .active {
       end(id, Ending(.shuttingDown, .us), now, &effects)
     }
@@ -79,11 +101,13 @@ extension SessionEngine {
       guard let association = associations[far] else { continue }
       if association.leaving != nil { continue }
       if !association.isMember {
-        end(association.link, Ending(.shuttingDown, .us), now, &effects)
+        end(association: far, Ending(.shuttingDown, .us), now, &effects)
         continue
       }
       for transfer in association.outgoingOrder { abandon(transfer, Ending(.shuttingDown, .us), &effects) }
       refuseIncoming(of: far, Ending(.shuttingDown, .us), &effects)
+      resetStreams(of: association, Ending(.shuttingDown, .us), &effects)
+      stopStreams(of: association, Ending(.shuttingDown, .us), &effects)
       associations[far]?.leaving = Association.Leaving(
         command: nil, reason: .shuttingDown, deadline: now + configuration.leaveTimeout)
       dirty.insert(association.link)
@@ -100,11 +124,14 @@ extension SessionEngine {
   /// What the engine holds: after `shutDown` all is zero.
   public var census: EngineCensus {
     EngineCensus(
-      links: links.count, dials: dials.count, associations: associations.count,
+      links: links.count, dials: dials.count + searchDials.count, associations: associations.count,
       members: associations.values.count { $0.isMember }, transfersIncoming: incoming.count,
-      transfersOutgoing: outgoing.count, attempts: attempts.count, sightings: discovery.count,
-      queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost }
-        + links.values.reduce(0) { $0 + $1.control.count })
+      transfersOutgoing: outgoing.count,
+      streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
+      attempts: attempts.count, sightings: discovery.count,
+      queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
+        + links.values.reduce(0) { $0 + $1.control.count },
+      keptBytes: associations.values.reduce(0) { $0 + $1.unacknowledged.byteCount })
   }
 }
 
@@ -116,7 +143,11 @@ public struct EngineCensus: Sendable, Hashable {
   public var members: Int
   public var transfersIncoming: Int
   public var transfersOutgoing: Int
+  /// Open streams, both ways.
+  public var streams: Int
   public var attempts: Int
   public var sightings: Int
   public var queuedBytes: Int
+  /// What was sent and not acknowledged.
+  public var keptBytes: Int
 }

@@ -1,15 +1,16 @@
 import PiconetWire
 
-/// Frames on their way out: control before messages before bulk, never more than the window with the driver.
+/// Frames on their way out: control before messages before streams before bulk, never more than the window with the driver.
 extension SessionEngine {
   mutating func transmit(on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = links[id] else { return }
     // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
     // ever more of them.
     var room = transmitWindow(of: link) - link.outstanding
-    guard room > 0 else { return }
+    guard room > 0 else { return transmitUnreliable(on: link, now, &effects) }
     var bytes: [UInt8] = []
     swap(&bytes, &link.control)
+    if link.unreliableCount > 0 { bytes += link.takeUnreliable() }
     room -= bytes.count
     let association = link.association
 
@@ -18,15 +19,16 @@ extension SessionEngine {
         association.creditDue = nil
         FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
       }
-      if room > 0, !association.outbox.isEmpty {
-        let before = bytes.count
-        bytes.reserveCapacity(min(room, association.outbox.queuedCost) + before)
-        let framed = association.outbox.frame(into: &bytes, room: room, frameLimit: association.frameLimit)
-        association.sent += framed.frames
-        room -= bytes.count - before
-        if framed.cost > 0 { effects.append(.messagesTaken(association.node, byteCount: framed.cost)) }
-      }
+      association.streams.appendCredits(into: &bytes)
+      if !association.backlog.isEmpty { room -= transmitBacklog(of: association, into: &bytes, room: room) }
+      let sequenced =
+        association.backlog.isEmpty
+        ? transmitLanes(of: association, on: link, room: room, into: &bytes, &effects)
+        : (range: bytes.count..<bytes.count, frames: 0)
+      room -= sequenced.range.count
       association.acknowledge(into: &bytes)
+      // Only now: a slice that is held while its array grows has the array copied.
+      association.appendSequenced(bytes[sequenced.range], count: sequenced.frames)
     }
     if !bytes.isEmpty {
       link.outstanding += bytes.count
@@ -34,12 +36,57 @@ extension SessionEngine {
       effects.append(.transmit(id, bytes[...]))
     }
     if let association {
+      guard association.backlog.isEmpty else { return }
       if association.areOffersHeldBack { sendOffers(to: association.node) }
-      if room > 0, !association.outgoingOrder.isEmpty {
-        transmitChunks(of: association, on: link, room: room, now, &effects)
+      let bulkRoom = min(room, bulkWindow(of: link) - link.outstanding)
+      if bulkRoom > 0, association.turns.count > 0 {
+        transmitChunks(of: association, on: link, room: bulkRoom, now, &effects)
       }
       leaveWhenSent(association, on: link, now, &effects)
     }
+  }
+
+  /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
+  /// - Returns: how many bytes that were.
+  private func transmitBacklog(of association: Association, into bytes: inout [UInt8], room: Int) -> Int {
+    let before = bytes.count
+    while let frames = association.backlog.first, bytes.count - before < room {
+      let part = FrameCut.prefix(of: frames, upTo: room - (bytes.count - before))
+      bytes.append(contentsOf: part)
+      if part.count == frames.count {
+        _ = association.backlog.popFirst()
+      } else {
+        association.backlog.replaceFirst(frames.dropFirst(part.count))
+      }
+    }
+    return bytes.count - before
+  }
+
+  /// Messages, and streams behind them.
+  /// - Returns: where their frames are, and how many.
+  private func transmitLanes(
+    of association: Association, on link: Link, room: Int, into bytes: inout [UInt8], _ effects: inout [Effect]
+  ) -> (range: Range<Int>, frames: UInt64) {
+    let start = bytes.count
+    var frames: UInt64 = 0
+    let room = min(room, configuration.unacknowledgedLimit - association.unacknowledged.byteCount)
+    if room > 0, !association.outbox.isEmpty {
+      bytes.reserveCapacity(min(room, association.outbox.queuedCost) + start)
+      let framed = association.outbox.frame(into: &bytes, room: room, frameLimit: association.frameLimit)
+      association.counts.sent.messages.add(frames: framed.frames, bytes: bytes.count - start)
+      if framed.cost > 0 { effects.append(.messagesTaken(association.node, byteCount: framed.cost)) }
+      frames = framed.frames
+    }
+    let left = min(room, bulkWindow(of: link) - link.outstanding) - (bytes.count - start)
+    if left > 0, association.streams.hasTurns {
+      let before = bytes.count
+      let framed = association.streams.frame(
+        into: &bytes, room: left, frameLimit: min(association.frameLimit, link.bulkFrameLimit))
+      association.counts.sent.streams.add(frames: framed.frames, bytes: bytes.count - before)
+      for (stream, count) in framed.taken { effects.append(.streamTaken(stream, byteCount: count)) }
+      frames += framed.frames
+    }
+    return (start..<bytes.count, frames)
   }
 
   /// The most bytes that may be with the driver and not yet with the kernel, but for one frame that is longer.
@@ -47,54 +94,15 @@ extension SessionEngine {
     min(configuration.transmitWindow, link.opening.traits.transmitWindow ?? .max)
   }
 
-  /// Chunks of the first transfer that has some; the next one's turn comes when it has none.
-  private mutating func transmitChunks(
-    of association: Association, on link: Link, room: Int, _ now: Instant, _ effects: inout [Effect]
-  ) {
-    let frameLimit = association.frameLimit
-    let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
-    var room = room
-    for transfer in association.outgoingOrder {
-      while room > 0, let block = outgoing[transfer]?.blocks.first {
-        // Cut between frames, so that a message never waits for more than what is under way.
-        let whole = max(1, room / frameCount) * frameCount
-        let isWhole = block.frames.count <= whole
-        let frames = isWhole ? block.frames : block.frames.prefix(whole)
-        if isWhole {
-          _ = outgoing[transfer]?.blocks.popFirst()
-          outgoing[transfer]?.transmitted += UInt64(block.payloadCount)
-        } else {
-          let header = FrameEncoder.chunkHeaderCount(
-            transfer: outgoing[transfer]?.number ?? 0,
-            payloadCount: frameLimit - VariableInteger.byteCount(of: outgoing[transfer]?.number ?? 0))
-          let payload = whole / frameCount * (frameCount - header)
-          outgoing[transfer]?.transmitted += UInt64(payload)
-          outgoing[transfer]?.blocks.replaceFirst(
-            OutgoingTransfer.Block(
-              frames: block.frames.dropFirst(whole), payloadCount: block.payloadCount - payload))
-        }
-        room -= frames.count
-        link.outstanding += frames.count
-        link.lastSent = now
-        effects.append(.transmit(link.id, frames))
-      }
-      finish(transfer, on: link, &effects)
-      read(transfer, &effects)
-      if room <= 0 { return }
-    }
+  /// The same for bulk, which goes behind everything else: no more than the path carries before anybody notices.
+  func bulkWindow(of link: Link) -> Int {
+    min(transmitWindow(of: link), link.bulkPace?.room ?? .max)
   }
 
-  /// The end of a transfer goes right behind its last chunk.
-  private mutating func finish(_ id: TransferID, on link: Link, _ effects: inout [Effect]) {
-    guard let transfer = outgoing[id], transfer.phase == .sending, let digest = transfer.digest,
-      let number = transfer.number, transfer.blocks.isEmpty
-    else { return }
-    outgoing[id]?.phase = .ended
-    var bytes: [UInt8] = []
-    FrameEncoder.append(.end(transfer: number, size: transfer.offer.size, digest), to: &bytes)
-    link.outstanding += bytes.count
-    effects.append(.closeSource(id))
-    effects.append(.transmit(link.id, bytes[...]))
+  mutating func paced(_ id: LinkID, _ pace: BulkPace) {
+    guard let link = links[id] else { return }
+    link.bulkPace = pace
+    dirty.insert(id)
   }
 
   // MARK: Messages
@@ -111,10 +119,7 @@ extension SessionEngine {
     case .reliable: association.outbox.append(message)
     case .unreliable:
       effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
-      guard let link = links[association.link], message.count <= association.frameLimit,
-        link.outstanding + link.control.count + message.count < transmitWindow(of: link)
-      else { return }
-      link.queue(.unreliableMessage(message))
+      queueUnreliable(message, to: association)
     }
     dirty.insert(association.link)
   }
@@ -129,19 +134,27 @@ extension SessionEngine {
   // MARK: Leaving
 
   mutating func leave(
-    _ id: CommandID, _ far: NodeID, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+    _ id: CommandID?, _ far: NodeID, _ reason: Reason, by: NodeID? = nil, _ now: Instant, _ effects: inout [Effect]
   ) {
     guard let association = associations[far], association.leaving == nil else {
-      reply(id, .done, &effects)
+      if let id { reply(id, .done, &effects) }
       return
     }
     timesChanged = true
+    if association.suspension != nil {
+      // There is nobody to tell. The far side learns it when it finds us, or by time.
+      end(association: far, Ending(reason, .us, by: by), now, &effects)
+      if let id { reply(id, .done, &effects) }
+      return
+    }
     associations[far]?.leaving = Association.Leaving(
-      command: id, reason: reason, deadline: now + configuration.leaveTimeout)
+      command: id, reason: reason, by: by, deadline: now + configuration.leaveTimeout)
     for transfer in association.outgoingOrder where outgoing[transfer]?.phase != .abandoned {
       abandon(transfer, Ending(reason, .us), &effects)
     }
     refuseIncoming(of: far, Ending(reason, .us), &effects)
+    resetStreams(of: association, Ending(reason, .us), &effects)
+    stopStreams(of: association, Ending(reason, .us), &effects)
     if association.invitationExpires != nil {
       associations[far]?.invitationExpires = nil
       send(.decline(reason, detail: ""), to: far)
@@ -154,10 +167,12 @@ extension SessionEngine {
   private mutating func leaveWhenSent(
     _ association: Association, on link: Link, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard let leaving = association.leaving, !leaving.isTold, association.outbox.isEmpty else { return }
+    guard let leaving = association.leaving, !leaving.isTold, association.outbox.isEmpty,
+      !association.streams.hasUnsentEnds
+    else { return }
     association.leaving?.isTold = true
-    association.sent += 1
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
+    association.appendSequenced(bytes[...], count: 1)
     link.outstanding += bytes.count
     link.lastSent = now
     effects.append(.transmit(link.id, bytes[...]))

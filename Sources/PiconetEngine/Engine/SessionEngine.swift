@@ -7,22 +7,30 @@ import PiconetWire
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
   // Sendable is right: links and associations are objects that no copy and nobody else can reach.
   let node: NodeID
-  let configuration: EngineConfiguration
+  var configuration: EngineConfiguration
+  let seed: UInt64
   var random: SeededRandom
+  /// Writes a trace; nil unless it was asked for.
+  var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable
+  var conditions = PeerConditions()
   var attempts: [InvitationAttempt] = []
   /// Dials under way, and the attempt that each serves.
   var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
+  /// Dials under way for an association that looks for another link.
+  var searchDials: [DialID: (node: NodeID, kind: TransportKind)] = [:]
   var links: [LinkID: Link] = [:]
   var associations: [NodeID: Association] = [:]
   /// Associations begun per peer.
   var begun = BegunCounts()
   var outgoing: [TransferID: OutgoingTransfer] = [:]
   var incoming: [TransferID: IncomingTransfer] = [:]
+  var streamPlaces: [StreamID: StreamPlace] = [:]
 
   var nextDial: UInt64 = 1
   var nextIncoming = TransferID.firstIncoming
+  var nextIncomingStream = StreamID.firstIncoming
   /// Links with something to transmit, looked at by the next `flush`.
   var dirty: Set<LinkID> = []
   /// Messages of one association that came in one batch and are delivered at once.
@@ -45,6 +53,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64) {
     node = identity.node
     self.configuration = configuration
+    self.seed = seed
     random = SeededRandom(seed: seed)
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
@@ -52,17 +61,26 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   /// Takes one fact; effects are appended in order.
   public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
+    let start = effects.count
+    defer { if recorder != nil { recorder?.record(fact, at: now, effects[start...]) } }
     switch fact {
     case .messageQueued(let node, let message, let mode): queue(message, to: node, mode, now, &effects)
     case .received(let link, let bytes): received(bytes, on: link, now, &effects)
     case .transmitted(let link, let count): transmitted(count, on: link)
     case .messagesConsumed(let node, let cost): consumed(cost, from: node)
+    case .streamWritten(let stream, let bytes): streamWritten(stream, bytes, &effects)
+    case .streamConsumed(let stream, let count): streamConsumed(stream, count)
     case .commanded(let id, let command): handle(command, id, now, &effects)
     case .discoveryReported(let source, let report):
-      if let change = discovery.report(report, source: source) { deliver(change, &effects) }
+      if let change = discovery.report(report, source: source) {
+        deliver(change, &effects)
+        lookAgain(change, now)
+      }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, &effects) }
-    case .dialFailed(let dial, let failure): dialFailed(dial, failure, now, &effects)
+    case .dialFailed(let dial, let failure):
+      if !searchDialFailed(dial, failure, now, &effects) { dialFailed(dial, failure, now, &effects) }
     case .linkOpened(let link, let opening): opened(link, opening, now, &effects)
+    case .linkPaced(let link, let pace): paced(link, pace)
     case .linkClosed(let link, let end): closed(link, end, now, &effects)
     case .trustJudged(let link, let judgement): judged(link, judgement, now, &effects)
     case .codeDerived(let link, let code): derived(link, code, now, &effects)
@@ -85,6 +103,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Frames what is queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
     guard !dirty.isEmpty else { return }
+    let start = effects.count
+    defer { if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) } }
     if dirty.count == 1, let link = dirty.popFirst() {
       transmit(on: link, now, &effects)
     } else {
@@ -108,11 +128,18 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .answerInvitation(let node, let accept, let reason):
       answerInvitation(id, node, accept: accept, reason, now, &effects)
     case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, now, &effects)
+    case .ping(let node, let timeout): ping(id, node, timeout, now, &effects)
     case .leave(let node, let reason): leave(id, node, reason, now, &effects)
+    case .remove(let node): remove(id, node, now, &effects)
     case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &effects)
     case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset, &effects)
     case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &effects)
     case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &effects)
+    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, now, &effects)
+    case .pauseTransfer(let transfer, let isPaused): pauseTransfer(id, transfer, isPaused, &effects)
+    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &effects)
+    case .finishStream(let stream): finishStream(id, stream, &effects)
+    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, reason, detail, &effects)
     case .shutDown: shutDown(id, now, &effects)
     }
   }
@@ -124,7 +151,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     PeerLimits(
       message: UInt64(configuration.messageLimit), frame: UInt64(configuration.frameLimit),
       messageWindow: UInt64(messageWindow(on: traits)), transfers: UInt64(configuration.transferLimit),
-      silence: UInt64(max(0, configuration.disconnectTimeout.wholeNanoseconds / 1_000_000)))
+      silence: min(
+        max(UInt64(configuration.silence(isDurable: true).wholeNanoseconds / 1_000_000), WireLimits.silence.lowerBound),
+        WireLimits.silence.upperBound),
+      streams: UInt64(configuration.streamLimit), streamWindow: UInt64(firstStreamWindow(on: traits)))
   }
 
   /// What a peer may send ahead of the application: half of what an unread link holds, the other half is for transfers. A whole
@@ -138,6 +168,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   mutating func deliver(_ event: Event, _ effects: inout [Effect]) {
     flushArrived(&effects)
     effects.append(.deliver(event))
+    tell(conditions.fold(event), &effects)
+  }
+
+  /// Changes of peers' states, after what brought them about.
+  mutating func tell(_ changes: [Event], _ effects: inout [Effect]) {
+    for change in changes { effects.append(.deliver(change)) }
   }
 
   mutating func reply(_ command: CommandID, _ reply: Reply, _ effects: inout [Effect]) {
@@ -159,12 +195,21 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Queues a control frame on the active link of an association and counts it where it is sequenced.
+  /// Queues a control frame on the active link of an association; a sequenced one counts, and is kept until it is acknowledged. While
+  /// there is no link the others are dropped: what they say is said again when there is one.
   mutating func send(_ frame: Frame, to node: NodeID) {
-    guard let link = associations[node]?.link else { return }
-    if frame.isSequenced { associations[node]?.sent += 1 }
-    links[link]?.queue(frame)
-    dirty.insert(link)
+    guard let association = associations[node] else { return }
+    let encoded = FrameEncoder.encode(frame)
+    if frame.isSequenced { association.appendSequenced(encoded[...], count: 1) }
+    association.counts.sent.count(frame)
+    guard let link = links[association.link], link.association === association else { return }
+    if association.backlog.isEmpty {
+      link.control.append(contentsOf: encoded)
+    } else {
+      // What is sent again goes first.
+      association.backlog.append(encoded[...])
+    }
+    dirty.insert(link.id)
   }
 }
 

@@ -9,10 +9,11 @@ public enum InvitationTarget: Sendable, Hashable {
 }
 
 /// How a message travels.
-public enum DeliveryMode: Sendable, Hashable {
+public enum DeliveryMode: Sendable, Hashable, CaseIterable {
   /// In the order sent, exactly once, or the association ends with a reason.
   case reliable
-  /// At most once, never queued behind anything: dropped when the link can't take it now.
+  /// At most once, never queued behind anything: dropped, and counted, when the link can't take it now, and when a newer one is there
+  /// already. At most 1,000 bytes are recommended: most transports carry them in one packet.
   case unreliable
 }
 
@@ -26,8 +27,13 @@ public enum Command: Sendable, Hashable {
   case answerInvitation(NodeID, accept: Bool, Reason)
   /// Says whether the person confirmed a peer that `confirmationNeeded` told of.
   case confirm(NodeID, Bool, Reason)
+  /// Measures the round trip to a member; answered by `roundTrip`, or by why there is none within `timeout`. At most
+  /// `PingTable.limit` to a peer may be under way.
+  case ping(NodeID, timeout: Duration)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
+  /// Disconnects a member and asks all other members to do the same; answered when it is gone.
+  case remove(NodeID)
   /// Offers a resource; the reply comes when it is stored on the far side, or has failed.
   case offer(TransferID, to: NodeID, ResourceOffer)
   /// Takes an incoming offer whose store is open; `offset` bytes of it are there already.
@@ -35,6 +41,17 @@ public enum Command: Sendable, Hashable {
   case declineOffer(TransferID, Reason, detail: String)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
+  /// Changes the disconnect timeout, for what is connected too: 0, or 100 ms to 24 hours.
+  case setDisconnectTimeout(Duration)
+  /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is given.
+  case pauseTransfer(TransferID, Bool)
+  /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails where the far side takes
+  /// no streams or no more of them.
+  case openStream(StreamID, to: NodeID, name: String)
+  /// Ends a stream of ours behind what was written; the reply comes when the far side's application has read all, or won't.
+  case finishStream(StreamID)
+  /// Gives a stream up, in either direction.
+  case cancelStream(StreamID, Reason, detail: String)
   /// Leaves everybody and ends; afterwards the engine refuses everything.
   case shutDown
 }
@@ -47,4 +64,6 @@ public enum Reply: Sendable, Hashable {
   /// The far side stored the resource under this name.
   case stored(name: [UInt8])
   case failed(Ending)
+  /// A ping was answered after this long.
+  case roundTrip(Duration)
 }

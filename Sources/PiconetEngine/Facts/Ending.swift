@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// Whose fault an ending was.
-public enum Blame: String, Sendable, Hashable {
+public enum Blame: String, Sendable, Hashable, CaseIterable {
   /// Nobody's: it was wanted.
   case nobody
   case us, peer, link
@@ -13,11 +13,19 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var blame: Blame
   /// Words for people: the far side's or ours.
   public var detail: String
+  /// Of an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
+  public var failures: [TransportFailure] = []
+  /// Who wanted a removal: a member, or we. The removed one has only its peer's word for it.
+  public var by: NodeID?
 
-  public init(_ reason: Reason, _ blame: Blame, _ detail: String = "") {
+  public init(
+    _ reason: Reason, _ blame: Blame, _ detail: String = "", failures: [TransportFailure] = [], by: NodeID? = nil
+  ) {
     self.reason = reason
     self.blame = blame
     self.detail = detail
+    self.failures = failures
+    self.by = by
   }
 
   public var description: String { detail.isEmpty ? "\(reason)" : "\(reason): \(detail)" }

@@ -47,6 +47,10 @@ public enum Fact: Sendable, Hashable {
   case messageQueued(NodeID, Bytes, DeliveryMode)
   /// The application took reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
   case messagesConsumed(NodeID, byteCount: Int)
+  /// Bytes for a stream of ours; they were admitted within the stream's budget (`streamTaken` gives budget back).
+  case streamWritten(StreamID, Bytes)
+  /// The application has read so many bytes of a stream of others; 0 for one that has ended without a byte.
+  case streamConsumed(StreamID, byteCount: Int)
   case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
   case discoveryEnded(source: String)
@@ -55,6 +59,8 @@ public enum Fact: Sendable, Hashable {
   case received(LinkID, Bytes)
   /// This many bytes of what was to be transmitted are with the kernel now.
   case transmitted(LinkID, byteCount: Int)
+  /// How much bulk the link takes now, so that what comes next goes before the rest is soon on its way.
+  case linkPaced(LinkID, BulkPace)
   case linkClosed(LinkID, LinkEnd)
   case trustJudged(LinkID, TrustJudgement)
   /// The short code of the link, or nil: the reveal does not match the commitment.

@@ -28,6 +28,7 @@ extension SessionEngine {
     attempts.append(
       InvitationAttempt(
         command: id, node: far, expectedPeer: expected, context: context, deadline: now + timeout, race: race))
+    if let far { tell(conditions.attemptBegan(far, name: nil), &effects) }
     if let far, associations[far] != nil {
       proceed(attempts.count - 1, with: far, now, &effects)
     } else {
@@ -75,7 +76,8 @@ extension SessionEngine {
       attempts[index].phase = .linking(nil)
       return
     }
-    let failure = race.failures.isEmpty ? "no transport for the peer's addresses" : race.failureDescription
+    let failure =
+      race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
     fail(command, Ending(.unreachable, .link, failure), &effects)
   }
 
@@ -92,7 +94,7 @@ extension SessionEngine {
         fail(command, Self.wrongKey(expected, found: far.peer), &effects)
         return
       }
-      attempts[index].node = far
+      meet(index, far, &effects)
       proceed(index, with: far, now, &effects)
       return
     }
@@ -152,7 +154,7 @@ extension SessionEngine {
   mutating func associationBegan(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let link = associations[far]?.link else { return }
     for index in attempts.indices {
-      if attempts[index].phase == .linking(link) { attempts[index].node = far }
+      if attempts[index].phase == .linking(link) { meet(index, far, &effects) }
     }
     guard
       let index = attempts.firstIndex(where: { attempt in
@@ -234,7 +236,7 @@ extension SessionEngine {
       sendInvite(index, to: far, now, &effects)
     } else {
       let command = attempts[index].command
-      if let link = associations[far]?.link { end(link, Ending(reason, .us), now, &effects) }
+      end(association: far, Ending(reason, .us), now, &effects)
       fail(command, Ending(reason, .us), &effects)
     }
   }
@@ -250,10 +252,10 @@ extension SessionEngine {
         associations[target] != nil || links.values.contains { $0.node == target && $0.id != id }
       }
       if let target, associations[target] != nil {
-        attempts[index].node = target
+        meet(index, target, &effects)
         proceed(index, with: target, now, &effects)
       } else if ending.reason == .duplicateLink || hasOther == true {
-        attempts[index].node = target
+        if let target { meet(index, target, &effects) }
         attempts[index].phase = .linking(nil)
       } else {
         fail(attempt.command, ending, &effects)
@@ -274,6 +276,15 @@ extension SessionEngine {
     for attempt in attempts where attempt.node == far && (attempt.phase == .confirming || attempt.phase == .invited) {
       fail(attempt.command, ending, &effects)
     }
+  }
+
+  /// The node that an attempt by address leads to is known.
+  private mutating func meet(_ index: Int, _ far: NodeID, _ effects: inout [Effect]) {
+    let former = attempts[index].node
+    attempts[index].node = far
+    guard former != far else { return }
+    if let former { tell(conditions.attemptEnded(former, Ending(.restarted, .peer)), &effects) }
+    tell(conditions.attemptBegan(far, name: associations[far]?.peer.name), &effects)
   }
 
   // MARK: The end of an attempt
@@ -297,17 +308,21 @@ extension SessionEngine {
 
   mutating func fail(_ command: CommandID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
-    attempts.remove(at: index)
+    let attempt = attempts.remove(at: index)
     timesChanged = true
     cancelDials(of: command, &effects)
+    var ending = ending
+    if ending.failures.isEmpty { ending.failures = attempt.race.failures }
     reply(command, .failed(ending), &effects)
+    if let far = attempt.node { tell(conditions.attemptEnded(far, ending), &effects) }
   }
 
   mutating func attemptDeadlines(_ now: Instant, _ effects: inout [Effect]) {
     for attempt in attempts {
       if attempt.deadline <= now {
-        let tried = attempt.race.failures.isEmpty ? "" : attempt.race.failureDescription
-        withdraw(attempt.command, Ending(.timedOut, .peer, tried), now, &effects)
+        let failures = attempt.phase == .dialling ? attempt.race.failuresInTime : attempt.race.failures
+        withdraw(
+          attempt.command, Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures), now, &effects)
       } else if attempt.phase == .dialling {
         dialNext(attempt.command, now, &effects)
       }

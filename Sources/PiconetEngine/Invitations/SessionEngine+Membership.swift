@@ -48,12 +48,15 @@ extension SessionEngine {
       send(.decline(reason, detail: ""), to: far)
       idleFrom(now, far)
       reply(id, .done, &effects)
+      tell(conditions.invitationEnded(far, Ending(reason, .us)), &effects)
       return
     }
     guard memberCount < configuration.capacity else {
       send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
       idleFrom(now, far)
-      reply(id, .failed(Ending(.full, .us, "the session has \(configuration.capacity) members")), &effects)
+      let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
+      reply(id, .failed(full), &effects)
+      tell(conditions.invitationEnded(far, full), &effects)
       return
     }
     send(.accept, to: far)
@@ -72,7 +75,7 @@ extension SessionEngine {
     }
     guard !association.isMember, association.leaving == nil else { return }
     guard memberCount < configuration.capacity else {
-      end(id, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
+      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
       return
     }
     becomeMember(far, now, &effects)
@@ -126,10 +129,13 @@ extension SessionEngine {
     associations[far]?.isMember = true
     effects.append(.rememberPeer(far.peer, name: association.peer.name))
     deliver(.connected(association.peer), &effects)
+    lookForBetter(association, now)
+    if let suspension = association.suspension { deliver(.suspended(far, suspension.cause), &effects) }
     for attempt in attempts where attempt.node == far {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       attempts.remove(at: index)
       reply(attempt.command, .connected(far), &effects)
+      tell(conditions.attemptEnded(far, nil), &effects)
     }
   }
 

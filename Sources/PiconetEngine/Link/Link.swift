@@ -15,6 +15,8 @@ final class Link {
     case awaitingTrust
     /// Everything is known; the peer with the smaller id decides whether this link is used.
     case ready
+    /// An association goes on here: we have sent `associate` with its name, and the far side's count has not come.
+    case resuming
     /// The active link of the association with its node.
     case active
   }
@@ -36,15 +38,40 @@ final class Link {
   /// When the last ping went out that nothing has answered yet.
   var pingedAt: Instant?
 
+  /// Pings that wait for their answers.
+  var pings = PingTable()
+
   /// The association whose active link this is.
   var association: Association?
+  /// How many associations with the far side our hello has counted.
+  var begunTold: UInt64 = 0
+  /// The member for whose association we have dialled this link, rather than for an invitation.
+  var searchedFor: NodeID?
+  /// The far side holds the association over this link, too: the active one is asked for a sign of life.
+  var probe: Probe?
+
+  struct Probe {
+    let token: UInt64
+    /// When this link takes the place of one that is silent.
+    let ends: Instant
+  }
   /// The engine has let it go: nothing that still comes from it counts.
   var isForgotten = false
 
   /// Encoded frames that go before everything else.
   var control: [UInt8] = []
+  /// Encoded unreliable messages that go with the next flush, or not at all, and how many they are.
+  var unreliable: [UInt8] = []
+  var unreliableCount = 0
   /// Bytes handed to the driver and not yet with the kernel.
   var outstanding = 0
+
+  /// How much bulk may be among them; nil: as much as of anything else.
+  var bulkPace: BulkPace?
+  /// Bulk frames are cut short on a slow path: a message waits for the rest of one of them.
+  var bulkFrameLimit: Int {
+    bulkPace.map { max(WireLimits.smallestFrame, $0.bound / 4) } ?? .max
+  }
 
   var isDialler: Bool { opening.dial != nil }
   /// The driver has to answer before the next frame is looked at.
@@ -73,27 +100,37 @@ final class Link {
     case .close: true
     case .hello: phase == .awaitingHello
     case .codeReveal: phase == .awaitingReveal
-    case .ping, .pong: phase == .ready || phase == .active
+    case .ping, .pong: phase == .ready || phase == .resuming || phase == .active
     case .associate: phase == .ready
-    case .associated: phase == .active
+    case .associated: phase == .resuming || phase == .active
     case .unknownOptional: phase != .awaitingHello
     default: phase == .active
     }
   }
 
-  func queue(_ frame: Frame) { FrameEncoder.append(frame, to: &control) }
+  func queue(_ frame: Frame) {
+    association?.counts.sent.count(frame)
+    FrameEncoder.append(frame, to: &control)
+  }
 
   /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
   func nextDeadline(_ configuration: EngineConfiguration) -> Instant {
-    guard phase == .active else { return openedAt + configuration.handshakeTimeout }
-    let silence = lastReceived + configuration.disconnectTimeout
-    return min(silence, nextPing(configuration))
+    guard phase == .active else {
+      let end = openedAt + configuration.handshakeTimeout
+      return probe.map { min($0.ends, end) } ?? end
+    }
+    return min(lastReceived + patience(configuration), nextPing(configuration))
+  }
+
+  /// The silence after which this link is dead.
+  func patience(_ configuration: EngineConfiguration) -> Duration {
+    configuration.silence(isDurable: association?.isDurable == true)
   }
 
   /// The far side must hear of us well within its patience, and we want to hear of it within ours.
   func nextPing(_ configuration: EngineConfiguration) -> Instant {
     let theirs = Duration.milliseconds(Int64(clamping: min(hello?.limits.silence ?? 20_000, 86_400_000))) / 4
-    let ours = configuration.disconnectTimeout / 4
+    let ours = patience(configuration) / 4
     let toBeHeard = lastSent + max(theirs, .milliseconds(10))
     let toHear = max(lastReceived, pingedAt ?? lastReceived) + ours
     return min(toBeHeard, toHear)

@@ -9,15 +9,19 @@ public struct Sighting: Sendable, Hashable {
   public var info: [String: String]
   /// All addresses known to this source, best first.
   public var addresses: [TransportAddress]
+  /// How strongly a radio hears the peer, in dBm; nil where nobody tells. A source tells large changes only.
+  public var signalStrength: Int?
 
   public init(
-    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], addresses: [TransportAddress]
+    peer: PeerID, incarnation: Incarnation, name: String, info: [String: String], addresses: [TransportAddress],
+    signalStrength: Int? = nil
   ) {
     self.peer = peer
     self.incarnation = incarnation
     self.name = name
     self.info = info
     self.addresses = addresses
+    self.signalStrength = signalStrength
   }
 }
 

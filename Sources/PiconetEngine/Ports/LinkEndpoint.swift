@@ -55,9 +55,11 @@ public enum LinkWrite: Sendable, Hashable {
 
 /// Why a dial or a link failed, in terms that hold on every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  public enum Code: String, Sendable, Hashable {
+  public enum Code: String, Sendable, Hashable, CaseIterable {
     case refused, unreachable, timedOut, reset, busy, noService, hostDown, authentication, permission
     case notAvailable, cancelled, tooManyDescriptors, other
+    /// The adapter, or the far side's, has as many links as it can: 7 active ones over Bluetooth.
+    case connectionLimit
   }
   public var code: Code
   /// The system's own words, for logs and for people: never parsed.
@@ -84,8 +86,28 @@ public protocol LinkEndpoint: AnyObject {
   /// Only what is wanted wakes the loop; a failed link counts as readable.
   func setReadiness(read: Bool, write: Bool)
   func setHandler(_ handler: any LinkEndpointHandler)
+  /// How much bulk may be written now, so that a message which comes next is soon on its way; nil: as much as is
+  /// taken. When its room grows again, the handler is told as of a link that can be written.
+  var bulkPace: BulkPace? { get }
   /// `abort` throws unsent bytes away and tells the far side so (TCP: RST); otherwise the close is orderly.
   func close(abort: Bool)
+}
+
+extension LinkEndpoint {
+  public var bulkPace: BulkPace? { nil }
+}
+
+/// How much bulk a link takes.
+public struct BulkPace: Sendable, Hashable {
+  /// Bytes that it takes now.
+  public var room: Int
+  /// Bytes that it takes when nothing is in flight: what the path carries before anybody notices.
+  public var bound: Int
+
+  public init(room: Int, bound: Int) {
+    self.room = room
+    self.bound = bound
+  }
 }
 
 /// Who is told when a link endpoint is ready; called on the loop, held weakly by the endpoint.

@@ -16,10 +16,25 @@ public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertibl
 /// The port of what an outgoing transfer reads from. Called on the disk thread, one call at a time; released when the transfer
 /// ends.
 public protocol ResourceSource: AnyObject, Sendable {
-  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on.
+  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that the link may
+  /// break: then they begin again at what the far side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
-  /// All offered bytes were read: checks that the source is still what was offered.
+  /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest
+  /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and `close` at the end.
+  var arrives: Bool { get }
+  /// Any thread. Calls back, on any thread, once the bytes before `offset` can be read without waiting for more than a disk, or never
+  /// will be, which `read` then says. In the order of the calls.
+  func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void)
+  /// On the disk thread, once nothing is read any more.
+  func close()
+}
+
+extension ResourceSource {
+  /// All bytes are there.
+  public var arrives: Bool { false }
+  public func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) { proceed() }
+  public func close() {}
 }
 
 /// The port of what an incoming transfer is written to. Called on the disk thread, one call at a time.
@@ -29,4 +44,12 @@ public protocol ResourceStore: AnyObject, Sendable {
   func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> [UInt8]
   /// Throws away what was written. Nothing is called afterwards.
   func discard()
+  /// The transfer was lost with its association: keeps what was written for the same offer, or throws it away. Nothing is called
+  /// afterwards.
+  func keep()
+}
+
+extension ResourceStore {
+  /// A store that can't go on later keeps nothing.
+  public func keep() { discard() }
 }

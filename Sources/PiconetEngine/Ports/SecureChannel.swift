@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Why a channel could not be secured, or broke.
 public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  public enum Code: String, Sendable, Hashable {
+  public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes are not TLS, or break its rules.
     case protocolViolation
     /// No common version, cipher or ALPN: the far side is not a Piconet of a version that we speak.

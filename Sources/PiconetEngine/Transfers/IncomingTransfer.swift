@@ -19,13 +19,20 @@ struct IncomingTransfer: Sendable {
   var phase: Phase = .offered
   var received: UInt64 = 0
   var stored: UInt64 = 0
+  /// Bytes at the beginning of what comes next that are here already: the sender goes on from before them.
+  var repeated: UInt64 = 0
   /// What the sender was told that it may send up to.
   var limit: UInt64 = 0
+  /// Our side gives no credit.
+  var isPaused = false
+  /// The far side has told that it sends nothing.
+  var isPausedThere = false
   /// The sender gave up while the store was at its last step, whose outcome still counts.
   var isAbandoned = false
 
   /// The limit to tell after `stored` grew, once it is worth a frame.
   mutating func grant(window: UInt64) -> UInt64? {
+    if isPaused { return nil }
     let next = min(offer.size, stored + window)
     guard next > limit, next - limit >= window / 4 || next == offer.size else { return nil }
     limit = next

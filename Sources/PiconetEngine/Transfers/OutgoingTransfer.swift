@@ -19,7 +19,13 @@ struct OutgoingTransfer: Sendable {
   struct Block: Sendable {
     var frames: Bytes
     var payloadCount: Int
+    /// Bytes of each frame but the last, and what of them is payload: frames are shorter on slow links.
+    var frameCount: Int
+    var framePayload: Int
   }
+
+  /// How the reads under way are framed, in their order: `frameCount` and `framePayload` of their blocks.
+  var framings = FirstInFirstOut<(frameCount: Int, framePayload: Int)>()
 
   let id: TransferID
   let command: CommandID
@@ -35,8 +41,16 @@ struct OutgoingTransfer: Sendable {
   /// Asked for from the source up to here.
   var readOffset: UInt64 = 0
   var readsUnderWay = 0
+  /// Reads whose bytes nobody wants any more: their link is gone.
+  var staleReads = 0
+  /// The link is another one: nothing is sent before the far side has stated from where.
+  var awaitsPosition = false
   var blocks = FirstInFirstOut<Block>()
   var isFinishing = false
+  /// Our side sends nothing of it.
+  var isPaused = false
+  /// The far side has told that it gives no credit.
+  var isPausedThere = false
   var digest: ResourceDigest?
   /// What of the blocks' bytes went to the link.
   var transmitted: UInt64 = 0
@@ -46,7 +60,9 @@ struct OutgoingTransfer: Sendable {
 
   /// The next read: its offset and how many bytes, if it is time for one.
   mutating func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
-    guard phase == .sending, readsUnderWay + blocks.count < Self.readAhead else { return nil }
+    guard phase == .sending, !awaitsPosition, !isPaused,
+      readsUnderWay + staleReads + blocks.count < Self.readAhead
+    else { return nil }
     let end = min(limit, offer.size)
     guard readOffset < end else { return nil }
     let count = min(UInt64(readSize), end - readOffset)
@@ -57,8 +73,9 @@ struct OutgoingTransfer: Sendable {
     return (readOffset, Int(count))
   }
 
+  /// All bytes were read, the last time that they were.
+  var isRead: Bool { !awaitsPosition && readOffset == offer.size && readsUnderWay == 0 }
+
   /// All bytes were read, and the source was not asked for its digest yet.
-  var isReadyToFinish: Bool {
-    phase == .sending && !isFinishing && readOffset == offer.size && readsUnderWay == 0
-  }
+  var isReadyToFinish: Bool { phase == .sending && !isFinishing && isRead }
 }

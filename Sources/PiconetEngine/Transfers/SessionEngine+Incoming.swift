@@ -12,7 +12,7 @@ extension SessionEngine {
       // The sender's frames: the number is the far side's.
       case .offer(let number, let offer): offerCame(number, offer, from: far, &effects)
       case .chunk(let number, let bytes): chunkCame(association.incoming[number], bytes, &effects)
-      case .position: "position without a resumed link"
+      case .position(let number, let offset): positionCame(association.incoming[number], offset, association)
       case .end(let number, let size, let digest): endCame(association.incoming[number], size, digest, &effects)
       case .abandon(let number, let reason, let detail):
         abandonCame(association.incoming[number], Ending(reason, .peer, detail), &effects)
@@ -29,6 +29,10 @@ extension SessionEngine {
         association.outgoing[number].map { storedThere($0, name: name, &effects) } ?? "has stored an unknown transfer"
       case .refuse(let number, let reason, let detail):
         association.outgoing[number].map { refusedThere($0, reason, detail, &effects) } ?? "refuses an unknown transfer"
+      case .senderPaused(let number, let isPaused):
+        senderPausedThere(association.incoming[number], isPaused, &effects)
+      case .receiverPaused(let number, let isPaused):
+        receiverPausedThere(association.outgoing[number], isPaused, &effects)
       default: nil
       }
     if let breach { self.breach(link, .protocolBroken, breach, now, &effects) }
@@ -61,7 +65,8 @@ extension SessionEngine {
 
   mutating func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ effects: inout [Effect]) {
     guard let transfer = incoming[id], transfer.phase == .offered else {
-      effects.append(.discardStore(id))
+      // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
+      effects.append(.keepStore(id))
       reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")), &effects)
       return
     }
@@ -69,7 +74,8 @@ extension SessionEngine {
     incoming[id]?.phase = .receiving
     incoming[id]?.received = offset
     incoming[id]?.stored = offset
-    let limit = min(transfer.offer.size, offset + transferWindow(of: transfer.node))
+    let window = transfer.isPaused ? 0 : transferWindow(of: transfer.node)
+    let limit = min(transfer.offer.size, offset + window)
     incoming[id]?.limit = limit
     send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
     reply(command, .done, &effects)
@@ -105,7 +111,9 @@ extension SessionEngine {
     guard let association = associations[far], let limit = association.peer.traits.unreadLimit else {
       return UInt64(window)
     }
-    return UInt64(min(window, max(configuration.frameLimit, limit / 2 / max(1, association.incoming.count))))
+    // Streams have a quarter.
+    let part = limit / (association.streams.incoming.isEmpty ? 2 : 4)
+    return UInt64(min(window, max(configuration.frameLimit, part / max(1, association.incoming.count))))
   }
 
   // MARK: The store's answers
@@ -113,10 +121,14 @@ extension SessionEngine {
   mutating func stored(_ id: TransferID, upTo: UInt64) {
     guard let transfer = incoming[id], transfer.phase == .receiving else { return }
     incoming[id]?.stored = max(transfer.stored, upTo)
+    grantCredit(id)
+  }
+
+  /// Tells the sender how much more it may send, where that is worth a frame.
+  mutating func grantCredit(_ id: TransferID) {
+    guard let transfer = incoming[id] else { return }
     let window = transferWindow(of: transfer.node)
-    guard let limit = incoming[id]?.grant(window: window),
-      let stored = incoming[id]?.stored
-    else { return }
+    guard let limit = incoming[id]?.grant(window: window), let stored = incoming[id]?.stored else { return }
     send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node)
   }
 
@@ -157,10 +169,11 @@ extension SessionEngine {
     associations[transfer.node]?.incoming[transfer.number] = nil
   }
 
-  /// The association is gone, and the transfer with it.
+  /// The association is gone, and the transfer with it. What is stored is kept for the same offer where nobody wanted the end.
   mutating func drop(incoming id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let transfer = incoming.removeValue(forKey: id), transfer.phase != .refused else { return }
-    effects.append(.discardStore(id))
+    let isLost = [.linkFailed, .timedOut, .restarted].contains(ending.reason)
+    effects.append(isLost && transfer.phase == .receiving ? .keepStore(id) : .discardStore(id))
     deliver(.transferEnded(id, ending), &effects)
   }
 
@@ -173,6 +186,13 @@ extension SessionEngine {
     case .offered: return "a chunk before the offer was accepted"
     case .committing: return "a chunk after the end"
     case .receiving: break
+    }
+    var bytes = bytes
+    if transfer.repeated > 0 {
+      let here = Int(clamping: min(transfer.repeated, UInt64(bytes.count)))
+      incoming[id]?.repeated -= UInt64(here)
+      bytes = bytes.dropFirst(here)
+      if bytes.isEmpty { return nil }
     }
     let received = transfer.received + UInt64(bytes.count)
     if received > transfer.offer.size {

@@ -21,6 +21,10 @@ extension SessionEngine {
           .limitExceeded, .us,
           "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"))
     }
+    guard offer.identity.count <= WireLimits.contentIdentity else {
+      return refuse(
+        Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes"))
+    }
     guard outgoing.count < Self.outgoingLimit, outgoing[id] == nil else {
       return refuse(Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way"))
     }
@@ -32,6 +36,11 @@ extension SessionEngine {
   /// Offers what waits, as far as the far side takes more transfers.
   mutating func sendOffers(to far: NodeID) {
     guard let association = associations[far] else { return }
+    // Without a link, and before what is sent again, offers wait: only they may be many.
+    guard links[association.link]?.association === association, association.backlog.isEmpty else {
+      association.areOffersHeldBack = true
+      return
+    }
     associations[far]?.areOffersHeldBack = false
     var open = UInt64(association.outgoing.count)
     guard open < association.limits.transfers else { return }
@@ -47,19 +56,22 @@ extension SessionEngine {
       outgoing[id]?.phase = .offered
       associations[far]?.outgoing[number] = id
       send(.offer(transfer: number, transfer.offer), to: far)
+      if transfer.isPaused { send(.senderPaused(transfer: number, true), to: far) }
       open += 1
     }
   }
 
   mutating func read(_ id: TransferID, _ effects: inout [Effect]) {
-    guard let far = outgoing[id]?.node, let number = outgoing[id]?.number,
-      let frameLimit = associations[far]?.frameLimit
+    guard let far = outgoing[id]?.node, let number = outgoing[id]?.number, let association = associations[far]
     else { return }
-    let frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
-    let header = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + VariableInteger.byteCount(of: number)
+    let frameLimit = min(association.frameLimit, links[association.link]?.bulkFrameLimit ?? .max)
+    let lengthCount = VariableInteger.byteCount(of: UInt64(frameLimit))
+    let frameCount = 1 + lengthCount + frameLimit
+    let framePayload = frameLimit - VariableInteger.byteCount(of: number)
     // Whole frames: every frame but a transfer's last is then one full TLS record.
     let frames = max(1, configuration.readSize / frameCount)
-    while let next = outgoing[id]?.nextRead(of: frames * (frameCount - header)) {
+    while let next = outgoing[id]?.nextRead(of: frames * framePayload) {
+      outgoing[id]?.framings.append((frameCount, framePayload))
       effects.append(
         .readChunks(
           id, transfer: number, offset: next.offset, payloadCount: next.count, chunkFrameCount: frameCount))
@@ -71,15 +83,25 @@ extension SessionEngine {
   }
 
   mutating func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ effects: inout [Effect]) {
-    guard let transfer = outgoing[id], transfer.phase == .sending else { return }
+    guard let transfer = outgoing[id] else { return }
+    if transfer.staleReads > 0 {
+      // Reads are answered in their order.
+      outgoing[id]?.staleReads -= 1
+      read(id, &effects)
+      return
+    }
+    guard transfer.phase == .sending else { return }
+    guard let framing = outgoing[id]?.framings.popFirst() else { return }
     outgoing[id]?.readsUnderWay -= 1
-    outgoing[id]?.blocks.append(OutgoingTransfer.Block(frames: frames, payloadCount: payloadCount))
+    outgoing[id]?.blocks.append(
+      OutgoingTransfer.Block(
+        frames: frames, payloadCount: payloadCount, frameCount: framing.frameCount, framePayload: framing.framePayload))
     if let link = associations[transfer.node]?.link { dirty.insert(link) }
     read(id, &effects)
   }
 
   mutating func sourceFinished(_ id: TransferID, _ digest: ResourceDigest) {
-    guard let transfer = outgoing[id], transfer.phase == .sending, transfer.isFinishing else { return }
+    guard let transfer = outgoing[id], transfer.isFinishing else { return }
     outgoing[id]?.digest = digest
     if let link = associations[transfer.node]?.link { dirty.insert(link) }
   }
@@ -92,7 +114,7 @@ extension SessionEngine {
   /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
   mutating func abandon(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let transfer = outgoing[id], transfer.phase != .abandoned else { return }
-    if transfer.phase != .ended { effects.append(.closeSource(id)) }
+    effects.append(.closeSource(id))
     reply(transfer.command, .failed(ending), &effects)
     guard let number = transfer.number else {
       outgoing[id] = nil
@@ -102,6 +124,7 @@ extension SessionEngine {
     outgoing[id]?.phase = .abandoned
     outgoing[id]?.blocks.removeAll()
     associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
+    associations[transfer.node]?.turns.remove(id)
     send(.abandon(transfer: number, ending.reason, detail: ending.detail), to: transfer.node)
   }
 
@@ -119,7 +142,7 @@ extension SessionEngine {
   /// The association is gone, and the transfer with it.
   mutating func drop(outgoing id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let transfer = outgoing.removeValue(forKey: id), transfer.phase != .abandoned else { return }
-    if transfer.phase != .ended { effects.append(.closeSource(id)) }
+    effects.append(.closeSource(id))
     reply(transfer.command, .failed(ending), &effects)
   }
 
@@ -135,6 +158,7 @@ extension SessionEngine {
     outgoing[id]?.transmitted = offset
     outgoing[id]?.stored = offset
     outgoing[id]?.limit = limit
+    associations[transfer.node]?.turns.append(id)
     deliver(.transferAccepted(id, offset: offset), &effects)
     read(id, &effects)
     return nil
@@ -161,6 +185,7 @@ extension SessionEngine {
     case .sending, .ended: break
     }
     guard stored <= transfer.transmitted else { return "has stored bytes that were not sent" }
+    if transfer.awaitsPosition { goOn(id, from: stored) }
     outgoing[id]?.limit = max(transfer.limit, limit)
     if stored > transfer.stored {
       outgoing[id]?.stored = stored
@@ -175,6 +200,7 @@ extension SessionEngine {
     switch transfer.phase {
     case .abandoned: free(id)
     case .ended:
+      effects.append(.closeSource(id))
       reply(transfer.command, .stored(name: name), &effects)
       free(id)
     case .waiting, .offered, .sending: return "has stored a transfer before its end"

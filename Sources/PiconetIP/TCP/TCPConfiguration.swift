@@ -12,6 +12,8 @@ public struct TCPConfiguration: Sendable, Hashable {
   /// The most bytes that wait unsent in the kernel before a link stops being writable (TCP_NOTSENT_LOWAT), so that a small
   /// message does not wait behind megabytes of a file. Nil: the system's own limit, which is the send buffer.
   public var unsentLimit: Int32? = 128 * 1024
+  /// How much of what is written may be with the kernel, or on its way, at a time.
+  var flight = FlightBound.Configuration()
   /// The kernel's own probes of an idle link: seconds before the first, seconds between, and how many go unanswered before
   /// the link fails. A backstop: the heartbeat above notices sooner.
   public var keepAliveIdle: Int32 = 30

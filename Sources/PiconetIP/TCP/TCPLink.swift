@@ -16,6 +16,13 @@ public final class TCPLink: LinkEndpoint {
   private weak var handler: (any LinkEndpointHandler)?
   /// The far side's end has been read: nothing more comes.
   private var hasReadEnd = false
+  private let loop: EventLoop
+  private var bound: FlightBound
+  private var written: UInt64 = 0
+  /// Bytes with the kernel: what it had when it was last asked, and what was written since.
+  private var inFlight = 0
+  /// Looks again while much is in flight: the kernel tells when it takes more, not when the path does.
+  private var timer: LoopTimer?
 
   /// Takes over a connected socket, which it closes even if this throws.
   init(
@@ -23,6 +30,8 @@ public final class TCPLink: LinkEndpoint {
   ) throws(LinkFailure) {
     self.socket = socket
     self.lingering = lingering
+    self.loop = loop
+    bound = FlightBound(configuration.flight)
     TCPSocket.prepare(socket, configuration)
     traits = LinkTraits(
       kind: .tcp, remoteAddress: SocketAddress.of(socket, remote: true)?.description ?? "",
@@ -54,9 +63,38 @@ public final class TCPLink: LinkEndpoint {
     guard socket >= 0 else { return .failed(LinkFailure(.cancelled, "the link is closed")) }
     guard let base = bytes.baseAddress, bytes.count > 0 else { return .bytes(0) }
     let count = piconet_send(socket, base, bytes.count)
-    if count >= 0 { return .bytes(count) }
-    let error = errno
-    return error == EAGAIN ? .wouldBlock : .failed(LinkFailure(call: "send", number: error))
+    guard count >= 0 else {
+      let error = errno
+      return error == EAGAIN ? .wouldBlock : .failed(LinkFailure(call: "send", number: error))
+    }
+    written += UInt64(count)
+    inFlight += count
+    if bound.isNear(inFlight) { lookAtFlight() }
+    return .bytes(count)
+  }
+
+  /// What else may go is bounded by the far side's acknowledgements, which wake nobody.
+  public var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
+
+  private func lookAtFlight() {
+    var kept: Int32 = 0
+    var roundTrip: UInt32 = 0
+    guard socket >= 0, piconet_tcp_flight(socket, &kept, &roundTrip) == 0 else { return }
+    inFlight = Int(kept)
+    bound.looked(
+      FlightBound.Sample(
+        inFlight: inFlight, written: written, roundTrip: .microseconds(Int64(roundTrip)),
+        at: loop.now))
+    guard bound.isNear(inFlight) || timer?.deadline != nil else { return }
+    let timer = timer ?? LoopTimer(loop: loop) { [weak self] in self?.lookAgain() }
+    self.timer = timer
+    timer.set(bound.isNear(inFlight) ? loop.now + bound.patience : nil)
+  }
+
+  private func lookAgain() {
+    let before = bound.room(inFlight: inFlight)
+    lookAtFlight()
+    if socket >= 0, bound.room(inFlight: inFlight) > before { handler?.linkIsReady(read: false, write: true) }
   }
 
   public func setReadiness(read: Bool, write: Bool) {
@@ -72,6 +110,7 @@ public final class TCPLink: LinkEndpoint {
     guard socket >= 0 else { return }
     watch?.cancel()
     watch = nil
+    timer?.set(nil)
     if abort {
       _ = piconet_set_abortive_close(socket)
       _ = Glibc.close(socket)

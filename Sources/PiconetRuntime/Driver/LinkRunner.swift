@@ -27,6 +27,8 @@ final class LinkRunner: LinkEndpointHandler {
   private var sealedStart = 0
   private var written: UInt64 = 0
   private var wantsWrite = false
+  /// What the engine was last told.
+  private var toldPace: BulkPace?
   /// It waits for its turn to write in this round.
   var mustWrite = false
 
@@ -173,6 +175,18 @@ final class LinkRunner: LinkEndpointHandler {
     if phase == .closing, channel.outputCount == 0 { finish(abort: false) }
     return takeWritten()
   }
+
+  /// The endpoint's pace, if the engine should know of it. What is above every window says no more than that.
+  func newPace() -> BulkPace? {
+    guard phase == .open, var pace = endpoint.bulkPace else { return nil }
+    pace.room = min(pace.room, Self.fastest)
+    pace.bound = min(pace.bound, Self.fastest)
+    if pace == toldPace { return nil }
+    toldPace = pace
+    return pace
+  }
+
+  private static let fastest = 1 << 20
 
   private func takeWritten() -> Int {
     var count = 0

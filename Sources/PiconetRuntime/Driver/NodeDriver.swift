@@ -50,15 +50,18 @@ public final class NodeDriver: RoundHandler {
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
 
   private let limits: LinkLimits
+  /// Where the engine's trace goes, if one was asked for.
+  private let trace: TraceFile?
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
-    limits: LinkLimits = LinkLimits()
+    limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
   ) {
     self.limits = limits
+    self.trace = trace
     self.loop = loop
     self.worker = worker
     self.engine = engine
@@ -99,9 +102,9 @@ public final class NodeDriver: RoundHandler {
       case .offer(let command, let transfer, let node, let offer, let source):
         sources[transfer] = source
         engine.handle(.commanded(command, .offer(transfer, to: node, offer)), at: now, into: &effects)
-      case .acceptOffer(let command, let transfer, let store):
-        stores[transfer] = StoreRunner(id: transfer, store: store, offset: 0)
-        engine.handle(.commanded(command, .acceptOffer(transfer, offset: 0)), at: now, into: &effects)
+      case .acceptOffer(let command, let transfer, let store, let offset):
+        stores[transfer] = StoreRunner(id: transfer, store: store, offset: offset)
+        engine.handle(.commanded(command, .acceptOffer(transfer, offset: offset)), at: now, into: &effects)
       case .advertise(let advertisement): advertise(advertisement)
       case .search(let scope):
         for discovery in discoveries {
@@ -156,11 +159,16 @@ public final class NodeDriver: RoundHandler {
     advertise(advertisement)
   }
 
+  /// A look at the connection to a peer; nil where there is none.
+  public func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: loop.now) }
+
   public var listeningAddresses: [TransportAddress] { transports.flatMap { $0.listeningAddresses } }
 
   /// Whether nothing of ours is left: no link, no discovery.
   public func close() {
     isEnding = true
+    engine.endRecording(.complete)
+    passTraceOn()
     radio?.close()
     for discovery in discoveries { discovery.close() }
     stopListening()
@@ -168,6 +176,7 @@ public final class NodeDriver: RoundHandler {
     for (runner, _) in closing { runner.abort() }
     for store in stores.values { store.discard(on: worker) }
     stores = [:]
+    for source in sources.values { close(source) }
     sources = [:]
     timer?.set(nil)
     securingTimer?.set(nil)
@@ -227,14 +236,24 @@ public final class NodeDriver: RoundHandler {
       for runner in takenWriters {
         runner.mustWrite = false
         let count = runner.writeOut()
-        if count > 0, runner.phase == .open { process(.transmitted(runner.id, byteCount: count)) }
+        // Together, or what has just gone to the kernel would count twice.
+        if let pace = runner.newPace() { facts.append(.linkPaced(runner.id, pace)) }
+        if count > 0, runner.phase == .open { facts.append(.transmitted(runner.id, byteCount: count)) }
+        work()
       }
       takenWriters.removeAll(keepingCapacity: true)
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
     armTimer()
+    if trace != nil { passTraceOn() }
     roundTime = nil
+  }
+
+  /// What was recorded in this round goes to the file: after a crash all but the last round is there.
+  private func passTraceOn() {
+    guard let trace, engine.recordedCount > 0 else { return }
+    if !trace.append(engine.takeRecording()) { engine.endRecording(.tooFast) }
   }
 
   private func armTimer() {
@@ -251,6 +270,7 @@ public final class NodeDriver: RoundHandler {
     case .transmit(let link, let bytes): runners[link]?.seal(bytes)
     case .deliver(let event): observer.happened(event)
     case .messagesTaken(let node, let cost): observer.messagesTaken(node, cost: cost)
+    case .streamTaken(let stream, let count): observer.streamTaken(stream, count: count)
     case .storeChunk(let transfer, let bytes):
       stores[transfer]?.append(bytes)
       busyStores.insert(transfer)
@@ -269,11 +289,12 @@ public final class NodeDriver: RoundHandler {
       }
       facts.append(.codeDerived(link, code))
     case .finishSource(let transfer): finish(transfer)
-    case .closeSource(let transfer): sources[transfer] = nil
+    case .closeSource(let transfer): sources.removeValue(forKey: transfer).map { close($0) }
     case .commitStore(let transfer, let size, let digest):
       stores[transfer]?.commit(size: size, digest)
       busyStores.insert(transfer)
     case .discardStore(let transfer): stores.removeValue(forKey: transfer)?.discard(on: worker)
+    case .keepStore(let transfer): stores.removeValue(forKey: transfer)?.keep(on: worker)
     case .finished:
       isFinished = true
       tellIfFinished()
@@ -292,6 +313,24 @@ public final class NodeDriver: RoundHandler {
     _ transfer: TransferID, number: UInt64, offset: UInt64, payloadCount: Int, frameCount: Int
   ) {
     guard let source = sources[transfer] else { return }
+    guard source.arrives else {
+      return readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+    }
+    let read = LoopConfined { [weak self] in
+      guard let self, sources[transfer] === source else { return }
+      readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+    }
+    source.whenReadable(upTo: offset + UInt64(payloadCount)) { [loop] in loop.execute { read.value() } }
+  }
+
+  private func close(_ source: any ResourceSource) {
+    if source.arrives { _ = worker.submit { source.close() } }
+  }
+
+  private func readNow(
+    _ transfer: TransferID, _ source: any ResourceSource, number: UInt64, offset: UInt64, _ payloadCount: Int,
+    frameCount: Int
+  ) {
     submit(transfer) { () throws(ResourceFailure) in
       .chunksRead(
         transfer,
@@ -412,7 +451,9 @@ public final class NodeDriver: RoundHandler {
     let opening = LinkOpening(
       dial: runner.dial, peer: peer, traits: runner.endpoint.traits, nonce: nonce,
       commitment: security.commitment(to: nonce))
-    process(.linkOpened(runner.id, opening))
+    facts.append(.linkOpened(runner.id, opening))
+    if let pace = runner.newPace() { facts.append(.linkPaced(runner.id, pace)) }
+    work()
   }
 
   func received(_ bytes: Bytes, on runner: LinkRunner) { process(.received(runner.id, bytes)) }

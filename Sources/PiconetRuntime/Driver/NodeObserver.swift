@@ -7,6 +7,8 @@ public protocol NodeObserver: AnyObject {
   func replied(_ command: CommandID, _ reply: Reply)
   /// Messages of this cost have left the queue to the node.
   func messagesTaken(_ node: NodeID, cost: Int)
+  /// So many bytes have left the queue of an outgoing stream.
+  func streamTaken(_ stream: StreamID, count: Int)
   /// An incoming transfer has this many bytes on disk.
   func storeProgressed(_ transfer: TransferID, stored: UInt64)
   /// All is over after `shutDown`: nothing follows.
@@ -19,7 +21,8 @@ public enum NodeInput: Sendable {
   /// Several at once, such as a message to many.
   case facts([Fact])
   case offer(CommandID, TransferID, NodeID, ResourceOffer, any ResourceSource)
-  case acceptOffer(CommandID, TransferID, any ResourceStore)
+  /// The store has the first `offset` bytes already.
+  case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
   case advertise(Advertisement?)
   case search(scope: String?)
 }

@@ -103,4 +103,20 @@ final class StoreRunner {
     let store = store
     _ = worker.submit { store.discard() }
   }
+
+  /// Writes what came, and lets the store keep it for the same offer.
+  func keep(on worker: WorkerThread) {
+    step = .ended
+    let chunks = waiting
+    waiting = []
+    let store = store
+    _ = worker.submit {
+      do throws(ResourceFailure) {
+        for chunk in chunks { try Self.write(chunk, to: store) }
+      } catch {
+        // The store has thrown away what it had; keeping it then has no effect.
+      }
+      store.keep()
+    }
+  }
 }

@@ -71,8 +71,8 @@ public final class WorkerThread: Sendable {
   }
 }
 
-/// Carries a value of a loop through another thread, which does not touch it.
-private struct LoopConfined<Value>: @unchecked Sendable {
+/// Carries a value of a loop through other threads, which do not touch it.
+struct LoopConfined<Value>: @unchecked Sendable {
   // Sendable is right: made on a loop and used on the same loop only.
   let value: Value
   init(_ value: Value) { self.value = value }

@@ -9,19 +9,22 @@ public struct InquiryTable: Sendable {
   public static let deviceLimit = 64
   /// The most nodes of one device.
   public static let nodeLimit = 8
+  /// After how many inquiries a device is asked again that does not say whether its record has changed.
+  static let unmarkedInterval = 4
 
   /// What follows from a fact.
   public enum Effect: Sendable, Hashable {
-    /// Ask the device for its record.
-    case read(BluetoothAddress, psm: UInt16)
+    /// Ask the device for its record; nil: it does not say where, as one with an SDP server does not.
+    case read(BluetoothAddress, psm: UInt16?)
     /// New, or changed.
     case seen(NodeRecord, on: BluetoothAddress)
     case gone(PeerID, Incarnation)
   }
 
   private struct Device: Hashable {
-    var pointer: RecordPointer
-    /// The pointer under which `nodes` was read; nil: never, or in vain.
+    var pointer: RecordPointer?
+    /// Whether `nodes` was read, and the pointer under which it was.
+    var isKnown = false
     var known: RecordPointer?
     var isBeingRead = false
     /// How often it was asked in vain, one time after the other.
@@ -49,17 +52,20 @@ public struct InquiryTable: Sendable {
   public mutating func responded(_ address: BluetoothAddress, _ data: [UInt8]) -> [Effect] {
     guard
       let response = try? AdvertisingData(decoding: data, limit: AdvertisingData.Capacity.inquiryResponse),
-      response.services.contains(service), let pointer = response.serviceData(of: service).flatMap(RecordPointer.init)
+      response.services.contains(service)
     else { return [] }
+    let pointer = response.serviceData(of: service).flatMap(RecordPointer.init)
     if devices[address] == nil, devices.count >= Self.deviceLimit { return [] }
     var device = devices[address] ?? Device(pointer: pointer)
     device.pointer = pointer
     device.wasSeen = true
     device.missed = 0
-    let mustRead = device.known != pointer && !device.isBeingRead && round >= device.notBefore
+    // Without a mark only the record itself says whether it is another one.
+    let isDue = !device.isKnown || device.known != pointer || pointer == nil
+    let mustRead = isDue && !device.isBeingRead && round >= device.notBefore
     if mustRead { device.isBeingRead = true }
     devices[address] = device
-    return mustRead ? [.read(address, psm: pointer.psm)] : []
+    return mustRead ? [.read(address, psm: pointer?.psm)] : []
   }
 
   /// What a device said when it was asked; nil: nothing. Then it is asked again when it answers the next inquiry, but ever more
@@ -75,8 +81,10 @@ public struct InquiryTable: Sendable {
       effects = gone(left)
       effects += nodes.filter { !device.nodes.contains($0) }.map { .seen($0, on: address) }
       device.nodes = nodes
+      device.isKnown = true
       device.known = device.pointer
       device.failures = 0
+      if device.pointer == nil { device.notBefore = round + Self.unmarkedInterval }
     } else {
       device.failures = min(device.failures + 1, 5)
       device.notBefore = round + (1 << (device.failures - 1))

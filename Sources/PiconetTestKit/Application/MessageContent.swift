@@ -55,6 +55,17 @@ enum MessageContent {
     return bytes
   }
 
+  /// Bytes of a stream: at each offset the same whatever the pieces.
+  static func streamBytes(_ number: Int, from offset: Int, count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let start = (number &* 7919 &+ offset + bytes.count) & 0xFFFF
+      bytes.append(contentsOf: pool[start..<(start + min(count - bytes.count, 0x10000 - start))])
+    }
+    return bytes
+  }
+
   /// Random bytes; longer than any offset into it and any message together.
   private static let pool: [UInt8] = {
     var dice = Dice(seed: 1)

@@ -34,6 +34,7 @@ extension World {
     case .invite(let target, let byAddress, let timeout): invite(target, byAddress, timeout, node)
     case .cancelInvitation(let id): command(.cancelInvitation(id), of: node)
     case .answer(let peer, let accept):
+      if !accept { causes.declined += 1 }
       command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
     case .confirm(let peer, let isConfirmed): command(.confirm(peer, isConfirmed, .codeMismatch), of: node)
     case .send(let peer, let count): send(to: peer, count, node)
@@ -42,7 +43,18 @@ extension World {
     case .acceptOffer(let transfer): acceptOffer(transfer, node)
     case .declineOffer(let transfer): command(.declineOffer(transfer, .notWanted, detail: ""), of: node)
     case .cancelTransfer(let transfer): command(.cancelTransfer(transfer, .cancelled), of: node)
+    case .ping(let peer): command(.ping(peer, timeout: .milliseconds(300)), of: node)
+    case .pauseTransfer(let transfer, let isPaused): command(.pauseTransfer(transfer, isPaused), of: node)
+    case .openStream(let peer): openStream(to: peer, node)
+    case .writeStream(let stream): writeStream(stream, node)
+    case .readStream(let stream): readStream(stream, node)
+    case .cancelStream(let stream): cancelStream(stream, node)
     case .leave(let peer): command(.leave(peer, .left), of: node)
+    case .remove(let peer):
+      guard node.application.members.contains(peer) else { return }
+      causes.removals.insert(Causes.Removal(by: node.node, subject: peer))
+      statistics.removals += 1
+      command(.remove(peer), of: node)
     case .shutDown:
       node.application.isShuttingDown = true
       command(.shutDown, of: node)
@@ -57,7 +69,7 @@ extension World {
       goal = .node(seen)
     } else {
       let expected = applicationDice.chance(30) ? nodes[target].peer : nil
-      goal = .addresses([address(of: target)], expected: expected)
+      goal = .addresses(addresses(of: target), expected: expected)
     }
     let id = command(
       .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout))), of: node)
@@ -88,7 +100,7 @@ extension World {
 
   private func offer(to peer: NodeID, _ node: SimulatedNode) {
     if isCalm { return }
-    let size = applicationDice.chance(10) ? 0 : applicationDice.skewed(1...persona(node).largestFile)
+    let size = applicationDice.chance(10) ? 0 : fileSize(persona(node))
     let content = contents.count
     contents.append(MessageContent.fileBytes(content, size: size))
     let transfer = TransferID(rawValue: node.nextTransfer)
@@ -100,17 +112,33 @@ extension World {
     let offer = ResourceOffer(name: Array("file \(content)".utf8), size: UInt64(size), metadata: metadata)
     statistics.offers += 1
     command(.offer(transfer, to: peer, offer), of: node)
+    planPauses(of: transfer, node)
     if applicationDice.chance(persona(node).cancelTransferChance) {
       plan(.cancelTransfer(transfer), of: node, in: applicationDice.milliseconds(0...200))
     }
+  }
+
+  private func fileSize(_ persona: Persona) -> Int {
+    let sizes = 1...persona.largestFile
+    return persona.prefersSmallFiles ? applicationDice.skewed(sizes) : applicationDice.number(sizes)
   }
 
   private func acceptOffer(_ transfer: TransferID, _ node: SimulatedNode) {
     guard let incoming = node.application.incoming[transfer] else { return }
     let offset = openStore(transfer, incoming, of: node)
     command(.acceptOffer(transfer, offset: offset), of: node)
+    planPauses(of: transfer, node)
     if applicationDice.chance(persona(node).cancelTransferChance) {
       plan(.cancelTransfer(transfer), of: node, in: applicationDice.milliseconds(0...200))
+    }
+  }
+
+  /// Every rest has an end, whatever becomes of the transfer meanwhile.
+  private func planPauses(of transfer: TransferID, _ node: SimulatedNode) {
+    while applicationDice.chance(persona(node).pauseChance) {
+      let start = applicationDice.milliseconds(0...applicationDice.pick([5, 100]))
+      plan(.pauseTransfer(transfer, true), of: node, in: start)
+      plan(.pauseTransfer(transfer, false), of: node, in: start + applicationDice.milliseconds(0...300))
     }
   }
 

@@ -17,9 +17,14 @@ extension World {
       }
     case .connected(let peer): memberCame(peer, node)
     case .disconnected(let peer, _): memberWent(peer, node)
+    case .suspended, .resumed: break
     case .messagesReceived(let peer, let messages, let mode): took(messages, mode, from: peer, node)
     case .offerReceived(let transfer, let from, let offer): answerOffer(transfer, from, offer, node)
-    case .transferProgressed, .transferAccepted: break
+    case .transferProgressed, .transferAccepted, .transferPaused, .stateChanged: break
+    case .streamOpened(let stream, let from, let name): streamOpened(stream, name, from: from, node)
+    case .streamReceived(let stream, let bytes): streamReceived(stream, bytes, node)
+    case .streamEnded(let stream, let end): streamEnded(stream, end, node)
+    case .streamStopped(let stream, _): node.application.written[stream] = nil
     case .transferEnded(let transfer, _): node.application.incoming[transfer] = nil
     }
   }
@@ -43,24 +48,34 @@ extension World {
     let persona = persona(node)
     for _ in 0..<applicationDice.number(persona.bursts) {
       let count = applicationDice.number(persona.burstLength)
-      plan(.send(peer.node, count: count), of: node, in: soon())
+      plan(.send(peer.node, count: count), of: node, in: soon(persona))
     }
     for _ in 0..<applicationDice.number(persona.offers) {
-      plan(.offer(peer.node), of: node, in: soon())
+      plan(.offer(peer.node), of: node, in: soon(persona))
+    }
+    for delay: UInt64 in [0, 5, 200] { plan(.ping(peer.node), of: node, in: delay * 1_000_000) }
+    for _ in 0..<applicationDice.number(persona.streams) {
+      plan(.openStream(peer.node), of: node, in: soon(persona))
     }
     if applicationDice.chance(persona.leaveChance) {
       plan(.leave(peer.node), of: node, in: applicationDice.milliseconds(0...900))
     }
+    if persona.removeChance > 0, applicationDice.chance(persona.removeChance) {
+      plan(.remove(peer.node), of: node, in: applicationDice.milliseconds(0...900))
+    }
   }
 
   /// At once as often as later: much goes wrong only close to a beginning.
-  private func soon() -> UInt64 { applicationDice.chance(40) ? 0 : applicationDice.milliseconds(0...500) }
+  private func soon(_ persona: Persona) -> UInt64 {
+    applicationDice.chance(40) ? 0 : applicationDice.milliseconds(0...persona.spread)
+  }
 
   /// A hostile member gets something to break, too.
   private func sendToHostile(_ peer: ProvenPeer, _ node: SimulatedNode) {
     if isCalm { return }
     plan(.send(peer.node, count: 3), of: node, in: applicationDice.milliseconds(0...50))
     plan(.offer(peer.node), of: node, in: applicationDice.milliseconds(0...50))
+    plan(.openStream(peer.node), of: node, in: applicationDice.milliseconds(0...50))
   }
 
   private func memberWent(_ peer: NodeID, _ node: SimulatedNode) {
@@ -68,6 +83,7 @@ extension World {
     node.application.messageLimits[peer] = nil
     node.application.queuedCost[peer] = nil
     node.application.unconsumed[peer] = nil
+    node.application.read = node.application.read.filter { $0.value.peer != peer }
     guard !isCalm, let target = indices[peer.peer], applicationDice.chance(persona(node).inviteAgainChance) else {
       return
     }

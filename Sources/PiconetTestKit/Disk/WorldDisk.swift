@@ -125,6 +125,15 @@ extension World {
     node.stores[transfer] = store
   }
 
+  /// What is there when the same is offered again, is drawn then.
+  func keepStore(_ transfer: TransferID, of node: SimulatedNode) {
+    guard let store = node.stores[transfer] else { return }
+    if store.phase == .committed || store.phase == .committing {
+      return finding("a store is kept that has all its bytes")
+    }
+    node.stores[transfer]?.phase = .discarded
+  }
+
   /// Giving up twice, or what was never opened, does no harm.
   func discardStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard let store = node.stores[transfer] else { return }

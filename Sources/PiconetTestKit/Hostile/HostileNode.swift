@@ -10,6 +10,7 @@ final class HostileNode {
     case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
     case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
     case inviteTwice, leaveAndTalk, acknowledgeTooMuch, unknownRequired, reservedRange
+    case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
   }
 
   /// One connection of its.
@@ -27,6 +28,8 @@ final class HostileNode {
     var isOver = false
     /// Offers of the far side, and how far it takes ours.
     var offers: [(number: UInt64, size: UInt64)] = []
+    /// Streams of the far side.
+    var streams: [UInt64] = []
     var accepted: [(number: UInt64, limit: UInt64)] = []
   }
 

@@ -24,7 +24,8 @@ extension World {
         .acceptOffer(transfer: foreign, offset: 0, limit: 1 << 40), .abandon(transfer: foreign, .cancelled, detail: ""),
         .refuse(transfer: foreign, .diskFull, detail: ""),
         .transferCredit(transfer: foreign, stored: 1, limit: 1 << 50),
-        .declineOffer(transfer: foreign, .notWanted, detail: ""),
+        .declineOffer(transfer: foreign, .notWanted, detail: ""), .senderPaused(transfer: foreign, true),
+        .receiverPaused(transfer: foreign, true),
       ]
       say(node.dice.pick(frames))
     case .beyondCredit:
@@ -72,8 +73,17 @@ extension World {
     case .inviteTwice: say(.invite(timeout: VariableInteger.max, context: []), .invite(timeout: 0, context: payload))
     case .leaveAndTalk: say(.leave(.left, detail: "bye"), .message(payload), .invite(timeout: 1, context: []))
     case .acknowledgeTooMuch: say(.acknowledge(received: VariableInteger.max))
+    case .streamFlood:
+      for next in 0..<100 {
+        say(.openStream(stream: UInt64(session.rounds * 100 + next), name: String(repeating: "s", count: 900)))
+      }
+    case .streamsBeyondCredit:
+      say(.openStream(stream: UInt64(session.rounds), name: ""))
+      for _ in 0..<90 { say(.streamData(stream: UInt64(session.rounds), node.dice.bytes(1_000)[...])) }
+    case .streamsOutOfOrder, .foreignStreams, .streamCreditOverflow, .streamChurn:
+      for frame in streamFrames(session, node) { say(frame) }
     case .unknownRequired: hostileSend([node.dice.pick([0x0F, 0x1F, 0x5F]), 1, 0], node, number)
-    case .reservedRange: hostileSend([UInt8(node.dice.number(0x20...0x37)), 2, 0, 0], node, number)
+    case .reservedRange: hostileSend([UInt8(node.dice.number(0x21...0x37)), 2, 0, 0], node, number)
     }
     return true
   }
@@ -89,13 +99,21 @@ extension World {
     send(.offer(transfer: transfer, offer), node, number)
   }
 
+  /// Somebody of this world, or nobody.
+  private func memberName(_ node: HostileNode) -> MemberName {
+    let somebody = node.dice.pick(nodes).node
+    return MemberName(
+      peer: somebody.peer,
+      incarnation: node.dice.chance(80) ? somebody.incarnation : Incarnation(rawValue: node.dice.word()))
+  }
+
   /// Any frame with any numbers.
   func monkeyFrame(_ node: HostileNode) -> Frame {
     let small = UInt64(node.dice.number(0...4))
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...25) {
+    switch node.dice.number(0...37) {
     case 0: return .codeReveal(nonce: node.dice.bytes(32))
     case 1: return .associate(AssociationID(high: large, low: small), received: small)
     case 2: return .associated(received: large, begun: small)
@@ -104,7 +122,7 @@ extension World {
     case 5: return .pong(large)
     case 6: return .acknowledge(received: small)
     case 7: return .messageCredit(limit: large)
-    case 8: return .unreliableMessage(bytes)
+    case 8: return .unreliableMessage(number: large, bytes)
     case 9: return .chunk(transfer: small, bytes)
     case 10: return .position(transfer: small, offset: large)
     case 11: return .transferCredit(transfer: small, stored: min(small, large), limit: large)
@@ -120,6 +138,17 @@ extension World {
     case 22: return .acceptOffer(transfer: small, offset: 0, limit: large)
     case 23: return .stored(transfer: small, name: [])
     case 24: return .abandon(transfer: small, reason, detail: "")
+    case 25, 26: return .removeMember(subject: memberName(node), reason)
+    case 27: return .removed(by: memberName(node))
+    case 28: return .senderPaused(transfer: small, node.dice.chance(50))
+    case 29: return .receiverPaused(transfer: small, node.dice.chance(50))
+    case 30: return .openStream(stream: small, name: "monkey")
+    case 31: return .streamData(stream: small, bytes)
+    case 32: return .endStream(stream: small)
+    case 33: return .resetStream(stream: small, reason, detail: "")
+    case 34: return .stopStream(stream: small, reason, detail: "")
+    case 35: return .streamDone(stream: small)
+    case 36: return .streamCredit(stream: small, limit: large)
     default: return .refuse(transfer: small, reason, detail: "")
     }
   }

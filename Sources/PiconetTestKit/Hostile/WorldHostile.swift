@@ -74,6 +74,7 @@ extension World {
     case .accept: node.sessions[number].isMember = true
     case .ping(let token): send(.pong(token), node, number)
     case .offer(let transfer, let offer): node.sessions[number].offers.append((transfer, offer.size))
+    case .openStream(let stream, _): node.sessions[number].streams.append(stream)
     case .acceptOffer(let transfer, _, let limit): node.sessions[number].accepted.append((transfer, limit))
     default: break
     }
@@ -94,12 +95,15 @@ extension World {
   private func sendHello(_ code: CodePart, _ node: HostileNode, _ number: Int) {
     let hello = Hello(
       incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
+      capabilities: [node.dice.chance(80) ? .streams : [], node.dice.chance(50) ? .resume : []],
       limits: PeerLimits(
         message: node.dice.pick([0, 1, 1_000_000, VariableInteger.max]),
         frame: node.dice.pick([1_024, 16_381, VariableInteger.max]),
         messageWindow: node.dice.pick([0, 10_000, VariableInteger.max]),
         transfers: node.dice.pick([0, 1, VariableInteger.max]),
-        silence: node.dice.pick([0, 20_000, VariableInteger.max])),
+        silence: node.dice.pick([0, 20_000, VariableInteger.max]),
+        streams: node.dice.pick([0, 1, VariableInteger.max]),
+        streamWindow: node.dice.pick([0, 1_000, VariableInteger.max])),
       associationsBegun: node.dice.pick([0, 0, 1, VariableInteger.max]),
       held: node.dice.chance(15)
         ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil,

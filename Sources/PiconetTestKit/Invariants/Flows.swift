@@ -18,7 +18,8 @@ struct Flows {
     /// Which of the sender's times this one is, once a message has told.
     var sending: Int?
     var reliable: [Int] = []
-    var unreliable: Set<Int> = []
+    /// The newest unreliable message.
+    var unreliable = -1
     var isOpen = true
   }
 
@@ -82,8 +83,9 @@ struct Flows {
     if isReliable {
       return header.number == place ? nil : "message \(header.number) in place \(place)"
     }
-    return receivings[key]?[current].unreliable.insert(header.number).inserted == true
-      ? nil : "unreliable message \(header.number) comes twice"
+    let newest = receivings[key]?[current].unreliable ?? -1
+    receivings[key]?[current].unreliable = max(newest, header.number)
+    return header.number > newest ? nil : "unreliable message \(header.number) after \(newest)"
   }
 
   /// Compares all that came with all that was sent.

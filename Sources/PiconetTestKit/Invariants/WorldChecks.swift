@@ -9,7 +9,9 @@ extension World {
 
   /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.
   func bearableEffects(of fact: Fact, _ node: SimulatedNode) -> Int {
-    let things = node.record.pending.count + node.record.links.count + node.record.incoming.count
+    let things =
+      node.record.pending.count + node.record.links.count + node.record.incoming.count
+      + node.record.read.count + node.record.written.count
     guard case .received(_, let bytes) = fact else { return 64 + 8 * things }
     return 64 + 8 * things + 2 * bytes.count
   }
@@ -32,7 +34,11 @@ extension World {
       finding("n\(node.index) has \(census.links) links")
     }
     let perPeer = configuration.messageWindow + controlSlack + 2 * configuration.messageLimit
-    if census.queuedBytes > perPeer * max(1, census.links) {
+    if census.keptBytes > (configuration.unacknowledgedLimit + controlSlack) * census.associations {
+      finding("n\(node.index) keeps \(census.keptBytes) bytes that are not acknowledged")
+    }
+    let ofStreams = node.record.written.count * configuration.streamWindow
+    if census.queuedBytes > perPeer * max(1, census.links, census.associations) + ofStreams {
       finding("n\(node.index) queues \(census.queuedBytes) bytes")
     }
   }
@@ -62,6 +68,7 @@ extension World {
         if theirs != node.record.members[peer] { finding("n\(node.index) and n\(index) show different codes") }
       }
       checkNothingPending(node)
+      checkStates(node)
     }
     if let wrong = flows.compare(isQuiet: true) ?? lostAltogether() { finding(wrong) }
     if seed.family == .glare { checkGlare() }
@@ -77,12 +84,19 @@ extension World {
         let isHostilePeer = indices[peer.peer].map { isHostile($0) } ?? true
         let isIgnored = nodes.contains { !$0.application.ignoredOffers.isEmpty }
         if !isIgnored && !isHostilePeer { finding("offer \(transfer.rawValue) of n\(node.index) does not end") }
+      case .finishStream(let stream):
+        let peer = node.record.written[stream].map { streams.truths[$0].to.peer }
+        let isHostilePeer = peer.flatMap { indices[$0] }.map { isHostile($0) } ?? true
+        if !isHostilePeer { finding("stream \(stream.rawValue) of n\(node.index) is not read to its end") }
       case .some(let command): finding("n\(node.index): command \(id.rawValue) has no reply: \(command)")
       case nil: break
       }
     }
     if let peer = node.record.invitations.sorted().first {
       finding("the invitation of \(name(peer)) to n\(node.index) does not end")
+    }
+    if let peer = node.record.suspended.sorted().first {
+      finding("n\(node.index) stays without a link to \(name(peer))")
     }
     if !node.record.dials.isEmpty { finding("a dial of n\(node.index) does not end") }
   }
@@ -104,7 +118,7 @@ extension World {
       let census = node.engine.census
       if node.record.finishedCount != 1 { finding("n\(node.index) does not finish: \(census)") }
       if census.links + census.dials + census.associations + census.transfersIncoming + census.transfersOutgoing
-        + census.attempts + census.queuedBytes != 0
+        + census.streams + census.attempts + census.queuedBytes != 0
       {
         finding("n\(node.index) has something left: \(census)")
       }
@@ -112,6 +126,7 @@ extension World {
       if let peer = node.record.members.keys.min() { finding("n\(node.index) never loses \(name(peer))") }
       if let peer = node.record.invitations.min() { finding("the invitation of \(name(peer)) never ends") }
       if let transfer = node.record.incoming.keys.min() { finding("transfer \(transfer.rawValue) never ends") }
+      checkNoStreamLeft(node)
       if let transfer = node.sources.keys.min() { finding("source \(transfer.rawValue) of n\(node.index) stays open") }
       for transfer in node.stores.keys.sorted() {
         switch node.stores[transfer]?.phase {

@@ -20,9 +20,22 @@ extension World {
       if node.record.members.removeValue(forKey: peer) == nil {
         finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
       }
+      node.record.suspended.remove(peer)
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
       checkFair(ending, node)
+      checkRemoval(ending, of: peer, at: node)
+    case .suspended(let peer, let ending):
+      statistics.suspended += 1
+      if node.record.members[peer] == nil || !node.record.suspended.insert(peer).inserted {
+        finding("n\(node.index) loses the link to \(name(peer)) twice, or was not connected")
+      }
+      checkHonest(ending, peer, node)
+      checkFair(ending, node)
+    case .resumed(let peer, _):
+      statistics.resumed += 1
+      if node.record.members[peer] == nil { finding("n\(node.index) resumes \(name(peer)), which is no member") }
+      if node.record.suspended.remove(peer) == nil { statistics.moved += 1 }
     case .invitationReceived(let peer, _, _):
       if node.record.members[peer.node] != nil { finding("an invitation of a member") }
       if !node.record.invitations.insert(peer.node).inserted {
@@ -41,6 +54,9 @@ extension World {
     case .transferEnded(let transfer, let ending): observeEnd(of: transfer, ending, node)
     case .transferProgressed(let transfer, _), .transferAccepted(let transfer, _):
       if node.record.offered[transfer] == nil { finding("progress of an unknown transfer") }
+    case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
+    case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
+    case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
     case .confirmationNeeded, .peerFound, .peerChanged, .peerLost: break
     }
   }
@@ -65,6 +81,15 @@ extension World {
     }
     guard let from = indices[peer.peer], !isHostile(from) else { return }
     let key = Flows.Key(from: peer, to: node.node)
+    var messages = messages
+    if scenario.faults.contains(.unreliableSwapped), !isReliable {
+      // Each waits for the next one, and comes behind it.
+      guard let held = node.record.heldBack.removeValue(forKey: peer) else {
+        node.record.heldBack[peer] = messages
+        return
+      }
+      messages += held
+    }
     for _ in 0..<(scenario.faults.contains(.deliveryRepeated) && faultDice.chance(20) ? 2 : 1) {
       for message in messages {
         statistics.messages += 1

@@ -14,6 +14,9 @@ extension World {
     case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
     case .committed(let transfer, _):
       if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }
+    case .streamConsumed(let stream, let count):
+      node.record.read[stream]?.unread -= count
+      node.record.read[stream]?.wasRead = true
     case .messagesConsumed(let peer, let cost): node.record.unconsumed[peer]? -= cost
     default: break
     }
@@ -44,8 +47,10 @@ extension World {
     case .finished:
       node.record.finishedCount += 1
       if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
-    case .rememberPeer, .readChunks, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
-      .messagesTaken:
+    case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
+    case .rememberPeer, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
+      .keepStore,
+      .messagesTaken, .streamTaken:
       break
     }
   }
@@ -54,6 +59,7 @@ extension World {
     guard node.record.links.contains(link) else {
       return finding("n\(node.index) transmits on link \(link.rawValue), which is gone")
     }
+    if !node.record.resting.isEmpty { checkResting(bytes, on: link, node) }
     if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
     let outstanding = node.record.outstanding[link, default: 0] + bytes.count
     node.record.outstanding[link] = outstanding
@@ -75,21 +81,36 @@ extension World {
     guard let command = node.record.pending.removeValue(forKey: id) else {
       return finding("n\(node.index) answers command \(id.rawValue) twice, or nobody gave it")
     }
+    if case .offer(let transfer, _, _) = command { node.record.resting.remove(transfer) }
     switch (command, reply) {
     case (.invite, .connected(let peer)):
       if node.record.members[peer] == nil { finding("an invitation ends with a peer that is not connected") }
     case (.offer(let transfer, let peer, _), .stored): checkStored(transfer, at: peer, node)
+    case (.finishStream(let stream), .done): checkDone(stream, node)
+    case (.openStream(let stream, _, _), .failed): node.record.written[stream] = nil
     case (.answerInvitation(let peer, _, _), .done):
       if node.record.invitations.remove(peer) == nil, node.record.members[peer] == nil {
         finding("n\(node.index) answers an invitation that had ended")
       }
     case (.answerInvitation(let peer, _, _), .failed(let ending)):
       if ending.reason == .full { node.record.invitations.remove(peer) }
-    case (.invite, .failed(let ending)), (.offer, .failed(let ending)): checkHonest(ending, nil, node)
+    case (.invite, .failed(let ending)):
+      checkHonest(ending, nil, node)
+      checkAttempt(ending, node)
+    case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
+    case (.ping(_, let timeout), .roundTrip(let duration)):
+      // A paused process finds out late, but by the order of its facts an answer never comes after the end of patience.
+      if duration < .zero || duration > timeout + .milliseconds(1) + longestPause {
+        finding("n\(node.index): a ping of at most \(timeout) took \(duration)")
+      }
+    case (.ping, .done): finding("n\(node.index): a ping ends without a round trip")
     case (_, .failed), (_, .done): break
     default: finding("n\(node.index) answers \(command) with \(reply)")
     }
   }
+
+  /// How late the timer of a paused node may be.
+  private var longestPause: Duration { scenario.weather.isEmpty ? .zero : .seconds(60) }
 
   private func checkStored(_ transfer: TransferID, at peer: NodeID, _ node: SimulatedNode) {
     guard let index = indices[peer.peer], !isHostile(index), let content = node.record.offered[transfer] else { return }
@@ -110,7 +131,7 @@ extension World {
   func checkHonest(_ ending: Ending, _ peer: NodeID?, _ node: SimulatedNode) {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
     if peer == nil && scenario.hostileCount > 0 { return }
-    if [.protocolBroken, .internalError].contains(ending.reason)
+    if [.protocolBroken, .internalError, .digestMismatch, .sizeMismatch].contains(ending.reason)
       || (ending.reason == .limitExceeded && ending.blame == .peer)
     {
       finding("n\(node.index) takes an honest peer for a broken one: \(ending)")

@@ -19,12 +19,14 @@ final class Connection {
   }
 
   let number: Int
+  let kind: TransportKind
   var ends: [End]
   /// Pipe 0 leads from side 0 to side 1.
   var pipes: [Pipe]
 
-  init(number: Int, ends: [End], pipes: [Pipe]) {
+  init(number: Int, kind: TransportKind, ends: [End], pipes: [Pipe]) {
     self.number = number
+    self.kind = kind
     self.ends = ends
     self.pipes = pipes
   }
@@ -38,6 +40,7 @@ struct PendingDial {
   let node: Int
   let life: Int
   let dial: DialID
+  let kind: TransportKind
   var isOver = false
 }
 

@@ -3,8 +3,10 @@ import PiconetWire
 
 /// Dials, from the effect to two open links.
 extension World {
-  /// Addresses are `n` and the number of a node; any other leads nowhere.
-  func address(of index: Int) -> TransportAddress { TransportAddress(kind: .tcp, text: "n\(index)") }
+  /// Addresses are `n` and the number of a node, over every transport there is; any other leads nowhere.
+  func addresses(of index: Int) -> [TransportAddress] {
+    scenario.transports.map { TransportAddress(kind: $0, text: "n\(index)") }
+  }
 
   private func target(_ address: TransportAddress) -> Int? {
     guard address.text.hasPrefix("n"), let index = Int(address.text.dropFirst()), index < scenario.nodeCount
@@ -12,9 +14,9 @@ extension World {
     return index
   }
 
-  func startDial(_ dial: DialID, _ addresses: [TransportAddress], by node: SimulatedNode) {
+  func startDial(_ dial: DialID, _ kind: TransportKind, _ addresses: [TransportAddress], by node: SimulatedNode) {
     let index = pendingDials.count
-    pendingDials.append(PendingDial(node: node.index, life: node.life, dial: dial))
+    pendingDials.append(PendingDial(node: node.index, life: node.life, dial: dial, kind: kind))
     node.dials[dial] = index
     statistics.dials += 1
     let delay = conditions().latency * 2 + networkDice.microseconds(10...500)
@@ -50,11 +52,11 @@ extension World {
     switch outcome {
     case .failed(let failure): post(.fact(.dialFailed(pending.dial, failure)), to: dialler)
     case .answered(let far):
-      let isParted = partition.map { $0[far] != $0[pending.node] } ?? false
+      let isParted = outages.contains(pending.kind) || (partition.map { $0[far] != $0[pending.node] } ?? false)
       guard isHostile(far) || (nodes[far].isAlive && !nodes[far].isFinished), !isParted else {
         return post(.fact(.dialFailed(pending.dial, LinkFailure(isParted ? .unreachable : .refused))), to: dialler)
       }
-      let connection = connect(pending.node, far)
+      let connection = connect(pending.node, far, over: pending.kind)
       open(connection, 0, dial: pending.dial)
       enterAccepted(connection)
     }
@@ -68,9 +70,9 @@ extension World {
     enter(.accepted(connection: connection.number), in: delay)
   }
 
-  func connect(_ dialler: Int, _ acceptor: Int) -> Connection {
+  func connect(_ dialler: Int, _ acceptor: Int, over kind: TransportKind = .tcp) -> Connection {
     let connection = Connection(
-      number: connections.count,
+      number: connections.count, kind: kind,
       ends: [dialler, acceptor].map { Connection.End(node: $0, life: nodes[$0].life) },
       pipes: [Pipe(conditions: conditions()), Pipe(conditions: conditions())])
     connections.append(connection)
@@ -103,7 +105,8 @@ extension World {
     let nonce = networkDice.bytes(CodePart.byteCount)
     let far = connection.ends[1 - side].node
     let opening = LinkOpening(
-      dial: dial, peer: nodes[far].peer, traits: LinkTraits(kind: .tcp, remoteAddress: "n\(far)"), nonce: nonce,
+      dial: dial, peer: nodes[far].peer, traits: LinkTraits(kind: connection.kind, remoteAddress: "n\(far)"),
+      nonce: nonce,
       commitment: CheapDigest.of(nonce))
     post(.fact(.linkOpened(link, opening)), to: node)
   }

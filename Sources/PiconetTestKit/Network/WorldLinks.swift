@@ -121,6 +121,7 @@ extension World {
   }
 
   func isParted(_ connection: Connection) -> Bool {
+    if outages.contains(connection.kind) { return true }
     guard let partition else { return false }
     return partition[connection.ends[0].node] != partition[connection.ends[1].node]
   }

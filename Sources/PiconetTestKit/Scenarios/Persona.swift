@@ -25,21 +25,34 @@ struct Persona: Sendable {
   var refuseChance = 0
   var cancelInvitationChance = 0
   var leaveChance = 0
+  /// A member is removed for all.
+  var removeChance = 0
   var inviteAgainChance = 0
 
   var bursts = 0...2
   var burstLength = 1...8
+  /// Virtual milliseconds over which bursts and offers are spread.
+  var spread = 500
   var unreliableChance = 20
   var consumption = Consumption.atOnce
 
   var offers = 0...0
   var largestFile = 64 << 10
+  /// Otherwise every size is as likely as the next.
+  var prefersSmallFiles = true
   var acceptOfferChance = 100
   /// Of what is not accepted; the rest is ignored.
   var declineOfferChance = 70
   /// An accepted offer goes on from a prefix that is there already.
   var resumeChance = 20
   var cancelTransferChance = 0
+  /// A transfer rests for a while, in either direction.
+  var pauseChance = 0
+
+  var streams = 0...0
+  var largestStream = 100_000
+  /// The writer of a stream cancels it, or its reader.
+  var cancelStreamChance = 0
 }
 
 /// What the disk of one node is like.

@@ -23,6 +23,9 @@ struct Scenario {
   var lossyCloseChance = 0
   var faults: Set<PlantedFault> = []
 
+  /// By which every node can be reached, best first.
+  var transports: [TransportKind] = [.tcp]
+
   var engineCount: Int { nodeCount - hostileCount }
 
   /// Nothing is in the way of anybody.

@@ -12,7 +12,9 @@ extension Scenario {
     case .glare: scenario.drawGlare(&dice)
     case .fickle: scenario.drawFickle(&dice)
     case .transfers: scenario.drawTransfers(&dice)
+    case .streams: scenario.drawStreams(&dice)
     case .weather: scenario.drawWeather(&dice)
+    case .lossy: scenario.drawLossy(&dice)
     case .restart: scenario.drawRestart(&dice)
     case .mixed: scenario.drawMixed(&dice)
     case .hostile: scenario.drawHostile(&dice)
@@ -37,6 +39,10 @@ extension Scenario {
     configuration.messageWindow = max(configuration.messageLimit + 1_024, dice.pick([0, 30_000, 200_000]))
     configuration.transferLimit = dice.pick([1, 3, 64])
     configuration.transferWindow = max(2 * configuration.frameLimit, dice.pick([0, 40_000, 200_000]))
+    configuration.streamLimit = dice.pick([1, 3, 64])
+    configuration.firstStreamWindow = dice.pick([100, 5_000, 64 << 10])
+    configuration.streamWindow = configuration.firstStreamWindow + dice.pick([5_000, 30_000, 200_000])
+    configuration.streamMemory = dice.pick([60_000, 4 << 20])
     configuration.readSize = max(configuration.frameLimit, dice.pick([0, 10_000, 60_000]))
     configuration.transmitWindow = max(2 * configuration.frameLimit, dice.pick([0, 30_000, 256 << 10]))
     configuration.disconnectTimeout = .milliseconds(dice.pick([1_500, 4_000]))
@@ -66,6 +72,7 @@ extension Scenario {
       persona.burstLength = 1...dice.pick([3, 12])
       persona.consumption = dice.chance(70) ? .atOnce : .delayed(dice.milliseconds(1...200))
       persona.offers = 0...dice.number(0...2)
+      persona.streams = 0...dice.number(0...2)
       persona.leaveChance = dice.pick([0, 40])
       return persona
     }
@@ -103,6 +110,10 @@ extension Scenario {
       persona.offers = 0...1
       persona.largestFile = 3_000
       persona.cancelTransferChance = 30
+      persona.pauseChance = 30
+      persona.streams = 0...2
+      persona.largestStream = 3_000
+      persona.cancelStreamChance = 30
       return persona
     }
     activeTime = 1_200_000_000
@@ -118,9 +129,26 @@ extension Scenario {
       persona.largestFile = dice.pick([3_000, 100_000, 400_000])
       persona.acceptOfferChance = dice.pick([100, 80])
       persona.cancelTransferChance = dice.pick([0, 25])
+      persona.pauseChance = dice.pick([0, 50])
       return persona
     }
     for index in disks.indices { disks[index] = Self.disk(&dice) }
+    fairLinks = dice.chance(30)
+  }
+
+  private mutating func drawStreams(_ dice: inout Dice) {
+    populate(dice.number(2...3), &dice) { index, dice in
+      var persona = Persona()
+      if index > 0 { persona.invitations = [Self.invitation(0, within: 0...50, &dice)] }
+      persona.bursts = 0...1
+      persona.offers = 0...1
+      persona.streams = 1...dice.number(1...8)
+      persona.largestStream = dice.pick([1_000, 100_000, 400_000])
+      persona.cancelStreamChance = dice.pick([0, 25])
+      persona.leaveChance = dice.pick([0, 20])
+      persona.consumption = dice.pick([.atOnce, .delayed(dice.milliseconds(1...100)), .late])
+      return persona
+    }
     fairLinks = dice.chance(30)
   }
 
@@ -151,6 +179,10 @@ extension Scenario {
     persona.largestFile = dice.pick([5_000, 60_000])
     persona.acceptOfferChance = dice.pick([100, 60])
     persona.cancelTransferChance = dice.pick([0, 20])
+    persona.pauseChance = dice.pick([0, 30])
+    persona.streams = 0...dice.number(0...2)
+    persona.cancelStreamChance = dice.pick([0, 20])
+    persona.removeChance = count > 2 ? dice.pick([0, 0, 15]) : 0
     return persona
   }
 
@@ -176,6 +208,51 @@ extension Scenario {
     }
   }
 
+  /// Members that stay, and send one another much; what is between them does not.
+  private mutating func drawLossy(_ dice: inout Dice) {
+    let count = dice.pick([2, 2, 2, 3, 3, dice.number(4...8)])
+    transports = dice.chance(70) ? [.tcp, .rfcomm] : [.tcp]
+    populate(count, &dice) { index, dice in
+      var persona = Persona()
+      for target in 0..<index { persona.invitations.append(Self.invitation(target, within: 0...100, &dice)) }
+      for number in persona.invitations.indices { persona.invitations[number].timeout = 10_000_000_000 }
+      persona.bursts = 1...(count > 3 ? 2 : 6)
+      persona.burstLength = 1...dice.pick([4, 20])
+      persona.spread = 6_000
+      persona.consumption = dice.pick([.atOnce, .delayed(dice.milliseconds(1...300))])
+      persona.offers = 0...dice.number(0...2)
+      persona.largestFile = dice.pick([5_000, 300_000])
+      persona.prefersSmallFiles = false
+      persona.leaveChance = dice.pick([0, 0, 20])
+      persona.cancelTransferChance = dice.pick([0, 20])
+      persona.inviteAgainChance = dice.pick([0, 50])
+      return persona
+    }
+    for index in configurations.indices {
+      configurations[index].disconnectTimeout = .milliseconds(dice.pick([4_000, 8_000, 20_000]))
+      configurations[index].transports = transports
+      configurations[index].movesBetweenTransports = dice.chance(80)
+      if dice.chance(30) { disks[index] = Self.disk(&dice) }
+    }
+    activeTime = 8_000_000_000
+    lossyCloseChance = dice.pick([0, 50])
+    dialFailChance = dice.pick([0, 20])
+    dialHangChance = dice.pick([0, 5])
+    discovery.flapChance = dice.pick([0, 20])
+    var at = 0
+    while true {
+      at += dice.number(50...dice.pick([1_000, 3_000]))
+      if at >= 7_900 { break }
+      let length = dice.milliseconds(1...dice.pick([300, 3_000, 9_000]))
+      var trouble: [Weather] = [.cut, .cut, .cut, .stall(length), .partition(length), .refuseDials(length)]
+      if transports.count > 1 {
+        trouble.append(.outage(dice.pick(transports), isTold: dice.chance(70), length))
+        trouble.append(.outage(.tcp, isTold: dice.chance(70), length))
+      }
+      weather.append((UInt64(at) * 1_000_000, dice.pick(trouble)))
+    }
+  }
+
   private mutating func drawRestart(_ dice: inout Dice) {
     let count = dice.number(2...3)
     populate(count, &dice) { Self.sociable($0, of: count, &$1) }
@@ -196,6 +273,7 @@ extension Scenario {
       let capacity = dice.number(2...count)
       for index in configurations.indices { configurations[index].capacity = capacity }
     }
+    if dice.chance(30) { configurations[dice.number(0...(count - 1))].allowsRemoval = false }
     lossyCloseChance = dice.pick([0, 50])
     discovery.flapChance = dice.pick([0, 20])
     discovery.wrongHintChance = dice.pick([0, 10])

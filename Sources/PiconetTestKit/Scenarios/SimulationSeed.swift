@@ -36,8 +36,12 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case fickle
   /// Files to and from slow, full and failing disks.
   case transfers
+  /// Streams in both directions, many at once, to quick, slow and idle readers.
+  case streams
   /// Cuts, stalls, half-open links, partitions, paused processes, refused dials.
   case weather
+  /// Links are lost all the time, on two transports: associations outlive them, and move from one to the other.
+  case lossy
   /// Nodes crash, silently or not, and come back in a new incarnation.
   case restart
   /// Two to eight nodes and all of it.

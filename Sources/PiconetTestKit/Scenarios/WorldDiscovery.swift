@@ -42,10 +42,10 @@ extension World {
     }
     guard seen.isAlive || isHostile(observed) else { return }
     var incarnation = seen.node.incarnation
-    var addresses = [address(of: observed)]
+    var addresses = self.addresses(of: observed)
     if !isCalm && weatherDice.chance(scenario.discovery.wrongHintChance) {
       switch weatherDice.number(0...2) {
-      case 0: addresses = [address(of: weatherDice.number(0...(scenario.nodeCount - 1)))]
+      case 0: addresses = self.addresses(of: weatherDice.number(0...(scenario.nodeCount - 1)))
       case 1: addresses.insert(TransportAddress(kind: .tcp, text: "nowhere"), at: 0)
       default: incarnation = Incarnation(rawValue: weatherDice.word())
       }

@@ -12,6 +12,14 @@ extension World {
       partition = (0..<scenario.nodeCount).map { _ in weatherDice.number(0...1) }
       enter(.weather(.healPartition), in: length)
     case .healPartition: healPartition()
+    case .outage(let kind, let isTold, let length):
+      if isCalm { return }
+      outages.insert(kind)
+      if isTold { cutAll(kind) }
+      enter(.weather(.endOutage(kind)), in: length)
+    case .endOutage(let kind):
+      outages.remove(kind)
+      healPartition(partition)
     case .pause(let length):
       let node = nodes[weatherDice.number(0...(scenario.engineCount - 1))]
       node.pausedUntil = now + length
@@ -29,9 +37,12 @@ extension World {
   /// Both sides are told, or one, or nobody; at once or late.
   private func cutOne() {
     guard let connection = drawConnection() else { return }
+    cut(connection, told: weatherDice.pick([[0, 1], [0, 1], [0], [1], []]))
+  }
+
+  private func cut(_ connection: Connection, told: [Int]) {
     for side in 0...1 { connection.pipes[side].isDead = true }
     note(.network("cut", connection.number, 0, 0))
-    let told = weatherDice.pick([[0, 1], [0, 1], [0], [1], []])
     let failure = LinkFailure(weatherDice.pick([.reset, .timedOut, .unreachable]))
     for side in told {
       let delay = weatherDice.chance(50) ? 0 : weatherDice.milliseconds(1...1_000)
@@ -46,9 +57,14 @@ extension World {
     note(.network("stall", connection.number, sides.count, Int(length / 1_000_000)))
   }
 
+  /// The adapter is gone: both sides are told.
+  private func cutAll(_ kind: TransportKind) {
+    for connection in connections where connection.kind == kind && connection.isOpen { cut(connection, told: [0, 1]) }
+  }
+
   /// What was on its way goes on: the pipes of the partition looked at their arrivals in vain.
-  func healPartition() {
-    partition = nil
+  func healPartition(_ left: [Int]? = nil) {
+    partition = left
     for connection in connections where !connection.isOver { resume(connection) }
   }
 
@@ -103,7 +119,9 @@ extension World {
     let engine = SessionEngine(
       identity: LocalIdentity(node: fresh), configuration: scenario.configurations[node.index], seed: weatherDice.word()
     )
+    collectTrace(of: node)
     node.begin(node: fresh, engine: engine)
+    startRecording(node)
     names[fresh] = "n\(node.index).\(node.life)"
     note(.world("n\(node.index) starts again"))
     announceStart(of: node.index)

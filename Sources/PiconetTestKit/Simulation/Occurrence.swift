@@ -31,7 +31,14 @@ enum ApplicationStep {
   case acceptOffer(TransferID)
   case declineOffer(TransferID)
   case cancelTransfer(TransferID)
+  case ping(NodeID)
+  case pauseTransfer(TransferID, Bool)
+  case openStream(NodeID)
+  case writeStream(StreamID)
+  case readStream(StreamID)
+  case cancelStream(StreamID)
   case leave(NodeID)
+  case remove(NodeID)
   case shutDown
 }
 
@@ -42,6 +49,9 @@ enum Weather {
   case stall(UInt64)
   case partition(UInt64)
   case healPartition
+  /// Nothing arrives over a transport, and nobody can be dialled over it; what was open over it may be cut as well.
+  case outage(TransportKind, isTold: Bool, UInt64)
+  case endOutage(TransportKind)
   case pause(UInt64)
   case crash(node: Int, restartAfter: UInt64)
   case restart(node: Int)

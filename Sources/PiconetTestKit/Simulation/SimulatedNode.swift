@@ -32,6 +32,7 @@ final class SimulatedNode {
   var nextLink: UInt64 = 1
   var nextCommand: UInt64 = 1
   var nextTransfer: UInt64 = 1
+  var nextStream: UInt64 = 1
 
   var sources: [TransferID: SimulatedSource] = [:]
   var stores: [TransferID: SimulatedStore] = [:]
@@ -83,6 +84,9 @@ struct ApplicationState {
   var incoming: [TransferID: IncomingOffer] = [:]
   /// Offers that the application leaves unanswered.
   var ignoredOffers: Set<TransferID> = []
+  /// Streams that the application writes and reads.
+  var written: [StreamID: WrittenStream] = [:]
+  var read: [StreamID: ReadStream] = [:]
   var isShuttingDown = false
 }
 

@@ -5,14 +5,17 @@ public enum Simulation {
   /// - Parameters:
   ///   - faults: put into the world on purpose; the run should find them.
   ///   - transcriptLimit: how many of the last lines of the transcript are kept.
+  ///   - recordsTraces: whether the report has a trace of every engine.
   public static func run(
-    _ seed: SimulationSeed, faults: Set<PlantedFault> = [], transcriptLimit: Int = 400
+    _ seed: SimulationSeed, faults: Set<PlantedFault> = [], transcriptLimit: Int = 400, recordsTraces: Bool = false
   ) -> SimulationReport {
-    let world = World(seed: seed, faults: faults, transcriptLimit: transcriptLimit)
+    let world = World(
+      seed: seed, faults: faults, transcriptLimit: transcriptLimit, recordsTraces: recordsTraces)
     world.run()
+    for node in world.nodes { world.collectTrace(of: node) }
     return SimulationReport(
       seed: seed, finding: world.findings.first, statistics: world.statistics, virtualTime: world.now,
-      transcript: world.transcript, wording: TranscriptWording(names: world.names))
+      traces: world.traces, transcript: world.transcript, wording: TranscriptWording(names: world.names))
   }
 }
 
@@ -24,6 +27,8 @@ public struct SimulationReport: Sendable {
   public let statistics: SimulationStatistics
   /// Nanoseconds that passed in the simulated world.
   public let virtualTime: UInt64
+  /// The trace of every engine of the run, where it was asked for; those of engines that crashed are cut off.
+  public let traces: [[UInt8]]
   let transcript: Transcript
   let wording: TranscriptWording
 
@@ -77,10 +82,14 @@ extension World {
   private func calmDown() {
     isCalm = true
     note(.world("calm"))
+    outages = []
     healPartition()
     for connection in connections {
       for side in 0...1 { connection.pipes[side].stalledUntil = min(connection.pipes[side].stalledUntil, now) }
     }
-    for node in nodes.prefix(scenario.engineCount) { wakeApplication(of: node) }
+    for node in nodes.prefix(scenario.engineCount) {
+      wakeApplication(of: node)
+      wakeReaders(of: node)
+    }
   }
 }

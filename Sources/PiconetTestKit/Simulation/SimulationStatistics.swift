@@ -10,7 +10,17 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var offers = 0
   /// Offers that ended as stored.
   public var stored = 0
+  /// Streams that came in, bytes of them, and those that were read to their end.
+  public var streams = 0
+  public var streamBytes = 0
+  public var streamsDone = 0
   public var crashes = 0
+  /// Members whose link was lost, and who were reached over another one: after that, or by moving.
+  public var suspended = 0
+  public var resumed = 0
+  public var moved = 0
+  /// Members that applications wanted removed for all.
+  public var removals = 0
   /// Attacks of the hostile node.
   public var attacks = 0
   /// The most bytes beyond the transmit window that waited for one link.
@@ -26,7 +36,14 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.messages += right.messages
     left.offers += right.offers
     left.stored += right.stored
+    left.streams += right.streams
+    left.streamBytes += right.streamBytes
+    left.streamsDone += right.streamsDone
     left.crashes += right.crashes
+    left.suspended += right.suspended
+    left.resumed += right.resumed
+    left.moved += right.moved
+    left.removals += right.removals
     left.attacks += right.attacks
     left.largestOutstanding = max(left.largestOutstanding, right.largestOutstanding)
   }

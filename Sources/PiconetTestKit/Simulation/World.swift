@@ -39,6 +39,8 @@ final class World {
   /// Who can't reach whom: nodes of different sides.
   var partition: [Int]?
   var dialsRefusedUntil: UInt64 = 0
+  /// Transports over which nothing arrives and nobody can be dialled.
+  var outages: Set<TransportKind> = []
   /// The active time is over: no more trouble, everything works.
   var isCalm = false
 
@@ -47,9 +49,16 @@ final class World {
   /// Numbers of the files that a receiver has stored, and that were compared.
   var storedContents: Set<Int> = []
   var flows = Flows()
+  var streams = StreamTruths()
+  var causes = Causes()
 
-  init(seed: SimulationSeed, faults: Set<PlantedFault>, transcriptLimit: Int) {
+  /// Whether every engine writes a trace, and the traces of engines that are over.
+  let recordsTraces: Bool
+  var traces: [[UInt8]] = []
+
+  init(seed: SimulationSeed, faults: Set<PlantedFault>, transcriptLimit: Int, recordsTraces: Bool = false) {
     self.seed = seed
+    self.recordsTraces = recordsTraces
     var dice = Dice(seed: seed.word)
     var scenarioDice = dice.fork()
     var scenario = Scenario.drawn(seed.family, &scenarioDice)
@@ -72,6 +81,7 @@ final class World {
     let engine = SessionEngine(
       identity: LocalIdentity(node: node), configuration: scenario.configurations[index], seed: dice.word())
     nodes.append(SimulatedNode(index: index, node: node, engine: engine))
+    startRecording(nodes[index])
     indices[peer] = index
     names[node] = "n\(index).0"
     if index >= scenario.engineCount {

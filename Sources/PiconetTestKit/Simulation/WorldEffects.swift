@@ -9,11 +9,11 @@ extension World {
 
   private func perform(_ effect: Effect, of node: SimulatedNode) {
     switch effect {
-    case .dial(let dial, _, let addresses): startDial(dial, addresses, by: node)
+    case .dial(let dial, let kind, let addresses): startDial(dial, kind, addresses, by: node)
     case .cancelDial(let dial): cancelDial(dial, by: node)
     case .transmit(let link, let bytes):
       guard let (number, side) = node.links[link] else { return }
-      transmit(bytes, over: connections[number], side)
+      transmit(tampered(bytes, link, of: node), over: connections[number], side)
     case .closeLink(let link, let flush):
       guard let (number, side) = node.links.removeValue(forKey: link) else { return }
       close(connections[number], side, flush: flush)
@@ -30,8 +30,10 @@ extension World {
     case .storeChunk(let transfer, let bytes): storeChunk(transfer, bytes, of: node)
     case .commitStore(let transfer, let size, let digest): commitStore(transfer, size, digest, of: node)
     case .discardStore(let transfer): discardStore(transfer, of: node)
+    case .keepStore(let transfer): keepStore(transfer, of: node)
     case .messagesTaken(let peer, let count):
       node.application.queuedCost[peer] = max(0, (node.application.queuedCost[peer] ?? 0) - count)
+    case .streamTaken(let stream, let count): streamTaken(stream, count, node)
     case .deliver(let event): react(to: event, of: node)
     case .reply(let command, let reply): react(to: reply, command, of: node)
     case .finished: node.isFinished = true

@@ -82,6 +82,8 @@ extension World {
         guard node.dials.removeValue(forKey: dial) != nil else { return nil }
       case .deadlineReached:
         guard let deadline = node.engine.nextDeadline, deadline <= instant else { return nil }
+      case .commanded(let id, .pauseTransfer(let transfer, let isPaused)):
+        return .commanded(id, pause(transfer, isPaused, node))
       default: break
       }
       return fact

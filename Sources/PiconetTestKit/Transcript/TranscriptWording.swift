@@ -32,6 +32,7 @@ struct TranscriptWording {
         + opening.peer.shortDescription
     case .received(let link, let bytes): "received \(link.rawValue) \(frames(bytes))"
     case .transmitted(let link, let count): "transmitted \(link.rawValue) \(count)"
+    case .linkPaced(let link, let pace): "linkPaced \(link.rawValue): \(pace.room) of \(pace.bound) bytes of bulk"
     case .linkClosed(let link, let end): "linkClosed \(link.rawValue) \(end)"
     case .trustJudged(let link, let judgement): "trustJudged \(link.rawValue) \(judgement)"
     case .codeDerived(let link, let code): "codeDerived \(link.rawValue) \(code ?? "nil")"
@@ -43,6 +44,8 @@ struct TranscriptWording {
     case .committed(let transfer, _): "committed \(describe(transfer))"
     case .storeFailed(let transfer, let reason, _): "storeFailed \(describe(transfer)) \(reason)"
     case .dialFailed(let dial, let failure): "dialFailed \(dial.rawValue) \(failure)"
+    case .streamWritten(let stream, let bytes): "streamWritten \(describe(stream)) \(size(bytes))"
+    case .streamConsumed(let stream, let count): "streamConsumed \(describe(stream)) \(count)"
     case .discoveryEnded, .deadlineReached: "\(fact)"
     }
   }
@@ -64,7 +67,9 @@ struct TranscriptWording {
     case .storeChunk(let transfer, let bytes): "storeChunk \(describe(transfer)) \(size(bytes))"
     case .commitStore(let transfer, let size, _): "commitStore \(describe(transfer)) \(size) bytes"
     case .discardStore(let transfer): "discardStore \(describe(transfer))"
+    case .keepStore(let transfer): "keepStore \(describe(transfer))"
     case .messagesTaken(let node, let count): "messagesTaken \(name(node)) \(count)"
+    case .streamTaken(let stream, let count): "streamTaken \(describe(stream)) \(count)"
     case .deliver(let event): "deliver \(describe(event))"
     case .reply(let id, .connected(let node)): "reply \(id.rawValue): connected \(name(node))"
     case .reply(let id, .stored): "reply \(id.rawValue): stored"
@@ -82,11 +87,19 @@ struct TranscriptWording {
     case .answerInvitation(let node, let accept, let reason):
       "answerInvitation \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
     case .confirm(let node, let isConfirmed, _): "confirm \(name(node)) \(isConfirmed)"
+    case .remove(let node): "remove \(name(node))"
     case .leave(let node, let reason): "leave \(name(node)) \(reason)"
     case .offer(let transfer, let node, let offer): "offer \(describe(transfer)) to \(name(node)), \(offer.size) bytes"
     case .acceptOffer(let transfer, let offset): "acceptOffer \(describe(transfer)) from \(offset)"
     case .declineOffer(let transfer, let reason, _): "declineOffer \(describe(transfer)) \(reason)"
     case .cancelTransfer(let transfer, let reason): "cancelTransfer \(describe(transfer)) \(reason)"
+    case .setDisconnectTimeout(let timeout): "setDisconnectTimeout \(timeout)"
+    case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
+    case .pauseTransfer(let transfer, let isPaused): "pauseTransfer \(describe(transfer)) \(isPaused)"
+    case .openStream(let stream, let node, let name):
+      "openStream \(describe(stream)) to \(name.debugDescription) \(self.name(node))"
+    case .finishStream(let stream): "finishStream \(describe(stream))"
+    case .cancelStream(let stream, let reason, _): "cancelStream \(describe(stream)) \(reason)"
     case .shutDown: "shutDown"
     }
   }
@@ -103,12 +116,21 @@ struct TranscriptWording {
     case .confirmationNeeded(let peer): "confirmationNeeded \(name(peer.node)) code \(peer.code)"
     case .connected(let peer): "connected \(name(peer.node)) code \(peer.code)"
     case .disconnected(let node, let ending): "disconnected \(name(node)): \(ending.blame) \(ending)"
+    case .suspended(let node, let ending): "suspended \(name(node)): \(ending.blame) \(ending)"
+    case .resumed(let node, let traits): "resumed \(name(node)) over \(traits.kind.rawValue)"
+    case .stateChanged(let node, _, let condition): "stateChanged \(name(node)) \(condition)"
     case .messagesReceived(let node, let messages, let mode):
       "messagesReceived \(name(node)) \(messages.map(\.count)) \(mode)"
+    case .streamOpened(let stream, let node, let name):
+      "streamOpened \(describe(stream)) \(name.debugDescription) from \(self.name(node))"
+    case .streamReceived(let stream, let bytes): "streamReceived \(describe(stream)) \(size(bytes))"
+    case .streamEnded(let stream, let end): "streamEnded \(describe(stream)) \(end)"
+    case .streamStopped(let stream, let ending): "streamStopped \(describe(stream)) \(ending.blame) \(ending)"
     case .offerReceived(let transfer, let node, let offer):
       "offerReceived \(describe(transfer)) from \(name(node)), \(offer.size) bytes"
     case .transferProgressed(let transfer, let stored): "transferProgressed \(describe(transfer)) \(stored)"
     case .transferAccepted(let transfer, let offset): "transferAccepted \(describe(transfer)) from \(offset)"
+    case .transferPaused(let transfer, let isPaused): "transferPaused \(describe(transfer)) \(isPaused)"
     case .transferEnded(let transfer, let ending):
       "transferEnded \(describe(transfer)) \(ending.map { "\($0.blame) \($0)" } ?? "stored")"
     }
@@ -116,6 +138,10 @@ struct TranscriptWording {
 
   private func describe(_ transfer: TransferID) -> String {
     transfer.isIncoming ? "in\(transfer.rawValue - TransferID.firstIncoming)" : "out\(transfer.rawValue)"
+  }
+
+  private func describe(_ stream: StreamID) -> String {
+    stream.isIncoming ? "in\(stream.rawValue - StreamID.firstIncoming)" : "out\(stream.rawValue)"
   }
 
   private func size(_ bytes: Bytes) -> String { "\(bytes.count) bytes" }

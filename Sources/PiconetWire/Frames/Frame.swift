@@ -21,7 +21,8 @@ public enum Frame: Equatable, Sendable {
   /// The receiver takes reliable messages of this total cost since the association began: their bytes, and
   /// `WireLimits.messageCost` for each.
   case messageCredit(limit: UInt64)
-  case unreliableMessage(Bytes)
+  /// Unreliable messages of one side are numbered 1, 2, 3 ... over the whole association, those that were dropped included.
+  case unreliableMessage(number: UInt64, Bytes)
   /// The next bytes of a transfer: where they belong follows from the order on the link.
   case chunk(transfer: UInt64, Bytes)
   /// The next chunk of the transfer begins here: stated when chunks don't go on where the last one on this link ended.
@@ -30,6 +31,8 @@ public enum Frame: Equatable, Sendable {
   case transferCredit(transfer: UInt64, stored: UInt64, limit: UInt64)
   /// All bytes were sent; what they must hash to.
   case end(transfer: UInt64, size: UInt64, ResourceDigest)
+  /// The receiver takes this many bytes of the stream in all.
+  case streamCredit(stream: UInt64, limit: UInt64)
 
   // The association, sequenced.
   /// A reliable message, or the last fragment of one.
@@ -43,6 +46,10 @@ public enum Frame: Equatable, Sendable {
   case withdraw(Reason)
   /// The association ends.
   case leave(Reason, detail: String)
+  /// A member asks us to disconnect another one from the group.
+  case removeMember(subject: MemberName, Reason)
+  /// The `leave` that follows is somebody else's wish: this member has removed the receiver from the group.
+  case removed(by: MemberName)
   indirect case offer(transfer: UInt64, ResourceOffer)
   /// The receiver takes the offer, has bytes up to `offset` already, and takes bytes up to `limit`.
   case acceptOffer(transfer: UInt64, offset: UInt64, limit: UInt64)
@@ -53,6 +60,22 @@ public enum Frame: Equatable, Sendable {
   case abandon(transfer: UInt64, Reason, detail: String)
   /// The receiver of the transfer gives up.
   case refuse(transfer: UInt64, Reason, detail: String)
+  /// The sender of the transfer lets it rest, or goes on: a hint for people; who does not know the frame skips it.
+  case senderPaused(transfer: UInt64, Bool)
+  /// The receiver of the transfer lets it rest, or goes on: a hint likewise.
+  case receiverPaused(transfer: UInt64, Bool)
+  /// The sender opens a stream of bytes to the receiver.
+  case openStream(stream: UInt64, name: String)
+  /// The next bytes of a stream.
+  case streamData(stream: UInt64, Bytes)
+  /// No more bytes follow.
+  case endStream(stream: UInt64)
+  /// The sender gives the stream up.
+  case resetStream(stream: UInt64, Reason, detail: String)
+  /// The receiver gives the stream up.
+  case stopStream(stream: UInt64, Reason, detail: String)
+  /// The receiver's application has read all up to the end.
+  case streamDone(stream: UInt64)
 
   /// A frame of an optional type that this version does not know: skipped (and counted where sequenced).
   case unknownOptional(type: UInt8)
@@ -74,6 +97,7 @@ public enum Frame: Equatable, Sendable {
     case .position: FrameType.position
     case .transferCredit: FrameType.transferCredit
     case .end: FrameType.end
+    case .streamCredit: FrameType.streamCredit
     case .message: FrameType.message
     case .fragment: FrameType.fragment
     case .invite: FrameType.invite
@@ -81,12 +105,22 @@ public enum Frame: Equatable, Sendable {
     case .decline: FrameType.decline
     case .withdraw: FrameType.withdraw
     case .leave: FrameType.leave
+    case .removeMember: FrameType.removeMember
+    case .removed: FrameType.removed
     case .offer: FrameType.offer
     case .acceptOffer: FrameType.acceptOffer
     case .declineOffer: FrameType.declineOffer
     case .stored: FrameType.stored
     case .abandon: FrameType.abandon
     case .refuse: FrameType.refuse
+    case .senderPaused: FrameType.senderPaused
+    case .receiverPaused: FrameType.receiverPaused
+    case .openStream: FrameType.openStream
+    case .streamData: FrameType.streamData
+    case .endStream: FrameType.endStream
+    case .resetStream: FrameType.resetStream
+    case .stopStream: FrameType.stopStream
+    case .streamDone: FrameType.streamDone
     case .unknownOptional(let type): type
     }
   }

@@ -11,7 +11,14 @@ enum FrameBody {
     case FrameType.fragment:
       guard !body.isEmpty else { throw WireError.malformed(type: type, what: "no bytes") }
       return .fragment(body)
-    case FrameType.unreliableMessage: return .unreliableMessage(body)
+    case FrameType.streamData:
+      var reader = ByteReader(body, type: type)
+      let stream = try streamNumber(&reader)
+      guard !reader.isAtEnd else { throw reader.malformed("no bytes") }
+      return .streamData(stream: stream, reader.rest)
+    case FrameType.unreliableMessage:
+      var reader = ByteReader(body, type: type)
+      return .unreliableMessage(number: try reader.integer("number"), reader.rest)
     default: return try decodeControl(type: type, body)
     }
   }
@@ -47,6 +54,8 @@ enum FrameBody {
     case FrameType.withdraw: frame = .withdraw(try reason(&reader))
     case FrameType.leave:
       frame = .leave(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    case FrameType.removeMember: frame = .removeMember(subject: try member(&reader), try reason(&reader))
+    case FrameType.removed: frame = .removed(by: try member(&reader))
     default: return try decodeTransfer(type: type, body)
     }
     try reader.end()
@@ -92,10 +101,40 @@ enum FrameBody {
         case FrameType.abandon: .abandon(transfer: transfer, reason, detail: detail)
         default: .refuse(transfer: transfer, reason, detail: detail)
         }
+    case FrameType.senderPaused, FrameType.receiverPaused:
+      let transfer = try transferNumber(&reader)
+      let isPaused = try reader.integer("paused", atMost: 1) == 1
+      frame =
+        type == FrameType.senderPaused
+        ? .senderPaused(transfer: transfer, isPaused) : .receiverPaused(transfer: transfer, isPaused)
     case FrameType.stored:
       let transfer = try transferNumber(&reader)
       guard reader.rest.count <= WireLimits.resourceName else { throw reader.malformed("name above its limit") }
       return .stored(transfer: transfer, name: Array(reader.rest))
+    default: return try decodeStream(type: type, body)
+    }
+    try reader.end()
+    return frame
+  }
+
+  private static func decodeStream(type: UInt8, _ body: Bytes) throws(WireError) -> Frame {
+    var reader = ByteReader(body, type: type)
+    let frame: Frame
+    switch type {
+    case FrameType.streamCredit:
+      frame = .streamCredit(stream: try streamNumber(&reader), limit: try reader.integer("limit"))
+    case FrameType.openStream:
+      frame = .openStream(
+        stream: try streamNumber(&reader), name: try reader.remainingText("name", atMost: WireLimits.streamName))
+    case FrameType.endStream: frame = .endStream(stream: try streamNumber(&reader))
+    case FrameType.streamDone: frame = .streamDone(stream: try streamNumber(&reader))
+    case FrameType.resetStream, FrameType.stopStream:
+      let stream = try streamNumber(&reader)
+      let reason = try reason(&reader)
+      let detail = try reader.remainingText("detail", atMost: WireLimits.detail)
+      frame =
+        type == FrameType.resetStream
+        ? .resetStream(stream: stream, reason, detail: detail) : .stopStream(stream: stream, reason, detail: detail)
     default:
       guard FrameType.isOptional(type) else { throw WireError.unknownRequiredFrame(type: type) }
       return .unknownOptional(type: type)
@@ -104,8 +143,19 @@ enum FrameBody {
     return frame
   }
 
+  private static func member(_ reader: inout ByteReader) throws(WireError) -> MemberName {
+    guard let peer = PeerID(bytes: Array(try reader.bytes(PeerID.byteCount, "peer"))) else {
+      throw reader.malformed("peer is cut off")
+    }
+    return MemberName(peer: peer, incarnation: Incarnation(rawValue: try HelloCodec.word(&reader, "incarnation")))
+  }
+
   private static func transferNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
     try reader.integer("transfer", atMost: WireLimits.transferNumbers - 1)
+  }
+
+  private static func streamNumber(_ reader: inout ByteReader) throws(WireError) -> UInt64 {
+    try reader.integer("stream", atMost: WireLimits.streamNumbers - 1)
   }
 
   private static func reason(_ reader: inout ByteReader) throws(WireError) -> Reason {

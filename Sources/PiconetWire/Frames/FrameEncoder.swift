@@ -8,7 +8,14 @@ public enum FrameEncoder {
       appendChunkHeader(transfer: transfer, payloadCount: payload.count, to: &bytes)
       bytes.append(contentsOf: payload)
     case .fragment(let payload): append(FrameType.fragment, payload, to: &bytes)
-    case .unreliableMessage(let payload): append(FrameType.unreliableMessage, payload, to: &bytes)
+    case .streamData(let stream, let payload):
+      appendStreamHeader(stream: stream, payloadCount: payload.count, to: &bytes)
+      bytes.append(contentsOf: payload)
+    case .unreliableMessage(let number, let payload):
+      appendHeader(
+        type: FrameType.unreliableMessage, bodyCount: VariableInteger.byteCount(of: number) + payload.count, to: &bytes)
+      VariableInteger.append(number, to: &bytes)
+      bytes.append(contentsOf: payload)
     default: appendControl(frame, to: &bytes)
     }
   }
@@ -60,6 +67,13 @@ public enum FrameEncoder {
     return 1 + VariableInteger.byteCount(of: UInt64(number + payloadCount)) + number
   }
 
+  /// What stands before the payload of a frame of stream data: at most 7 bytes.
+  public static func appendStreamHeader(stream: UInt64, payloadCount: Int, to bytes: inout [UInt8]) {
+    appendHeader(
+      type: FrameType.streamData, bodyCount: VariableInteger.byteCount(of: stream) + payloadCount, to: &bytes)
+    VariableInteger.append(stream, to: &bytes)
+  }
+
   private static func appendBody(of frame: Frame, to body: inout [UInt8]) {
     switch frame {
     case .hello(let hello): HelloCodec.append(hello, to: &body)
@@ -93,16 +107,38 @@ public enum FrameEncoder {
       VariableInteger.append(timeout, to: &body)
       body.append(contentsOf: context)
     case .accept: break
+    case .removeMember(let subject, let reason):
+      append(subject, to: &body)
+      VariableInteger.append(UInt64(reason.rawValue), to: &body)
+    case .removed(let member): append(member, to: &body)
     case .offer(let transfer, let offer): OfferCodec.append(transfer: transfer, offer, to: &body)
     case .declineOffer(let transfer, let reason, let detail), .abandon(let transfer, let reason, let detail),
       .refuse(let transfer, let reason, let detail):
       VariableInteger.append(transfer, to: &body)
       appendReason(reason, detail, to: &body)
+    case .senderPaused(let transfer, let isPaused), .receiverPaused(let transfer, let isPaused):
+      VariableInteger.append(transfer, to: &body)
+      body.append(isPaused ? 1 : 0)
     case .stored(let transfer, let name):
       VariableInteger.append(transfer, to: &body)
       body.append(contentsOf: name)
-    case .message, .fragment, .unreliableMessage, .chunk, .unknownOptional: break
+    case .streamCredit(let stream, let limit):
+      VariableInteger.append(stream, to: &body)
+      VariableInteger.append(limit, to: &body)
+    case .openStream(let stream, let name):
+      VariableInteger.append(stream, to: &body)
+      body.append(contentsOf: name.prefix(utf8: WireLimits.streamName).utf8)
+    case .endStream(let stream), .streamDone(let stream): VariableInteger.append(stream, to: &body)
+    case .resetStream(let stream, let reason, let detail), .stopStream(let stream, let reason, let detail):
+      VariableInteger.append(stream, to: &body)
+      appendReason(reason, detail, to: &body)
+    case .message, .fragment, .unreliableMessage, .chunk, .streamData, .unknownOptional: break
     }
+  }
+
+  private static func append(_ member: MemberName, to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: member.peer.bytes)
+    appendWord(member.incarnation.rawValue, to: &bytes)
   }
 
   static func appendWord(_ word: UInt64, to bytes: inout [UInt8]) {

@@ -8,7 +8,7 @@ struct FrameHeader {
   /// How long a body of this type may be whatever limit the hello states.
   private static func exemption(of type: UInt8) -> Int {
     switch type {
-    case FrameType.message, FrameType.fragment, FrameType.unreliableMessage, FrameType.chunk: 0
+    case FrameType.message, FrameType.fragment, FrameType.unreliableMessage, FrameType.chunk, FrameType.streamData: 0
     default: WireLimits.controlFrame
     }
   }

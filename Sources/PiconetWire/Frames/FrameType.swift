@@ -24,6 +24,7 @@ public enum FrameType {
   public static let position: UInt8 = 0x11
   public static let transferCredit: UInt8 = 0x12
   public static let end: UInt8 = 0x13
+  public static let streamCredit: UInt8 = 0x20
 
   // The association, sequenced.
   public static let message: UInt8 = 0x40
@@ -39,10 +40,22 @@ public enum FrameType {
   public static let stored: UInt8 = 0x53
   public static let abandon: UInt8 = 0x54
   public static let refuse: UInt8 = 0x55
+  public static let openStream: UInt8 = 0x60
+  public static let streamData: UInt8 = 0x61
+  public static let endStream: UInt8 = 0x62
+  public static let resetStream: UInt8 = 0x63
+  public static let stopStream: UInt8 = 0x64
+  public static let streamDone: UInt8 = 0x65
+  public static let removeMember: UInt8 = 0x70
+  public static let removed: UInt8 = 0x71
 
-  /// Numbers that version 1 keeps free for what is planned: streams, relaying, group membership. Meeting one is meeting an
-  /// unknown required frame.
-  public static let reservedForStreams: [ClosedRange<UInt8>] = [0x20...0x2F, 0x60...0x6F]
+  // The association, sequenced and optional.
+  public static let senderPaused: UInt8 = 0xD0
+  public static let receiverPaused: UInt8 = 0xD1
+
+  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. Meeting one is meeting
+  /// an unknown required frame.
+  public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
-  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x70...0x77]
+  public static let reservedForMembership: [ClosedRange<UInt8>] = [0x72...0x77]
 }

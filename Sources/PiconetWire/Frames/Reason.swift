@@ -43,6 +43,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let inProgress = Reason(rawValue: 20)
   /// No address of the peer could be reached on any transport, or the peer is not in sight.
   public static let unreachable = Reason(rawValue: 21)
+  /// The other side's program is older, and can't do what was asked for. Never sent.
+  public static let notSupported = Reason(rawValue: 22)
 
   // Ends of transfers.
 
@@ -75,7 +77,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
     .limitExceeded: "limit exceeded", .shuttingDown: "shutting down", .removed: "removed",
     .linkFailed: "link failed", .idle: "idle", .noSuchAssociation: "no such association", .restarted: "restarted",
     .selfConnection: "connected to itself", .alreadyConnected: "already connected", .inProgress: "in progress",
-    .unreachable: "unreachable",
+    .unreachable: "unreachable", .notSupported: "not supported there",
     .nameRefused: "name refused", .tooLarge: "too large", .diskFull: "disk full", .noPermission: "no permission",
     .exists: "exists already", .digestMismatch: "digest mismatch", .sizeMismatch: "size mismatch",
     .directoryVanished: "directory vanished", .sourceChanged: "source changed",

@@ -21,8 +21,14 @@ public enum WireLimits {
   public static let mediaType = 127
   /// All metadata of a resource together.
   public static let metadata = 4096
+  /// What a sender calls the content of a resource.
+  public static let contentIdentity = 64
   /// Transfer numbers are below this, so that a chunk's number takes at most two bytes.
   public static let transferNumbers: UInt64 = 1 << 14
+  /// The name of a stream.
+  public static let streamName = 1024
+  /// Stream numbers are below this, so that the number in front of data takes at most two bytes.
+  public static let streamNumbers: UInt64 = 1 << 14
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
   /// The silence that a hello may state, in milliseconds: a peer can neither make us ping without end nor overflow a deadline.

@@ -43,8 +43,11 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
   /// Takes part in resuming an association on another link.
   public static let resume = Capabilities(rawValue: 1 << 0)
+  /// Takes streams.
   public static let streams = Capabilities(rawValue: 1 << 1)
   public static let relay = Capabilities(rawValue: 1 << 2)
+  /// Understands `removeMember` and `removed`.
+  public static let removal = Capabilities(rawValue: 1 << 3)
 }
 
 /// The limits that the sender of a hello states for what it receives. Of two sides' limits the smaller counts.
@@ -59,18 +62,24 @@ public struct PeerLimits: Hashable, Sendable {
   public var messageWindow: UInt64
   /// How many transfers one peer may have open at once.
   public var transfers: UInt64
+  /// How many streams one peer may have open at once. Without `Capabilities.streams` none may be.
+  public var streams: UInt64
+  /// How many bytes of each stream may come before its first `streamCredit`.
+  public var streamWindow: UInt64
   /// The longest silence in milliseconds after which the sender takes the other side for gone; within `WireLimits.silence`.
   public var silence: UInt64
 
   public init(
     message: UInt64 = 95 * 1024, frame: UInt64 = 16_381, messageWindow: UInt64 = 1 << 20, transfers: UInt64 = 64,
-    silence: UInt64 = 20_000
+    silence: UInt64 = 20_000, streams: UInt64 = 64, streamWindow: UInt64 = 1 << 16
   ) {
     self.message = message
     self.frame = frame
     self.messageWindow = messageWindow
     self.transfers = transfers
     self.silence = silence
+    self.streams = streams
+    self.streamWindow = streamWindow
   }
 }
 

@@ -15,6 +15,8 @@ enum HelloCodec {
     static let held: UInt64 = 11
     static let codeCommitment: UInt64 = 12
     static let codeNonce: UInt64 = 13
+    static let streamLimit: UInt64 = 14
+    static let streamWindow: UInt64 = 15
   }
 
   static func append(_ hello: Hello, to body: inout [UInt8]) {
@@ -44,6 +46,8 @@ enum HelloCodec {
     case .nonce(let bytes): appendParameter(Parameter.codeNonce, bytes, to: &body)
     case nil: break
     }
+    appendInteger(Parameter.streamLimit, hello.limits.streams, to: &body)
+    appendInteger(Parameter.streamWindow, hello.limits.streamWindow, to: &body)
   }
 
   private static func appendParameter(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -94,6 +98,8 @@ enum HelloCodec {
       hello.limits.frame = min(hello.limits.frame, UInt64(WireLimits.largestFrame))
     case Parameter.messageWindow: hello.limits.messageWindow = try reader.integer("message window")
     case Parameter.transferLimit: hello.limits.transfers = try reader.integer("transfer limit")
+    case Parameter.streamLimit: hello.limits.streams = try reader.integer("stream limit")
+    case Parameter.streamWindow: hello.limits.streamWindow = try reader.integer("stream window")
     case Parameter.silence:
       hello.limits.silence = try reader.integer("silence")
       guard WireLimits.silence.contains(hello.limits.silence) else {

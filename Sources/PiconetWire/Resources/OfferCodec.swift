@@ -5,6 +5,7 @@ enum OfferCodec {
     static let mediaType: UInt64 = 1
     static let modified: UInt64 = 2
     static let metadata: UInt64 = 3
+    static let identity: UInt64 = 4
   }
 
   static func append(transfer: UInt64, _ offer: ResourceOffer, to body: inout [UInt8]) {
@@ -21,6 +22,7 @@ enum OfferCodec {
       appendField(Field.modified, value, to: &body)
     }
     if !offer.metadata.isEmpty { appendField(Field.metadata, offer.metadata, to: &body) }
+    if !offer.identity.isEmpty { appendField(Field.identity, offer.identity, to: &body) }
   }
 
   private static func appendField(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -46,6 +48,11 @@ enum OfferCodec {
       case Field.metadata:
         guard value.rest.count <= WireLimits.metadata else { throw value.malformed("metadata above its limit") }
         offer.metadata = Array(value.rest)
+      case Field.identity:
+        guard value.rest.count <= WireLimits.contentIdentity else {
+          throw value.malformed("content identity above its limit")
+        }
+        offer.identity = Array(value.rest)
       default: break
       }
     }

@@ -10,15 +10,20 @@ public struct ResourceOffer: Hashable, Sendable {
   public var modified: Int64?
   /// Free data for the receiving application.
   public var metadata: [UInt8]
+  /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same one when
+  /// they are offered again, others never. Empty: nothing that was stored before can be gone on with.
+  public var identity: [UInt8]
 
   public init(
-    name: [UInt8], size: UInt64, mediaType: String = "", modified: Int64? = nil, metadata: [UInt8] = []
+    name: [UInt8], size: UInt64, mediaType: String = "", modified: Int64? = nil, metadata: [UInt8] = [],
+    identity: [UInt8] = []
   ) {
     self.name = name
     self.size = size
     self.mediaType = mediaType
     self.modified = modified
     self.metadata = metadata
+    self.identity = identity
   }
 }
 

@@ -13,8 +13,8 @@ struct DaemonTests {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
       try await scene.sendsWell("a.jpg")
-      try VirtualMachine.fault("daemon-kill")
-      try VirtualMachine.fault("daemon-start >/dev/null 2>&1")
+      try await VirtualMachine.fault("daemon-kill")
+      try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
       try await scene.sendsWell("b.jpg")
       #expect(receiver.events("failed").isEmpty, "\(receiver.error)")
     }
@@ -24,14 +24,14 @@ struct DaemonTests {
   func killedInMidPhoto() async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
-      try VirtualMachine.fault("rate 100000")
+      try await VirtualMachine.fault("rate 100000")
       let photo = try scene.scene.photo("a.jpg", size: 600_000)
       let sender = try scene.sender("--to", "Kitchen", photo)
       #expect(await receiver.shows("\"progress\""), "\(sender.error)")
-      try VirtualMachine.fault("daemon-kill")
-      try VirtualMachine.fault("daemon-start >/dev/null 2>&1")
+      try await VirtualMachine.fault("daemon-kill")
+      try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
       let status = await sender.end()
-      try VirtualMachine.fault("rate 0")
+      try await VirtualMachine.fault("rate 0")
       // A new bluetoothd sets the adapters up anew, which may end their connections.
       #expect(status == 0 || status == 5)
       if status == 0 { #expect(try scene.scene.isSame(photo, scene.scene.into + "/a.jpg")) }
@@ -39,11 +39,37 @@ struct DaemonTests {
     }
   }
 
+  @Test("a receiver of root's, which goes on without bluetoothd, leaves the adapter to the bluetoothd that comes")
+  func withoutDaemon() async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver(isOrdinary: false)
+      // At once: what is switched off later stays off.
+      try await VirtualMachine.shell("fault daemon-kill; hciconfig \(WeatherScene.far) down")
+      let isTaken = try await VirtualMachine.becomes(within: 60, "hciconfig \(WeatherScene.far) | grep -q ISCAN")
+      #expect(isTaken, "\(receiver.error)")
+      try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
+      // It looks every two seconds whether bluetoothd is there.
+      let stays = try await VirtualMachine.shell(
+        """
+        seconds() { cut -d . -f 1 /proc/uptime; }
+        end=$(($(seconds) + 6))
+        while [ $(seconds) -lt $end ]; do
+          pidof bluetoothd && hciconfig \(WeatherScene.far) | grep 'UP RUNNING' || exit 1
+          sleep 0.5
+        done
+        """)
+      #expect(stays.status == 0, "\(stays.output)")
+      try await scene.sendsWell("a.jpg")
+      #expect(receiver.isRunning)
+    }
+  }
+
   @Test("two receivers with one session on one adapter are both found, and each can be sent to")
   func twoReceivers() async throws {
     try await WeatherScene.run { scene in
       let other = scene.scene.folder.path + "/other"
-      try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        atPath: other, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
       _ = try await scene.receiver()
       _ = try await scene.receiver(name: "Garden", into: other)
       try await scene.sendsWell("kitchen.jpg")
@@ -62,11 +88,11 @@ struct DaemonTests {
   func killedBeforeDialling() async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
-      try VirtualMachine.fault("delay 300")
+      try await VirtualMachine.fault("delay 300")
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "8", try scene.scene.photo("a.jpg"))
       #expect(await sender.shows("\"connecting\""), "\(sender.error)")
       receiver.send(signal: SIGKILL)
-      try VirtualMachine.fault("delay 0")
+      try await VirtualMachine.fault("delay 0")
       let clock = ContinuousClock()
       let start = clock.now
       let status = await sender.end(within: .seconds(60))
@@ -84,7 +110,7 @@ struct DaemonTests {
   func receiverKilledInMidPhoto() async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
-      try VirtualMachine.fault("rate 40000")
+      try await VirtualMachine.fault("rate 40000")
       let sender = try scene.sender(
         "--to", "Kitchen", "--timeout", "8", try scene.scene.photo("a.jpg", size: 800_000))
       #expect(await receiver.shows("\"progress\""), "\(sender.error)")
@@ -93,9 +119,9 @@ struct DaemonTests {
       receiver.send(signal: SIGKILL)
       #expect(await sender.end(within: .seconds(60)) == 5, "\(sender.error)")
       #expect(clock.now - start < .seconds(16))
-      try VirtualMachine.fault("rate 0")
+      try await VirtualMachine.fault("rate 0")
       #expect(
-        try VirtualMachine.becomes(
+        try await VirtualMachine.becomes(
           within: 65,
           "dbus-send --system --print-reply=literal --dest=org.bluez /org/bluez/\(WeatherScene.far) "
             + "org.freedesktop.DBus.Properties.Get string:org.bluez.Adapter1 string:Discoverable | grep -q false"))

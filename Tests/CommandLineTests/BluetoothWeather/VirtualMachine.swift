@@ -17,70 +17,135 @@ enum VirtualMachine {
     var output: String
   }
 
+  /// Not by Foundation's Process, whose wait for the end of a command does not always return here.
   @discardableResult
-  static func shell(_ command: String, seconds: Int = 60) throws -> Result {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["timeout", "-k", "2", "\(seconds)", "sh", "-c", command]
-    process.standardInput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return Result(status: process.terminationStatus, output: String(decoding: bytes, as: UTF8.self))
+  static func shell(_ command: String, seconds: Int = 60) async throws -> Result {
+    let process = try ToolProcess(
+      "/usr/bin/env", ["timeout", "-k", "2", "\(seconds)", "sh", "-c", "exec 2>&1; \(command)"],
+      environment: environment)
+    let status = await process.end(within: .seconds(seconds + 10))
+    return Result(status: try #require(status, "\(command) did not end"), output: process.output)
   }
 
   /// Asks for bad weather, or good: see Tools/BluetoothVM/fault.
-  static func fault(_ request: String) throws {
-    let result = try shell("fault \(request)")
+  static func fault(_ request: String) async throws {
+    let word = request.prefix { $0 != " " }
+    guard ["on", "off"].contains(word) || word.hasPrefix("daemon") else { return try Air.make(request) }
+    let result = try await shell("fault \(request)")
     try #require(result.status == 0, "fault \(request): \(result.output)")
   }
 
   /// Asks until the command succeeds; false when it does not in time.
-  static func becomes(within seconds: Int = 20, _ command: String) throws -> Bool {
-    try shell("until { \(command); } >/dev/null 2>&1; do sleep 0.1; done", seconds: seconds).status == 0
+  static func becomes(within seconds: Int = 20, _ command: String) async throws -> Bool {
+    try await shell("until { \(command); } >/dev/null 2>&1; do sleep 0.1; done", seconds: seconds).status == 0
   }
 
-  /// As systemd does elsewhere: bluetoothd 5.66 aborts when an adapter that advertises by LE is switched off.
-  static func ensureDaemon() throws {
-    if try shell("pidof bluetoothd").status != 0 { try fault("daemon-start >/dev/null 2>&1") }
+  private static func adapterCall(_ adapter: String, _ words: String) -> String {
+    "dbus-send --system --print-reply=literal --dest=org.bluez /org/bluez/\(adapter) org.freedesktop.DBus.Properties.\(words)"
+  }
+
+  static func setPowered(_ adapter: String, _ isOn: Bool) async throws {
+    try await shell(
+      adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Powered variant:boolean:\(isOn)"), seconds: 20)
+  }
+
+  /// What others are told when they ask the device for its name, by bluetoothd and by the controller itself; empty: as it was.
+  static func setName(_ adapter: String, _ name: String) async throws {
+    let octal = name.utf8.map { byte in "\\0" + String(byte, radix: 8) }.joined()
+    let result = try await shell(
+      """
+      name=$(printf '%b.' '\(octal)') && name=${name%.}
+      \(adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Alias variant:string:\"$name\"")) &&
+      if [ -n "$name" ]; then hciconfig \(adapter) name "$name"; fi
+      """)
+    try #require(result.status == 0, "\(result.output)")
+  }
+
+  /// What bluetoothd does with the adapters.
+  enum Controllers: String, Sendable {
+    /// BR/EDR only. With LE on, connects sometimes get no answer for a while between emulated adapters; and bluetoothd 5.66 ends by
+    /// itself when an adapter with an LE advertisement is switched off.
+    case classic = "bredr"
+    /// As it is by default.
+    case dual
+  }
+
+  /// Starts bluetoothd anew where it does something else.
+  static func setControllers(_ controllers: Controllers) async throws {
+    let line = "ControllerMode = \(controllers.rawValue)"
+    let result = try await shell(
+      """
+      grep -q '^\(line)' /etc/bluetooth/main.conf && exit
+      sed -i 's/^#\\{0,1\\} *ControllerMode *=.*/\(line)/' /etc/bluetooth/main.conf
+      grep -q '^\(line)' /etc/bluetooth/main.conf || exit
+      fault daemon-stop
+      fault daemon-start
+      """)
+    try #require(result.status == 0, "\(result.output)")
+  }
+
+  /// Lets no adapter know of another one any more, as if they had never met.
+  static func forgetDevices() async throws {
+    for adapter in adapters {
+      try await shell(
+        """
+        for device in $(dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects |
+          grep -o '/org/bluez/\(adapter)/dev_[0-9A-F_]*"' | tr -d '"' | sort -u); do
+          dbus-send --system --print-reply --dest=org.bluez /org/bluez/\(adapter) org.bluez.Adapter1.RemoveDevice objpath:$device
+        done
+        """)
+    }
+  }
+
+  /// As a person does it, until it is so.
+  static func powerOn(_ adapter: String) async throws {
+    let isOn = adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Powered")
+    let power = adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Powered variant:boolean:true")
+    let isDone = try await becomes("\(isOn) | grep -q true || { \(power); false; }")
+    try #require(isDone, "\(adapter) is not powered")
+  }
+
+  /// Succeeds while somebody scans with the adapter.
+  static func isDiscovering(_ adapter: String) -> String {
+    adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Discovering") + " | grep -q true"
+  }
+
+  /// Succeeds while an L2CAP channel to this number is open, as the kernel shows it: source, destination, state (1: connected), number.
+  static func channel(_ number: Int) -> String { "grep -q ') 1 \(number) ' /sys/kernel/debug/bluetooth/l2cap" }
+
+  /// As systemd does elsewhere.
+  static func ensureDaemon() async throws {
+    if try await shell("pidof bluetoothd").status != 0 { try await fault("daemon-start >/dev/null 2>&1") }
   }
 
   /// Good weather, whatever a test has made; every adapter is there and up.
-  static func clear() throws {
-    try shell(
+  static func clear() async throws {
+    for request in ["rate 0", "delay 0", "paging 5120", "supervision 20000"] { try Air.make(request) }
+    for one in adapters.indices {
+      for other in adapters.indices where other != one { try Air.make("unmute \(one) \(other)") }
+      try Air.make("accept \(one)")
+      // Refused where it is not gone.
+      try Air.ask("back \(one)")
+    }
+    try await shell(
       """
-      fault rate 0; fault delay 0; fault paging 5120; fault supervision 20000; ip link set lo up
-      for one in 0 1 2 3; do
-        for other in 0 1 2 3; do [ $one = $other ] || fault unmute $one $other; done
-        fault accept $one
-        fault back $one
-      done >/dev/null 2>&1
+      ip link set lo up
+      [ -e /sys/kernel/debug/bluetooth ] || mount -t debugfs none /sys/kernel/debug
+      for adapter in \(adapters.joined(separator: " ")); do
+        hciconfig $adapter | grep -q 'UP RUNNING' || fault on ${adapter#hci}
+      done
       """)
-    for adapter in adapters where try shell("hciconfig \(adapter) | grep -q 'UP RUNNING'").status != 0 {
-      try shell("fault on \(adapter.dropFirst(3))")
-    }
-    try ensureDaemon()
-    for adapter in adapters {
-      #expect(try becomes("hciconfig \(adapter) | grep -q 'UP RUNNING'"), "\(adapter)")
-    }
+    try await ensureDaemon()
+    for adapter in adapters { try await powerOn(adapter) }
   }
 
-  /// What bluetoothd says of an adapter, as far as a program of ours may change it.
-  static func state(_ adapter: String) throws -> [String] {
-    let properties = [
-      "Adapter1": ["Powered", "Discoverable", "DiscoverableTimeout", "Discovering", "UUIDs"],
-      "LEAdvertisingManager1": ["ActiveInstances"],
-    ]
-    let questions = properties.sorted { $0.key < $1.key }.flatMap { interface, names in
-      names.map { name in
-        "echo \(name) $(dbus-send --system --print-reply=literal --dest=org.bluez /org/bluez/\(adapter) "
-          + "org.freedesktop.DBus.Properties.Get string:org.bluez.\(interface) string:\(name) | "
-          + "tr -s ' \\n' '\\n' | sort)"
+  /// What bluetoothd says of each adapter, as far as a program of ours may change it.
+  static func state() async throws -> [String] {
+    let questions = adapters.flatMap { adapter in
+      ["Adapter1", "LEAdvertisingManager1"].map { interface in
+        "echo \(adapter) $(\(adapterCall(adapter, "GetAll string:org.bluez.\(interface)")) | tr -s ' \\n' '\\n' | sort)"
       }
     }
-    return try shell(questions.joined(separator: "\n")).output.split(separator: "\n").map(String.init)
+    return try await shell(questions.joined(separator: "\n")).output.split(separator: "\n").map(String.init)
   }
 }

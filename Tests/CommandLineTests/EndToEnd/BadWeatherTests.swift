@@ -27,23 +27,26 @@ struct BadWeatherTests {
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? ["(can't be read)"]
   }
 
-  @Test("a sender that is killed in mid-file leaves nothing, and the receiver goes on")
+  /// What a person sees; hidden partial files may wait there for the same file to come again.
+  private func visible(_ folder: String) -> [String] { entries(folder).filter { !$0.hasPrefix(".piconet-resume-") } }
+
+  @Test("a sender that is killed in mid-file leaves no file, and the receiver goes on")
   func senderKilled() async throws {
     try await ToolScene.run { scene in
       try await underWay(scene) { sender, receiver in
         sender.send(signal: SIGKILL)
         #expect(await receiver.shows("\"failed\""))
-        #expect(entries(scene.into) == [])
+        #expect(visible(scene.into) == [])
         let next = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
         #expect(await next.end() == 0, "\(next.error)")
-        #expect(entries(scene.into) == ["a.jpg"])
+        #expect(visible(scene.into) == ["a.jpg"])
         receiver.send(signal: SIGTERM)
         #expect(await receiver.end() == 5)
       }
     }
   }
 
-  @Test("a receiver that is killed ends the sender with 5 at once, and its successor removes the partial file")
+  @Test("a receiver that is killed ends the sender with 5 at once, and leaves no file")
   func receiverKilled() async throws {
     try await ToolScene.run { scene in
       try await underWay(scene) { sender, receiver in
@@ -52,9 +55,9 @@ struct BadWeatherTests {
         #expect(await sender.end() == 5, "\(sender.error)")
         // The kernel's reset, not our patience of 30 s.
         #expect(ContinuousClock.now - start < .seconds(10))
-        #expect(!(entries(scene.into).contains("large.jpg")))
+        #expect(visible(scene.into) == [])
         _ = try await scene.receiver()
-        #expect(entries(scene.into) == [])
+        #expect(visible(scene.into) == [])
       }
     }
   }
@@ -67,7 +70,7 @@ struct BadWeatherTests {
         #expect(await sender.end() == 5, "\(sender.error)")
         receiver.send(signal: SIGCONT)
         #expect(await receiver.shows("\"failed\""))
-        #expect(entries(scene.into) == [])
+        #expect(visible(scene.into) == [])
       }
     }
   }
@@ -78,10 +81,10 @@ struct BadWeatherTests {
       try await underWay(scene) { sender, receiver in
         sender.send(signal: SIGSTOP)
         #expect(await receiver.shows("\"failed\""))
-        #expect(entries(scene.into) == [])
+        #expect(visible(scene.into) == [])
         sender.send(signal: SIGCONT)
         #expect(await sender.end() == 5, "\(sender.error)")
-        #expect(entries(scene.into) == [])
+        #expect(visible(scene.into) == [])
       }
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Piconet
 import Testing
 
 @testable import PiconetCommandLine
@@ -52,6 +53,33 @@ struct PiconetToolTests {
       #expect(await listener.end() == 0)
       #expect(await left.end() == 5, "\(left.error)")
       #expect(left.output.contains("ping statistics"))
+    }
+  }
+
+  @Test("an asker that does not read its answers keeps nobody else from theirs")
+  func deafAsker() async throws {
+    try await ToolScene.run { scene in
+      let listener = try await listener(scene, "ping")
+      var configuration = NodeConfiguration(session: scene.session, name: "Deaf")
+      configuration.transports = [.tcp]
+      configuration.discovers = false
+      let place = try address(listener)
+      try await Node.run(configuration) { node in
+        let member = try await node.connect(to: place, timeout: .seconds(20))
+        // More than any window holds, and nobody takes the answers.
+        let asked: Bool? = await limited(to: .seconds(60)) {
+          let payload = [UInt8](repeating: 0, count: 90_000)[...]
+          for number in 1...200 as ClosedRange<UInt64> {
+            let request = PingMessage(kind: .request, number: number, payload: payload)
+            do { try await member.send(request.bytes) } catch { return nil }
+          }
+          return true
+        }
+        #expect(asked == true, "the listener takes no more requests")
+        let other = try scene.start("piconet", ["ping", "-c3", "-i10ms", "Kitchen"], state: "other")
+        #expect(await other.end() == 0, "\(other.error)")
+        #expect(node.session.members.count == 1)
+      }
     }
   }
 

@@ -202,6 +202,11 @@ final class ToolProcess: Sendable {
     } ?? false
   }
 
+  /// Waits until standard output is so; false if it never is.
+  func shows(_ isSo: @escaping @Sendable (_ output: String) -> Bool) async -> Bool {
+    await wait { snapshot -> Bool? in isSo(snapshot.output) ? true : snapshot.status == nil ? nil : false } ?? false
+  }
+
   /// Waits for the end; nil if it does not come.
   func end(within patience: Duration = patience) async -> Int32? { await wait(atMost: patience) { $0.status } }
 
@@ -210,6 +215,8 @@ final class ToolProcess: Sendable {
   }
 
   func send(signal: Int32) { kill(pid, signal) }
+
+  var isRunning: Bool { state.withLock { $0.status } == nil }
 
   /// The most memory in KiB that it had at once, as far as was seen.
   var peakMemory: Int {

@@ -54,15 +54,33 @@ final class ToolScene: Sendable {
     }
   }
 
-  /// - Parameter state: whose identity: each has a folder of its own.
+  /// What makes a program of root's that of a user without groups and capabilities, whom nothing but Debian's usual policies lets
+  /// at Bluetooth.
+  private static let ordinaryUser = [
+    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
+    "--bounding-set=-all", "--no-new-privs",
+  ]
+
+  /// Lets the ordinary user write where the programs do.
+  func openToAll() throws {
+    for path in [folder.path, into] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+    }
+  }
+
+  /// - Parameters:
+  ///   - state: whose identity: each has a folder of its own.
+  ///   - isOrdinary: as the ordinary user, where the tests are root's; after `openToAll`.
   func start(
     _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, input: String? = nil,
-    output: String? = nil, isLoopbackOnly: Bool = true
+    output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false
   ) throws -> ToolProcess {
     // The options of `piconet` stand behind its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
+    let words = command + ["--session", session] + arguments.dropFirst(command.count)
     let process = try ToolProcess(
-      tool, command + ["--session", session] + arguments.dropFirst(command.count),
+      isOrdinary ? "/usr/bin/env" : tool,
+      isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),
       environment: [
         isLoopbackOnly ? "PICONET_INTERFACES" : "PICONET_UNUSED": "lo",
         "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,

@@ -19,7 +19,10 @@ final class BlueZBench: @unchecked Sendable {
   private var discovery: BlueZDiscovery?
   private let reports = Mutex<[DiscoveryReport]>([])
 
-  init(adapter: String, change: (inout BlueZSettings) -> Void = { _ in }) async throws {
+  /// - Parameter readsEveryWay: as nodes do, and not by SDP alone.
+  init(
+    adapter: String, readsEveryWay: Bool = false, change: (inout BlueZSettings) -> Void = { _ in }
+  ) async throws {
     loop = try EventLoop(name: "bluez-test")
     worker = try WorkerThread(name: "sdp-test")
     var settings = BlueZSettings()
@@ -27,8 +30,9 @@ final class BlueZBench: @unchecked Sendable {
     change(&settings)
     let options = BlueZDiscovery.Options(settings: settings)
     await loop.perform { [self] in
-      let discovery = BlueZDiscovery(loop: loop, options: options) { [loop, worker] address in
-        DirectRecordReader(loop: loop, adapter: address, worker: worker)
+      let discovery = BlueZDiscovery(loop: loop, options: options) { [loop, worker] address, pause in
+        if readsEveryWay { return DeviceRecordReader(loop: loop, adapter: address, scope: nil, pause: pause) }
+        return DirectRecordReader(loop: loop, adapter: address, worker: worker)
       }
       discovery.setHandler { [weak self] report in self?.reports.withLock { $0.append(report) } }
       self.discovery = discovery
@@ -41,11 +45,13 @@ final class BlueZBench: @unchecked Sendable {
 
   static func peer(_ number: UInt8) -> PeerID? { PeerID(bytes: [UInt8](repeating: number, count: 32)) }
 
-  func advertise(_ number: UInt8, incarnation: UInt64 = 1, name: String = "node", scope: String = "bench") async {
+  func advertise(
+    _ number: UInt8, incarnation: UInt64 = 1, name: String = "node", scope: String = "bench", lePSM: UInt16 = 0x81
+  ) async {
     guard let peer = Self.peer(number) else { return }
     let advertisement = Advertisement(
       peer: peer, incarnation: Incarnation(rawValue: incarnation), name: name, info: ["seat": "\(number)"],
-      scope: scope, ports: [.l2cap: 0x1005, .rfcomm: UInt16(number), .le: 0x81])
+      scope: scope, ports: [.l2cap: 0x1005, .rfcomm: UInt16(number), .le: lePSM])
     _ = await on { $0.advertise(advertisement) }
   }
 

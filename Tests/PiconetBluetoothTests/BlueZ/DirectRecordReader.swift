@@ -40,7 +40,7 @@ final class DirectRecordReader: ServiceRecordReader {
   {
     let descriptor = socket(31, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .failure(LinkFailure(.notAvailable)) }
-    defer { close(descriptor) }
+    defer { Glibc.close(descriptor) }
     var limit = timeval(tv_sec: 3, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -16,7 +16,9 @@ struct PrivateBusTests {
     let connection: DBusConnection
     private(set) var calls: [String] = []
 
-    init(_ loop: EventLoop, _ address: String) throws(DBusFailure) {
+    init(
+      _ loop: EventLoop, _ address: String, profileAnswer: String = "org.bluez.Error.DoesNotExist"
+    ) throws(DBusFailure) {
       connection = try DBusConnection(loop: loop, address: .custom(address))
       export("/", BlueZNames.objectManagerInterface) { call in
         guard call.member == "GetManagedObjects" else { return nil }
@@ -37,7 +39,9 @@ struct PrivateBusTests {
             ])
         ])
       }
-      export("/org/bluez", BlueZNames.profileManagerInterface) { _ in .success([]) }
+      export("/org/bluez", BlueZNames.profileManagerInterface) { call in
+        call.member == "UnregisterProfile" ? .failure(DBusFailure(profileAnswer, "")) : .success([])
+      }
       export("/org/bluez/hci0", BlueZNames.adapterInterface) { _ in .success([]) }
     }
 
@@ -86,7 +90,17 @@ struct PrivateBusTests {
     #expect(status.daemon == .running)
     #expect(status.version == "5.66")
     #expect(status.adapters.map(\.kernelName) == ["hci0"])
+    #expect(status.profileRefusal == nil)
+    #expect(await loop.perform { pretender.value?.calls } == ["GetManagedObjects", "UnregisterProfile"])
     await loop.perform { pretender.value?.connection.close() }
+    let strict = await loop.perform {
+      LoopBox(try? Pretender(loop, address, profileAnswer: "org.freedesktop.DBus.Error.AccessDenied"))
+    }
+    #expect(await Self.takeName(loop, strict))
+    let refused = await Self.status(loop, address)
+    #expect(refused.daemon == .running)
+    #expect(refused.profileRefusal?.name == "org.freedesktop.DBus.Error.AccessDenied")
+    await loop.perform { strict.value?.connection.close() }
     bus.remove()
     guard case .noBus = await Self.status(loop, address).daemon else {
       Issue.record("the bus is gone")
@@ -197,18 +211,20 @@ struct PrivateBusTests {
       }
     }
     let asking = await loop.perform { LoopBox(try? DBusConnection(loop: loop, address: .custom(address))) }
-    let outcome = Mutex<DBusFailure?>(nil)
-    loop.execute {
-      Self.request("org.example.Asking", asking.value) { _ in
-        asking.value?.call(name, "/", "org.example.Deaf", "Listen", timeout: .milliseconds(50)) { result in
-          if case .failure(let failure) = result { outcome.withLock { $0 = failure } }
+    let failure: DBusFailure? = await withCheckedContinuation { done in
+      loop.execute {
+        guard let asking = asking.value else { return done.resume(returning: nil) }
+        Self.request("org.example.Asking", asking) { _ in
+          asking.call(name, "/", "org.example.Deaf", "Listen", timeout: .milliseconds(50)) { result in
+            if case .failure(let failure) = result {
+              done.resume(returning: failure)
+            } else {
+              done.resume(returning: nil)
+            }
+          }
         }
       }
     }
-    let clock = ContinuousClock()
-    let limit = clock.now + .seconds(5)
-    while outcome.withLock({ $0 }) == nil, clock.now < limit { try await clock.sleep(for: .milliseconds(5)) }
-    let failure = outcome.withLock { $0 }
     #expect(failure?.isUncertain == true, "\(String(describing: failure))")
     close(speaking)
     await deaf.perform { silent.value?.close() }
@@ -255,7 +271,7 @@ struct PrivateBusTests {
     let address = bus.address
     let loop = try EventLoop(name: "bus-test")
     let discovery = await loop.perform { () -> LoopBox<BlueZDiscovery> in
-      let discovery = BlueZDiscovery(loop: loop, options: .init(busAddress: address)) { _ in NoReader() }
+      let discovery = BlueZDiscovery(loop: loop, options: .init(busAddress: address)) { _, _ in NoReader() }
       discovery.search(scope: "bench")
       return LoopBox(discovery)
     }

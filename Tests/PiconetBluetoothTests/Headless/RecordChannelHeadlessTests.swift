@@ -69,10 +69,10 @@ extension HeadlessTests {
       guard case .failure = outcomes[0] else { return #expect(Bool(false)) }
     }
 
-    @Test func whereNobodyListensThereIsNoService() async throws {
+    @Test func whereNobodyListensItIsRefused() async throws {
       let (_, outcomes) = try await Self.read(.l2cap, times: 1, serve: false)
       guard case .failure(let failure) = outcomes[0] else { return #expect(Bool(false)) }
-      #expect(failure.code == .noService, "\(failure)")
+      #expect(failure.code == .refused, "\(failure)")
     }
   }
 }

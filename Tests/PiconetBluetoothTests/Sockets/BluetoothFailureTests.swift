@@ -9,7 +9,7 @@ import Testing
   /// What the kernel makes of each code of a controller (`bt_to_errno`), and what that means.
   static let ofControllers: [(number: Int32, code: LinkFailure.Code)] = [
     (EBADRQC, .other), (ENOTCONN, .reset), (EIO, .other), (EHOSTDOWN, .hostDown), (EACCES, .authentication),
-    (EBADE, .authentication), (ENOMEM, .busy), (ETIMEDOUT, .timedOut), (EMLINK, .busy), (EALREADY, .busy),
+    (EBADE, .authentication), (ENOMEM, .busy), (ETIMEDOUT, .timedOut), (EMLINK, .connectionLimit), (EALREADY, .busy),
     (EBUSY, .busy), (ECONNREFUSED, .refused), (EOPNOTSUPP, .notAvailable), (EINVAL, .other), (ECONNRESET, .reset),
     (ECONNABORTED, .reset), (ELOOP, .authentication), (EPROTONOSUPPORT, .notAvailable), (EPROTO, .other),
     (ENOSYS, .unreachable),

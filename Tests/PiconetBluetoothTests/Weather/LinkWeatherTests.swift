@@ -96,7 +96,7 @@ extension BluetoothTransportTests {
         try VirtualAdapters.fault("refuse", VirtualAdapters.number(1), "9")
         let failure = failure(of: await net.dial(address))
         try VirtualAdapters.fault("accept", VirtualAdapters.number(1))
-        #expect(failure?.code == .busy, "\(String(describing: failure))")
+        #expect(failure?.code == .connectionLimit, "\(String(describing: failure))")
         #expect(failure?.detail.contains("7 active links") == true, "\(String(describing: failure))")
         _ = try await net.pair()
       }

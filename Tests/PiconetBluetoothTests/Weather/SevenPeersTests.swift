@@ -28,7 +28,7 @@ extension BluetoothTransportTests {
           Issue.record("connected")
           return
         }
-        #expect(failure.code == .busy && failure.detail.contains("7 active links"), "\(failure)")
+        #expect(failure.code == .connectionLimit && failure.detail.contains("7 active links"), "\(failure)")
         for (number, pair) in pairs.enumerated() {
           _ = await Pump.run(pair.dialled, net.loop, writing: [UInt8(number)], wanted: 0)
           #expect(await Pump.run(pair.accepted, net.loop, wanted: 1).bytes == [UInt8(number)])

@@ -32,6 +32,8 @@ struct ConfigurationTests {
     Rule("control characters", { $0.name = "a b" }, beyond: { $0.name = "a\u{1F}b" }),
     Rule("control characters", { $0.name = "~" }, beyond: { $0.name = "\u{7F}" }),
     Rule("control characters", { $0.name = " " }, beyond: { $0.name = "a\r\nb" }),
+    Rule("control characters", { $0.scope = "a b" }, beyond: { $0.scope = "a\u{9B}b" }),
+    Rule("control characters", { $0.scope = "~" }, beyond: { $0.scope = "a\u{2028}b" }),
     Rule("members", { $0.capacity = 2 }, beyond: { $0.capacity = 1 }),
     Rule("members", { $0.capacity = 1_024 }, beyond: { $0.capacity = 1_025 }),
     Rule("message limit", { $0.messageLimit = 1 }, beyond: { $0.messageLimit = 0 }),

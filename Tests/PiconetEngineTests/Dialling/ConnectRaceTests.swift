@@ -66,7 +66,23 @@ struct ConnectRaceTests {
     race.failed(.l2cap, LinkFailure(.timedOut))
     #expect(race.isLost)
     #expect(race.next(at: seconds(100)) == nil)
-    #expect(race.failureDescription == "tcp: refused: nobody listens; l2cap: timedOut")
+    #expect(
+      race.failures == [
+        TransportFailure(.tcp, LinkFailure(.refused, "nobody listens")),
+        TransportFailure(.l2cap, LinkFailure(.timedOut)),
+      ])
+    #expect(ConnectRace.describe(race.failures) == "tcp: refused: nobody listens; l2cap: timedOut")
+  }
+
+  @Test("when time is up, those that have not answered are told of as well")
+  func timeIsUp() {
+    var race = race([tcp("1"), l2cap])
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(.refused))
+    _ = race.next(at: seconds(0))
+    #expect(race.failuresInTime.map(\.transport) == [.tcp, .l2cap])
+    #expect(race.failuresInTime.map(\.failure.code) == [.refused, .timedOut])
+    #expect(race.failures.count == 1)
   }
 
   @Test("without an address of a known transport the race is lost from the start")

@@ -53,7 +53,8 @@ struct BothDialTests {
     }
   }
 
-  @Test("a side that has lost the link dials anew while the other does not know: one association", arguments: 0...1)
+  @Test(
+    "a side that has lost the link dials anew while the other does not know: the association goes on", arguments: 0...1)
   func lostByOneSide(loser: Int) {
     let orders = TwoSided.inEveryOrder {
       let two = TwoSided().associated()
@@ -66,8 +67,11 @@ struct BothDialTests {
         return .commanded(CommandID(rawValue: 50), .answerInvitation(peer.node, accept: true, .declined))
       }
       return two
-    } fault: {
-      fault($0, inviting: [loser])
+    } fault: { two in
+      // The side that decides asks the dead link for a sign of life, and waits for it.
+      two.sides[0].wait(.seconds(2))
+      two.settle()
+      return fault(two, inviting: [loser])
     }
     #expect(orders >= 1)
   }

@@ -26,7 +26,9 @@ struct InvitationOrdersTests {
   }
 
   private func world(_ letters: [[Character]]) -> TwoSided {
-    let two = TwoSided().associated()
+    // What "x" waits for is longer than any silence that a link survives, and each side waits for itself.
+    let mortal = configuration { $0.disconnectTimeout = .zero }
+    let two = TwoSided(mortal, mortal).associated()
     for index in 0...1 {
       two.scripts[index] = letters[index].enumerated().map { perform($1, $0, two, index) }
       // It says something as soon as it may.

@@ -151,7 +151,7 @@ struct InvitationTests {
 
   @Test(
     "messages before the acceptance end the link",
-    arguments: [Frame.message([1]), .fragment([1]), .unreliableMessage([1])])
+    arguments: [Frame.message([1]), .fragment([1]), .unreliableMessage(number: 1, [1])])
   func messageTooEarly(frame: Frame) {
     #expect(invited().receive(frame).closeReason == .protocolBroken)
   }
@@ -217,7 +217,25 @@ struct InvitationTests {
     let one = OneSided()
     one.invite()
     let outcome = one.side.take(.dialFailed(DialID(rawValue: 1), LinkFailure(.refused, "nobody there")))
-    #expect(ending(outcome) == Ending(.unreachable, .link, "tcp: refused: nobody there"))
+    let failure = LinkFailure(.refused, "nobody there")
+    #expect(
+      ending(outcome)
+        == Ending(.unreachable, .link, "tcp: refused: nobody there", failures: [TransportFailure(.tcp, failure)]))
     #expect(one.side.census.attempts == 0 && one.side.census.dials == 0)
+  }
+
+  @Test("an invitation that runs out of time says what each transport did until then")
+  func timedOutDialling() {
+    let one = OneSided(configuration { $0.transportHeadStart = .seconds(1) })
+    let addresses = [
+      tcp("far"), TransportAddress(kind: .l2cap, text: "far"), TransportAddress(kind: .rfcomm, text: "far"),
+    ]
+    one.side.command(.invite(.addresses(addresses, expected: nil), context: [], timeout: .seconds(5)), id: 1)
+    one.side.wait(.milliseconds(1500))
+    one.side.take(.dialFailed(DialID(rawValue: 1), LinkFailure(.refused)))
+    let end = ending(one.side.wait(.seconds(4)))
+    #expect(end?.reason == .timedOut)
+    #expect(end?.failures.map(\.transport) == [.tcp, .l2cap, .rfcomm])
+    #expect(end?.failures.map(\.failure.code) == [.refused, .timedOut, .timedOut])
   }
 }

@@ -8,9 +8,19 @@ struct Outcome {
   /// The frames handed to links, in order.
   var frames: [Frame] = []
 
+  /// All but changes of states, which follow from the others.
   var events: [Event] {
     effects.compactMap { effect in
+      if case .deliver(.stateChanged) = effect { return nil }
       if case .deliver(let event) = effect { return event }
+      return nil
+    }
+  }
+
+  /// Changes of one peer's state, in order.
+  func conditions(of peer: NodeID) -> [PeerCondition] {
+    effects.compactMap { effect in
+      if case .deliver(.stateChanged(peer, _, let condition)) = effect { return condition }
       return nil
     }
   }
@@ -62,7 +72,7 @@ final class Side {
   var takesAll = true
   /// What the caller has to answer.
   private(set) var unanswered: [Effect] = []
-  private var storedCounts: [TransferID: UInt64] = [:]
+  private(set) var storedCounts: [TransferID: UInt64] = [:]
   private var decoders: [LinkID: FrameDecoder] = [:]
   private var nextCommand: UInt64 = 1_000
 
@@ -73,6 +83,7 @@ final class Side {
 
   var census: EngineCensus { engine.census }
   var nextDeadline: Instant? { engine.nextDeadline }
+  func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: now) }
   var members: [NodeID] { engine.associations.values.filter(\.isMember).map(\.node).sorted() }
 
   /// Takes facts in one batch, flushes, answers what the driver has to answer, until nothing is left to do.
@@ -164,7 +175,10 @@ final class Side {
   }
 
   private func chunkFrames(_ number: UInt64, payloadCount: Int, frameCount: Int) -> Bytes {
-    let full = frameCount - FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount)
+    // A header is shorter for a frame's payload than for as many bytes as the frame has.
+    let longest = FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount)
+    let header = FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount - longest)
+    let full = frameCount - header
     var frames: [UInt8] = []
     var left = payloadCount
     while left > 0 {

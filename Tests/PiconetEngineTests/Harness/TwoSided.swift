@@ -10,6 +10,7 @@ final class TwoSided {
     case opened(LinkOpening)
     case bytes(Bytes)
     case closed
+    case failed
   }
 
   /// 0 has the smaller id.
@@ -20,6 +21,7 @@ final class TwoSided {
   /// What a side does at once when it is told something.
   var reactions: [(Side, Event) -> Fact?] = [{ _, _ in nil }, { _, _ in nil }]
   private var closed: [Set<UInt64>] = [[], []]
+  private var dead: Set<UInt64> = []
   private var seen = [0, 0]
   private var dials = [0, 0]
 
@@ -55,6 +57,7 @@ final class TwoSided {
       case .opened(let opening): side.take(.linkOpened(LinkID(rawValue: link), opening))
       case .bytes(let bytes): side.take(.received(LinkID(rawValue: link), bytes))
       case .closed: side.take(.linkClosed(LinkID(rawValue: link), .ended))
+      case .failed: side.take(.linkClosed(LinkID(rawValue: link), .failed(LinkFailure(.reset))))
       case nil: break
       }
     }
@@ -140,8 +143,18 @@ final class TwoSided {
     }
   }
 
+  /// Every link dies, and with it what is under way; the sides that are told learn it next.
+  func cutAll(told: [Int]) {
+    for side in 0...1 {
+      for link in sides[side].engine.links.keys.map(\.rawValue) {
+        channels[side][link] = told.contains(side) ? [.failed] : nil
+        dead.insert(link)
+      }
+    }
+  }
+
   private func push(_ item: Item, on link: UInt64, to side: Int) {
-    if !closed[side].contains(link) { channels[side][link, default: []].append(item) }
+    if !closed[side].contains(link), !dead.contains(link) { channels[side][link, default: []].append(item) }
   }
 
   private func connect(_ dial: DialID, _ kind: TransportKind, from index: Int) {

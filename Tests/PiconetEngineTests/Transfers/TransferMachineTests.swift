@@ -67,7 +67,7 @@ struct NextReadTests {
   @Test("what was read and not transmitted counts like a read under way")
   func blocksCount() {
     var transfer = transfer(size: 1_000, limit: 1_000)
-    transfer.blocks.append(OutgoingTransfer.Block(frames: [], payloadCount: 1))
+    transfer.blocks.append(OutgoingTransfer.Block(frames: [], payloadCount: 1, frameCount: 1_024, framePayload: 1_020))
     #expect(next(&transfer) == [0, 100])
     #expect(next(&transfer) == nil)
   }

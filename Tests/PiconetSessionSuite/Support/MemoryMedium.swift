@@ -14,6 +14,7 @@ final class MemoryMedium: Sendable {
     var scopes: [ObjectIdentifier: String] = [:]
     var searching: [ObjectIdentifier: String] = [:]
     var isPluggedIn = true
+    var isSilent = false
     var transports: [MemoryTransport] = []
   }
 
@@ -56,6 +57,7 @@ final class MemoryMedium: Sendable {
         shape, loop, listener.loop, nearAddress: "memory", farAddress: MemoryTransport.text(number))
       state.wires.removeAll(where: \.isOver)
       state.wires.append(ends.wire)
+      if state.isSilent { ends.wire.setSilent(true) }
       listener.loop.execute { listener.accept(ends.far) }
       return ends.near
     }
@@ -63,8 +65,14 @@ final class MemoryMedium: Sendable {
 
   // MARK: Faults
 
-  /// Of the links that there are.
-  func setSilent(_ isSilent: Bool) { for wire in state.withLock({ $0.wires }) { wire.setSilent(isSilent) } }
+  /// Of the links that there are, and of those that are made meanwhile.
+  func setSilent(_ isSilent: Bool) {
+    let wires = state.withLock { state in
+      state.isSilent = isSilent
+      return state.wires
+    }
+    for wire in wires { wire.setSilent(isSilent) }
+  }
 
   func cut() { for wire in state.withLock({ $0.wires }) { wire.cut() } }
 

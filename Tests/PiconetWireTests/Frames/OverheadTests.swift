@@ -12,7 +12,12 @@ struct OverheadTests {
       #expect(overhead(.message(payload), payload: count) == (count < 64 ? 2 : 3))
       guard count > 0 else { continue }
       #expect(overhead(.fragment(payload), payload: count) == (count < 64 ? 2 : 3))
-      #expect(overhead(.unreliableMessage(payload), payload: count) == (count < 64 ? 2 : 3))
+      for (number, size) in [(UInt64(1), 1), (64, 2), (16_384, 4), (1 << 30, 8)] {
+        let body = count + size
+        guard body < 16_384 else { continue }
+        #expect(
+          overhead(.unreliableMessage(number: number, payload), payload: count) == size + (body < 64 ? 2 : 3))
+      }
     }
     let long = [UInt8](repeating: 1, count: 16_384)[...]
     #expect(overhead(.message(long), payload: 16_384) == 5)
@@ -25,6 +30,16 @@ struct OverheadTests {
         let cost = overhead(.chunk(transfer: transfer, [UInt8](repeating: 1, count: count)[...]), payload: count)
         #expect(cost <= (count + 2 < 16_384 ? 5 : 7))
         #expect(cost == FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: count))
+      }
+    }
+  }
+
+  @Test("stream data costs at most 7 bytes")
+  func streams() {
+    for stream: UInt64 in [0, 63, 64, 16_383] {
+      for count in [1, 61, 62, 63, 64, 1000, 16_381, 16_382, 16_383, WireLimits.largestFrame - 2] {
+        let cost = overhead(.streamData(stream: stream, [UInt8](repeating: 1, count: count)[...]), payload: count)
+        #expect(cost <= (count + 2 < 16_384 ? 5 : 7))
       }
     }
   }
@@ -42,6 +57,8 @@ struct OverheadTests {
       .leave(.internalError, detail: words), .declineOffer(transfer: number, .internalError, detail: words),
       .abandon(transfer: number, .internalError, detail: words),
       .refuse(transfer: number, .internalError, detail: words),
+      .resetStream(stream: number, .internalError, detail: words),
+      .stopStream(stream: number, .internalError, detail: words),
     ] {
       #expect(overhead(frame, payload: words.utf8.count) <= 8)
     }

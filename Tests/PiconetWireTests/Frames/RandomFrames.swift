@@ -27,6 +27,8 @@ struct RandomFrames {
 
   mutating func transfer() -> UInt64 { UInt64.random(in: 0..<WireLimits.transferNumbers, using: &dice) }
 
+  mutating func stream() -> UInt64 { UInt64.random(in: 0..<WireLimits.streamNumbers, using: &dice) }
+
   mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {
     let edges = [0, 1, 62, 63, 64, 65, 300].filter(range.contains)
     let count = edges.randomElement(using: &dice) ?? range.lowerBound
@@ -49,6 +51,10 @@ struct RandomFrames {
 
   mutating func association() -> AssociationID { AssociationID(high: dice.next(), low: dice.next()) }
 
+  mutating func member() -> MemberName {
+    MemberName(peer: PeerID(bytes: bytes(32...32))!, incarnation: Incarnation(rawValue: dice.next()))
+  }
+
   mutating func hello() -> Hello {
     let parts: [CodePart?] = [nil, .commitment(bytes(32...32)), .nonce(bytes(32...32))]
     return Hello(
@@ -57,7 +63,8 @@ struct RandomFrames {
       limits: PeerLimits(
         message: integer(),
         frame: UInt64.random(in: UInt64(WireLimits.smallestFrame)...UInt64(WireLimits.largestFrame), using: &dice),
-        messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice)),
+        messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice),
+        streams: integer(), streamWindow: integer()),
       associationsBegun: integer(),
       held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil,
       code: parts.randomElement(using: &dice) ?? nil)
@@ -67,7 +74,7 @@ struct RandomFrames {
     ResourceOffer(
       name: bytes(0...WireLimits.resourceName), size: integer(), mediaType: text(WireLimits.mediaType),
       modified: Bool.random(using: &dice) ? Int64(bitPattern: dice.next()) : nil,
-      metadata: bytes(0...WireLimits.metadata))
+      metadata: bytes(0...WireLimits.metadata), identity: bytes(0...WireLimits.contentIdentity))
   }
 
   mutating func frame() -> Frame { frame(FrameCase.allCases.randomElement(using: &dice) ?? .message) }
@@ -83,7 +90,7 @@ struct RandomFrames {
     case .pong: return .pong(integer())
     case .acknowledge: return .acknowledge(received: integer())
     case .messageCredit: return .messageCredit(limit: integer())
-    case .unreliableMessage: return .unreliableMessage(bytes(0...2000)[...])
+    case .unreliableMessage: return .unreliableMessage(number: integer(), bytes(0...2000)[...])
     case .chunk: return .chunk(transfer: transfer(), bytes(1...2000)[...])
     case .position: return .position(transfer: transfer(), offset: integer())
     case .transferCredit:
@@ -99,6 +106,8 @@ struct RandomFrames {
     case .decline: return .decline(reason(), detail: text(WireLimits.detail))
     case .withdraw: return .withdraw(reason())
     case .leave: return .leave(reason(), detail: text(WireLimits.detail))
+    case .removeMember: return .removeMember(subject: member(), reason())
+    case .removed: return .removed(by: member())
     case .offer: return .offer(transfer: transfer(), offer())
     case .acceptOffer:
       let (offset, limit) = offsets()
@@ -107,7 +116,16 @@ struct RandomFrames {
     case .stored: return .stored(transfer: transfer(), name: bytes(0...WireLimits.resourceName))
     case .abandon: return .abandon(transfer: transfer(), reason(), detail: text(WireLimits.detail))
     case .refuse: return .refuse(transfer: transfer(), reason(), detail: text(WireLimits.detail))
-    case .unknownOptional: return .unknownOptional(type: UInt8.random(in: 0x80...0xFF, using: &dice))
+    case .streamCredit: return .streamCredit(stream: stream(), limit: integer())
+    case .openStream: return .openStream(stream: stream(), name: text(WireLimits.streamName))
+    case .streamData: return .streamData(stream: stream(), bytes(1...2000)[...])
+    case .endStream: return .endStream(stream: stream())
+    case .resetStream: return .resetStream(stream: stream(), reason(), detail: text(WireLimits.detail))
+    case .stopStream: return .stopStream(stream: stream(), reason(), detail: text(WireLimits.detail))
+    case .streamDone: return .streamDone(stream: stream())
+    case .senderPaused: return .senderPaused(transfer: transfer(), Bool.random(using: &dice))
+    case .receiverPaused: return .receiverPaused(transfer: transfer(), Bool.random(using: &dice))
+    case .unknownOptional: return .unknownOptional(type: UInt8.random(in: 0x80...0xCF, using: &dice))
     }
   }
 }

@@ -5,8 +5,9 @@ import PiconetWire
 enum FrameCase: CaseIterable {
   case hello, codeReveal, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, chunk, position, transferCredit, end
-  case message, fragment, invite, accept, decline, withdraw, leave
-  case offer, acceptOffer, declineOffer, stored, abandon, refuse, unknownOptional
+  case message, fragment, invite, accept, decline, withdraw, leave, removeMember, removed
+  case offer, acceptOffer, declineOffer, stored, abandon, refuse, senderPaused, receiverPaused
+  case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
 
   init(_ frame: Frame) {
     self =
@@ -32,12 +33,23 @@ enum FrameCase: CaseIterable {
       case .decline: .decline
       case .withdraw: .withdraw
       case .leave: .leave
+      case .removeMember: .removeMember
+      case .removed: .removed
       case .offer: .offer
       case .acceptOffer: .acceptOffer
       case .declineOffer: .declineOffer
       case .stored: .stored
       case .abandon: .abandon
       case .refuse: .refuse
+      case .senderPaused: .senderPaused
+      case .receiverPaused: .receiverPaused
+      case .streamCredit: .streamCredit
+      case .openStream: .openStream
+      case .streamData: .streamData
+      case .endStream: .endStream
+      case .resetStream: .resetStream
+      case .stopStream: .stopStream
+      case .streamDone: .streamDone
       case .unknownOptional: .unknownOptional
       }
   }

@@ -6,13 +6,14 @@ enum GoldenFrames {
   static func text(_ text: String) -> Bytes { Array(text.utf8)[...] }
 
   static let association = AssociationID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
+  static let member = MemberName(peer: PeerID(bytes: bytes(0x20...0x3F))!, incarnation: incarnation)
   static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
 
   /// Frames whose only encoding is the vector.
   static let exact: [String: Frame] = [
     "hello-dialler": .hello(
       Hello(
-        incarnation: incarnation, name: "Zoë", scope: "photos", capabilities: .resume,
+        incarnation: incarnation, name: "Zoë", scope: "photos", capabilities: [.resume, .streams],
         limits: PeerLimits(
           message: 97_280, frame: 16_381, messageWindow: 1_048_576, transfers: 64, silence: 20_000),
         associationsBegun: 2, held: HeldAssociation(id: association, received: 70),
@@ -20,7 +21,9 @@ enum GoldenFrames {
     "hello-acceptor": .hello(
       Hello(
         versions: 1...3, incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210), name: "Ada", scope: "photos",
-        limits: PeerLimits(message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000),
+        limits: PeerLimits(
+          message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000, streams: 4,
+          streamWindow: 8192),
         code: .nonce(bytes(0x20...0x3F)))),
     "codeReveal": .codeReveal(nonce: bytes(0...31)),
     "associate": .associate(association, received: 0),
@@ -32,7 +35,7 @@ enum GoldenFrames {
     "pong": .pong(494_878_333),
     "acknowledge": .acknowledge(received: 15_293),
     "messageCredit": .messageCredit(limit: 151_288_809_941_952_652),
-    "unreliableMessage": .unreliableMessage(text("here")),
+    "unreliableMessage": .unreliableMessage(number: 300, text("here")),
     "message-empty": .message([]),
     "message": .message(text("hello")),
     "message-of-64": .message(bytes(0...63)[...]),
@@ -43,6 +46,8 @@ enum GoldenFrames {
     "decline": .decline(.declined, detail: "not now"),
     "withdraw": .withdraw(.cancelled),
     "leave": .leave(.left, detail: "tschüß"),
+    "removeMember": .removeMember(subject: member, .declined),
+    "removed": .removed(by: member),
     "chunk": .chunk(transfer: 5, text("bytes")),
     "chunk-long-number": .chunk(transfer: 16_383, [0]),
     "position": .position(transfer: 5, offset: 5 << 30),
@@ -61,7 +66,21 @@ enum GoldenFrames {
     "declineOffer": .declineOffer(transfer: 5, .tooLarge, detail: "more than 1 MB"),
     "stored": .stored(transfer: 5, name: Array("beach-2.jpg".utf8)),
     "abandon": .abandon(transfer: 5, .sourceChanged, detail: "beach.jpg shrank"),
+    "offer-with-identity": .offer(
+      transfer: 5, ResourceOffer(name: Array("a".utf8), size: 3_145_728, identity: Array("content 7".utf8))),
+    "acceptOffer-from-middle": .acceptOffer(transfer: 5, offset: 1 << 20, limit: 3 << 20),
+    "senderPaused": .senderPaused(transfer: 5, true),
+    "senderPaused-over": .senderPaused(transfer: 5, false),
+    "receiverPaused": .receiverPaused(transfer: 64, true),
     "refuse": .refuse(transfer: 5, .diskFull, detail: ""),
+    "streamCredit": .streamCredit(stream: 5, limit: 2 << 20),
+    "openStream": .openStream(stream: 5, name: "journal"),
+    "openStream-nameless": .openStream(stream: 16_383, name: ""),
+    "streamData": .streamData(stream: 5, text("bytes")),
+    "endStream": .endStream(stream: 5),
+    "resetStream": .resetStream(stream: 5, .cancelled, detail: "the log was rotated"),
+    "stopStream": .stopStream(stream: 5, .notWanted, detail: ""),
+    "streamDone": .streamDone(stream: 5),
     "unknownOptional-sequenced": .unknownOptional(type: 0xFF),
   ]
 

@@ -32,10 +32,10 @@ struct GoldenVectorTests {
   @Test("every vector that the document refuses is refused with a typed error, and in no other way than the table says")
   func refused() throws {
     let unknown: [String: UInt8] = [
-      "unknown-required": 0x3F, "unknown-required-sequenced": 0x7F, "reserved-for-streams": 0x20,
-      "reserved-for-relay": 0x30, "reserved-for-membership": 0x70, "type-zero": 0x00,
+      "unknown-required": 0x3F, "unknown-required-sequenced": 0x7F, "reserved-for-streams": 0x21,
+      "reserved-for-relay": 0x30, "reserved-for-membership": 0x72, "type-zero": 0x00,
     ]
-    #expect(WireDocument.refused.count >= 27)
+    #expect(WireDocument.refused.count >= 30)
     for vector in WireDocument.refused {
       let type = try #require(vector.bytes.first, "\(vector.name)")
       let error = #expect(throws: WireError.self, "\(vector.name)") { try decodeAll(vector.bytes) }
@@ -60,10 +60,12 @@ struct GoldenVectorTests {
   func limits() {
     let text = WireDocument.text
     for limit in [
-      WireLimits.context, WireLimits.resourceName, WireLimits.metadata, WireLimits.smallestFrame,
+      WireLimits.context, WireLimits.resourceName, WireLimits.streamName, Int(WireLimits.streamNumbers) - 1,
+      WireLimits.metadata, WireLimits.smallestFrame,
       WireLimits.controlFrame,
       WireLimits.largestFrame, Int(WireLimits.transferNumbers) - 1, Int(WireLimits.silence.upperBound),
       Int(PeerLimits().message), Int(PeerLimits().frame), Int(PeerLimits().messageWindow), Int(PeerLimits().silence),
+      Int(PeerLimits().streamWindow),
     ] {
       #expect(text.contains(grouped(limit)), "\(limit)")
     }

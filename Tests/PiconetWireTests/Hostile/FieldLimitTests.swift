@@ -94,7 +94,9 @@ struct FieldLimitTests {
       #expect(try !isTaken(type, integer(65_535) + words(256)))
       #expect(try !isTaken(type, integer(65_536)))
     }
-    for type in [FrameType.declineOffer, FrameType.abandon, FrameType.refuse] {
+    for type in [
+      FrameType.declineOffer, FrameType.abandon, FrameType.refuse, FrameType.resetStream, FrameType.stopStream,
+    ] {
       #expect(try isTaken(type, [0] + integer(65_535) + words(255)))
       #expect(try !isTaken(type, [0] + integer(65_535) + words(256)))
       #expect(try !isTaken(type, [0] + integer(65_536)))
@@ -112,6 +114,24 @@ struct FieldLimitTests {
       #expect(try isTaken(type, integer(16_383) + rest), "type \(type)")
       #expect(try !isTaken(type, integer(16_384) + rest), "type \(type)")
     }
+  }
+
+  @Test func `a stream number ends at 16383 in every frame that has one`() throws {
+    let rests: [(UInt8, [UInt8])] = [
+      (FrameType.openStream, []), (FrameType.streamData, [1]), (FrameType.endStream, []), (FrameType.streamDone, []),
+      (FrameType.resetStream, [0]), (FrameType.stopStream, [0]), (FrameType.streamCredit, [0]),
+    ]
+    for (type, rest) in rests {
+      #expect(try isTaken(type, integer(16_383) + rest), "type \(type)")
+      #expect(try !isTaken(type, integer(16_384) + rest), "type \(type)")
+    }
+  }
+
+  @Test func `the name of a stream is text and ends at 1024 bytes`() throws {
+    let bytes = { [UInt8](repeating: 0x61, count: $0) }
+    #expect(try isTaken(FrameType.openStream, [0] + bytes(1024)))
+    #expect(try !isTaken(FrameType.openStream, [0] + bytes(1025)))
+    #expect(try !isTaken(FrameType.openStream, [0, 0xFF]))
   }
 
   @Test func `names, media types and metadata of an offer end at their limits`() throws {

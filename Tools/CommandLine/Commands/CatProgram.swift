@@ -3,18 +3,17 @@ import Piconet
 
 /// `piconet cat`: standard input to the far side's standard output, both ways, with the ends told.
 ///
-/// Each message begins with a byte: 0 with bytes of the input behind it, 1 for its end. The session's message window holds back
-/// who is too fast.
+/// Each side opens one stream, which holds back who is too fast, and ends it with its input: it is done when the other side has
+/// read all of it.
 struct CatProgram: Sendable {
   let arguments: CatArguments
   let environment: ProgramEnvironment
   let console: Console
 
   static let usualSession = "piconet-cat"
-  private static let data: UInt8 = 0
-  private static let end: UInt8 = 1
-  /// As much as a pipe holds, in one message with its first byte.
-  private static let pieceSize = 65_535
+  private static let streamName = "piconet cat"
+  /// As much as a pipe holds.
+  private static let pieceSize = 65_536
 
   private enum Failure: Error {
     /// The far side's, or ours.
@@ -23,7 +22,6 @@ struct CatProgram: Sendable {
     case output(Int32)
     /// Nobody reads our output any more: no failure of ours.
     case readerGone
-    case malformed
     case interrupted
   }
 
@@ -49,7 +47,7 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// The first who is accepted; others find nobody here then.
+  /// The first who is accepted; others are told that the session is full. It goes on listening: a link may be lost, and come again.
   private func wait(_ node: Node) async -> Member? {
     guard await link.listen(node) else { return nil }
     let policy = arguments.link.accept.possible(console)
@@ -72,7 +70,6 @@ struct CatProgram: Sendable {
       return nil
     }
     link.tell(joined: member)
-    try? await node.setAvailable(false)
     return member
   }
 
@@ -124,24 +121,19 @@ struct CatProgram: Sendable {
     case .input(let code): console.fail("input", "standard input: \(SystemError.text(code))", .localFile, event: false)
     case .output(let code):
       console.fail("output", "standard output: \(SystemError.text(code))", .localFile, event: false)
-    case .malformed:
-      console.fail("protocol-broken", "the other side is no 'piconet cat'", .linkLost, event: false)
     }
   }
 
-  /// How much of the input one message carries; nil where the far side takes no message with a byte in it.
-  static func pieceSize(messageLimit: Int) -> Int? { messageLimit > 1 ? min(pieceSize, messageLimit - 1) : nil }
-
-  /// nil when the end of the input was sent.
+  /// nil when the far side has read all of the input.
   private func send(_ input: StandardInput, to member: Member) async -> Failure? {
-    guard let size = Self.pieceSize(messageLimit: member.proven.messageLimit) else { return .malformed }
     do throws(PiconetError) {
+      let stream = try await member.openStream(named: Self.streamName)
       while true {
-        switch await input.read(atMost: size) {
-        case .bytes(let bytes): try await member.send([Self.data] + bytes)
+        switch await input.read(atMost: Self.pieceSize) {
+        case .bytes(let bytes): try await stream.write(bytes)
         case .end:
           if Task.isCancelled { return .interrupted }
-          try await member.send([Self.end])
+          try await stream.finish()
           return nil
         case .failed(let code): return .input(code)
         }
@@ -153,26 +145,28 @@ struct CatProgram: Sendable {
 
   /// nil when the far side's end has come and everything is written.
   private func receive(from member: Member, _ node: Node) async -> Failure? {
-    for await message in node.session.messages where message.sender == member.id {
-      guard let kind = message.bytes.first else { return .malformed }
-      switch kind {
-      case Self.end where message.bytes.count == 1: return nil
-      case Self.data:
-        let bytes = message.bytes.dropFirst()
-        let failure = await onItsOwnThread { () -> StandardStream.Failure? in
-          var output = StandardStream.output
-          output.write(bytes)
-          return output.failure
-        }
-        switch failure {
-        case .some(.none): continue
-        case .some(.readerGone): return .readerGone
-        case .some(.system(let code)): return .output(code)
-        case nil: return .output(EAGAIN)
-        }
-      default: return .malformed
+    for await stream in node.session.streams where stream.sender.id == member.id {
+      do throws(PiconetError) {
+        for try await bytes in stream { if let failure = await write(bytes) { return failure } }
+        return nil
+      } catch {
+        return .link(error)
       }
     }
     return .interrupted
+  }
+
+  private func write(_ bytes: ArraySlice<UInt8>) async -> Failure? {
+    let failure = await onItsOwnThread { () -> StandardStream.Failure? in
+      var output = StandardStream.output
+      output.write(bytes)
+      return output.failure
+    }
+    switch failure {
+    case .some(.none): return nil
+    case .some(.readerGone): return .readerGone
+    case .some(.system(let code)): return .output(code)
+    case nil: return .output(EAGAIN)
+    }
   }
 }

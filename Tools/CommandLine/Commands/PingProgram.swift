@@ -27,24 +27,33 @@ struct PingProgram: Sendable {
   private func answer(_ node: Node) async {
     guard await link.listen(node) else { return }
     let policy = arguments.link.accept.possible(console)
-    await withTaskGroup(of: Void.self) { group in
+    await withDiscardingTaskGroup { group in
       group.addTask { await link.answer(node, policy: policy) }
       group.addTask {
         for await change in node.session.membership {
           switch change {
           case .joined(let member): link.tell(joined: member)
+          case .suspended, .resumed: break
           case .left(let id, let error):
             console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
           }
         }
       }
+      var answers: [NodeID: PingAnswers] = [:]
       for await message in node.session.messages {
-        guard var ping = PingMessage(message.bytes), ping.kind == .request,
-          let member = node.session.members.first(where: { $0.id == message.sender })
-        else { continue }
+        guard var ping = PingMessage(message.bytes), ping.kind == .request else { continue }
         ping.kind = .reply
-        // Waits while the asker does not read its answers: then it may not ask more either. Gone: nobody to answer.
-        try? await member.send(ping.bytes)
+        if answers[message.sender]?.take(ping.bytes) == true { continue }
+        let members = node.session.members
+        for (id, old) in answers where id == message.sender || !members.contains(where: { $0.id == id }) {
+          old.end()
+          answers[id] = nil
+        }
+        guard let member = members.first(where: { $0.id == message.sender }) else { continue }
+        let new = PingAnswers(to: member)
+        answers[message.sender] = new
+        _ = new.take(ping.bytes)
+        group.addTask { await new.run() }
       }
       group.cancelAll()
     }

@@ -80,18 +80,19 @@ struct ScanProgram: Sendable {
     func place(_ peer: Peer) -> Event.Found {
       Event.Found(
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
-        transports: peer.transports.map { "\($0)" })
+        transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength)
     }
     func line(_ word: String, _ peer: Peer) -> String {
       word + String(repeating: " ", count: 8 - word.count) + "\(console.describe(peer)) in \(console.safe(session))"
     }
+    func strength(_ peer: Peer) -> String { peer.signalStrength.map { ", \($0) dBm" } ?? "" }
     switch change {
     case .found(let peer):
       console.tell(.found(place(peer)))
-      console.result("\(line("found", peer)): \(console.places(peer))", evenIfQuiet: true)
+      console.result("\(line("found", peer)): \(console.places(peer))\(strength(peer))", evenIfQuiet: true)
     case .changed(let peer):
       console.tell(.changed(place(peer)))
-      console.result("\(line("changed", peer)): \(console.places(peer))", evenIfQuiet: true)
+      console.result("\(line("changed", peer)): \(console.places(peer))\(strength(peer))", evenIfQuiet: true)
     case .lost(let peer):
       console.tell(.lost(Event.Lost(peer: peer.id.peer.description, name: peer.name, session: session)))
       console.result(line("lost", peer), evenIfQuiet: true)

@@ -31,6 +31,7 @@ extension DoctorFacts {
       let asked = InTime { await DaemonProbe.ask(timeout: .seconds(1)) }
       let daemon = asked?.value(until: deadline)
       daemonVersion = daemon?.version.map { displaySafe($0) }
+      profileRefusal = daemon?.profileRefusal.map { displaySafe($0) }
       bus =
         switch daemon?.answer {
         case nil: .silent

@@ -157,6 +157,15 @@ extension DoctorFacts {
       result.append(Finding("bluetoothd.running", .ok, "bluetoothd\(version) is running"))
     }
     if let finding = busFinding { result.append(finding) }
+    if let profileRefusal {
+      result.append(
+        Finding(
+          "dbus.profiles", .warning,
+          "bluetoothd takes no service of this user (\(profileRefusal)): others don't find this device over BR/EDR",
+          advice:
+            "allow org.bluez.ProfileManager1 in /etc/dbus-1/system.d/bluetooth.conf, or add the user to the group "
+            + "bluetooth; until then others must name the address: --address 00:11:22:33:44:55/0xPSM"))
+    }
     switch servesSDP {
     case true?: result.append(Finding("sdp.served", .ok, "SDP queries are answered (PSM 1)"))
     case false?:

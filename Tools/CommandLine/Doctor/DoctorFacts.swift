@@ -58,6 +58,8 @@ struct DoctorFacts: Hashable, Sendable {
 
   // bluetoothd
   var isDaemonRunning: Bool?
+  /// The D-Bus error with which bluetoothd takes no profile of this user.
+  var profileRefusal: String?
   /// Such as `5.66`.
   var daemonVersion: String?
   var bus: Bus?

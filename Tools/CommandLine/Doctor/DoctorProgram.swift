@@ -62,12 +62,12 @@ enum DoctorProgram {
     return object.line + "\n"
   }
 
-  /// A line for each, and one below with what to do.
+  /// A line for each, and one below with what to do. The kernel lets a network interface have nearly any name, escape sequences too.
   static func humanText(_ findings: [Finding]) -> String {
     findings.map { finding in
       let start = padded(finding.severity.rawValue, 9) + padded(finding.area, 12)
-      let advice = finding.advice.map { String(repeating: " ", count: 9) + "-> \($0)\n" } ?? ""
-      return start + finding.text + "\n" + advice
+      let advice = finding.advice.map { String(repeating: " ", count: 9) + "-> \(displaySafe($0))\n" } ?? ""
+      return start + displaySafe(finding.text) + "\n" + advice
     }.joined()
   }
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// Makes the list of files to send from the operands of a command line.
 ///
-/// A file stands for itself. A directory stands for the images in it and below (for all its files with `--any`), sorted by name,
+/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (for all its files with `--any`), sorted by name,
 /// without what is hidden; symbolic links are followed, and a directory that was seen already is not entered again, so a loop ends.
 /// What can't be sent is a failure of its own and does not stop the rest.
 struct FileGathering {
@@ -37,6 +37,7 @@ struct FileGathering {
   }
 
   private mutating func gather(operand: LocalPath) throws(GatheringFailure) {
+    if operand.isURL { return try add(GatheredFile(path: operand, size: 0, kind: nil)) }
     let status = try status(of: operand)
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let file = try inspect(operand, status)

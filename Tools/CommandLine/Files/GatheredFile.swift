@@ -1,10 +1,12 @@
-/// A file to be sent.
+/// A file to be sent, or a URL whose content is.
 struct GatheredFile: Hashable, Sendable {
   let path: LocalPath
-  /// Bytes, when it was looked at; it may have changed since.
+  /// Bytes, when it was looked at; it may have changed since. 0 for a URL.
   let size: Int64
-  /// nil for a file that is no image, which only `--any` lets through.
+  /// nil for a file that is no image, which only `--any` lets through, and for a URL, which the receiver looks at.
   let kind: ImageKind?
+  /// The path is a URL.
+  var isURL: Bool { path.isURL }
 }
 
 /// An operand, or something below it, that can't be sent.

@@ -11,6 +11,12 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The path as text, where it is UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
+  /// Whether this is no path but an http or https URL. A file of such a name is sent as `./http:/...`.
+  var isURL: Bool {
+    guard let text = text?.lowercased() else { return false }
+    return text.hasPrefix("http://") || text.hasPrefix("https://")
+  }
+
   /// The path with U+FFFD for what is not UTF-8: for people to read, not for opening. May hold control characters; see
   /// `displaySafe(_:unicode:)`.
   var readable: String { String(decoding: bytes, as: UTF8.self) }

@@ -1,10 +1,10 @@
 /// The command line of imagesend.
 let imagesendOptions = OptionTable<ImageSendArguments>(
   program: "imagesend",
-  usage: "[OPTION]... FILE|DIRECTORY...",
+  usage: "[OPTION]... FILE|DIRECTORY|URL...",
   summary: """
     Send photos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
-    images in it and below.
+    images in it and below; what a http or https URL gives is passed on while it arrives.
     """,
   options: [
     Option(
@@ -82,6 +82,10 @@ func environmentSection<Arguments>() -> OptionTable<Arguments>.Section {
       (
         "PICONET_INTERFACES",
         "use these network interfaces only, as in eth0,wlan0; lo keeps to this machine, without Bluetooth unless --transport asks for it"
+      ),
+      (
+        "PICONET_TRACE",
+        "record this run in that file, all contents included, for 'piconet replay'; redacted:FILE records zeros for them"
       ),
       ("XDG_STATE_HOME", "piconet/ in it keeps this device's key and the peers it knows (default ~/.local/state)"),
       ("POSIXLY_CORRECT", "if set, options end at the first operand"),

@@ -25,6 +25,8 @@ enum Event: Hashable, Sendable {
     var address: String?
     /// By which it can be reached, best first.
     var transports: [String] = []
+    /// In dBm, where Bluetooth tells.
+    var signal: Int?
   }
 
   /// A peer is not in sight any more.
@@ -89,6 +91,8 @@ enum Event: Hashable, Sendable {
     var bytes: Int64
     /// 64 hexadecimal digits.
     var sha256: String
+    /// Bytes that an interrupted transfer had stored before; nil if there were none.
+    var resumedFrom: Int64?
   }
 
   /// Not transferred, by a rule that a person chose.

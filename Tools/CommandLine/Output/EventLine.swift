@@ -23,6 +23,7 @@ enum EventLine {
       object.add("session", ifKnown: found.session)
       object.add("address", ifKnown: found.address)
       if !found.transports.isEmpty { object.add("transports", found.transports) }
+      if let signal = found.signal { object.add("signal", Int64(signal)) }
     case .connecting(let connecting):
       object.add("event", "connecting")
       object.add("peer", ifKnown: connecting.peer)
@@ -63,6 +64,7 @@ enum EventLine {
       object.add("path", stored.path)
       object.add("bytes", stored.bytes)
       object.add("sha256", stored.sha256)
+      object.add("resumedFrom", ifKnown: stored.resumedFrom)
     case .skipped(let skipped):
       object.add("event", "skipped")
       object.add("peer", ifKnown: skipped.peer)

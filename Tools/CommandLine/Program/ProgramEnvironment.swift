@@ -26,6 +26,15 @@ struct ProgramEnvironment: Sendable {
     return names.isEmpty ? nil : Set(names)
   }
 
+  /// Where PICONET_TRACE wants the run recorded; with `redacted:` before the file, contents are zeros.
+  var trace: TraceSettings? {
+    guard let value = variable("PICONET_TRACE"), !value.isEmpty else { return nil }
+    let mark = "redacted:"
+    var settings = TraceSettings(path: value.hasPrefix(mark) ? String(value.dropFirst(mark.count)) : value)
+    settings.isRedacted = value.hasPrefix(mark)
+    return settings
+  }
+
   /// Whether nothing but this machine is to be reached.
   var isLoopbackOnly: Bool { interfaces == ["lo"] }
 
@@ -58,6 +67,7 @@ struct ProgramEnvironment: Sendable {
       throw PiconetError(
         .invalidArgument, blame: .us, detail: "PICONET_INTERFACES names no network interface of this machine: \(names)")
     }
+    configuration.trace = trace
     configuration.identity = try .userState(
       stateHome: variable("XDG_STATE_HOME"), home: variable("HOME") ?? Self.homeOfUser)
     return configuration

@@ -12,7 +12,7 @@ final class TransferBoard: Sendable {
     /// The fingerprint of the peer.
     let peer: String
     let file: String
-    let total: Int64
+    var total: Int64
     var done: Int64 = 0
     var shown: Int64 = 0
     var rate = TransferRate()
@@ -42,6 +42,14 @@ final class TransferBoard: Sendable {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
       state.entries[index].done = Int64(clamping: done)
+    }
+  }
+
+  /// How much it is becomes known later.
+  func begins(_ key: Key, total: UInt64) {
+    state.withLock { state in
+      guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
+      state.entries[index].total = Int64(clamping: total)
     }
   }
 

@@ -29,14 +29,15 @@ struct TransferFailure: Error, Hashable, Sendable {
   }
 
   private static let connectionCodes: Set<PiconetError.Code> = [
-    .linkFailed, .left, .shuttingDown, .notConnected, .protocolBroken, .limitExceeded, .identity, .version,
+    .linkFailed, .left, .removed, .shuttingDown, .notConnected, .protocolBroken, .limitExceeded, .identity, .version,
   ]
 
   private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
     switch error.code {
     case .identity, .codeMismatch: .identity
     case .unreachable, .wrongSession: .noSuchPeer
-    case .timedOut, .linkFailed, .left, .shuttingDown, .notConnected, .version, .protocolBroken, .alreadyConnected,
+    case .timedOut, .linkFailed, .left, .removed, .shuttingDown, .notConnected, .version, .protocolBroken,
+      .alreadyConnected,
       .inProgress:
       .linkLost
     case .limitExceeded: error.blame == .us ? .internalError : .linkLost

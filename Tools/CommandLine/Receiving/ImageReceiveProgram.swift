@@ -103,6 +103,12 @@ public struct ImageReceiveProgram: Sendable {
         console.note(
           "Connected to \(console.safe(peer.name)) (\(peer.fingerprint.shortDescription)) over \(transport), code \(peer.shortCode)"
         )
+      case .suspended(let member, let error):
+        console.note(
+          "\(console.safe(member.name)) can't be reached: \(console.safe(error.description)); looking for another way",
+          detail: 1)
+      case .resumed(let member, let transport):
+        console.note("\(console.safe(member.name)) is reached over \(transport)", detail: 1)
       case .left(let id, let error):
         desk.left(id)
         console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)

@@ -96,7 +96,8 @@ final class OfferDesk: Sendable {
       console.tell(
         .stored(
           Event.Stored(
-            peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal)
+            peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal,
+            resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil)
         ))
       console.result(path: file.path)
       console.note(

@@ -71,20 +71,22 @@ struct Delivery: Sendable {
     if let end = shared.state.withLock({ $0.end }) { return failed(name, end) }
     if Task.isCancelled { return failed(name, Self.interrupted) }
     let mediaType = file.kind?.mediaType
-    let opened: OpenablePath
+    let opened: OpenablePath?
     do throws(TransferFailure) {
-      opened = try OpenablePath(file.path)
+      opened = file.isURL ? nil : try OpenablePath(file.path)
     } catch {
       return failed(name, error)
     }
-    console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
+    if !file.isURL {
+      console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
+    }
     let key = board.begin(name, peer: peer, total: file.size)
     defer { board.end(key) }
     let isFinishing = Mutex(false)
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.finishing -= 1 } } }
     shared.state.withLock { $0.lastProgress = .now }
     do throws(PiconetError) {
-      let sent = try await member.send(file: opened.text, mediaType: mediaType ?? "") { [board] stored, total in
+      let progress: @Sendable (UInt64, UInt64) -> Void = { [board] stored, total in
         board.progressed(key, done: stored)
         let isWhole =
           stored >= total
@@ -96,6 +98,12 @@ struct Delivery: Sendable {
           state.lastProgress = .now
           if isWhole { state.finishing += 1 }
         }
+      }
+      let sent: SentFile
+      if let opened {
+        sent = try await member.send(file: opened.text, mediaType: mediaType ?? "", progress: progress)
+      } else {
+        sent = try await send(url: name, key, progress)
       }
       shared.state.withLock { $0.lastProgress = .now }
       board.end(key)
@@ -116,13 +124,41 @@ struct Delivery: Sendable {
     }
   }
 
+  /// What a server has not given is a failure of this side, and no reason to give up the peer.
+  private func send(
+    url: String, _ key: TransferBoard.Key, _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
+  ) async throws(PiconetError) -> SentFile {
+    let transfer: OutgoingTransfer
+    do throws(PiconetError) {
+      transfer = try await member.startSending(url: url, progress: progress)
+    } catch {
+      guard let failure = error.underlying as? HTTPFailure, failure.code != .cancelled else { throw error }
+      throw PiconetError(.sourceUnreadable, peer: member.id, blame: .us, detail: failure.description)
+    }
+    let total = transfer.progress.total
+    board.begins(key, total: total)
+    console.tell(
+      .offered(Event.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
+    let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
+      do throws(PiconetError) {
+        return .success(try await transfer.result)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      transfer.cancel()
+    }
+    return try result.get()
+  }
+
   static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)
 
   private func stored(_ file: String, _ sent: SentFile, lastComponent: String) {
     console.tell(
       .stored(
         Event.Stored(
-          peer: peer, file: file, path: file, bytes: Int64(clamping: sent.size), sha256: sent.digest.hexadecimal)))
+          peer: peer, file: file, path: file, bytes: Int64(clamping: sent.size), sha256: sent.digest.hexadecimal,
+          resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
     let other = sent.storedName == lastComponent ? "" : " as '\(console.safe(sent.storedName))'"
     console.result(
       "\(console.safe(file)): stored\(other) on \(console.safe(member.name)), \(HumanFigures.bytes(Int64(clamping: sent.size)))"

@@ -1,0 +1,61 @@
+// HTTP through libcurl, which is loaded when the first URL is fetched: a program that fetches none needs no libcurl.
+//
+// Swift can't call curl_easy_setopt, which takes any arguments; and the numbers that are used here are part of libcurl's
+// binary interface, which has not changed since libcurl.so.4 (2006), so that no header of it is needed to build.
+#ifndef PICONET_HTTP_H
+#define PICONET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct piconet_http_request {
+  const char *_Nonnull url;
+  const char *_Nonnull user_agent;
+  // Redirects that are followed.
+  long redirect_limit;
+  long connect_timeout_ms;
+  // Given up when nothing at all comes for so long.
+  long stall_timeout_s;
+  void *_Nullable context;
+  // Before the first byte of the body, or at the end of an empty one. `length` is -1 where the server does not tell it, `type` is null
+  // likewise. False gives up.
+  bool (*_Nonnull began)(void *_Nullable context, int64_t length, const char *_Nullable type);
+  // A part of the body. False gives up.
+  bool (*_Nonnull take)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
+  // Asked again and again, at least once a second; and whenever it was woken up.
+  bool (*_Nonnull is_cancelled)(void *_Nullable context);
+};
+
+struct piconet_http_result {
+  // A CURLcode; 0: all came. -1: there is no libcurl, or none that is new enough.
+  int code;
+  // Of the last answer; 0 if there was none.
+  long status;
+  // What libcurl says of the failure.
+  char message[256];
+};
+
+// One fetch. Made, run and freed by one thread; any thread may wake it.
+struct piconet_http;
+
+// Null where libcurl is missing: `result` then says so.
+struct piconet_http *_Nullable piconet_http_make(struct piconet_http_result *_Nonnull result);
+
+// Blocks until the fetch is over. Only http and https, also after redirects; certificates are those of the system.
+void piconet_http_run(struct piconet_http *_Nonnull http, const struct piconet_http_request *_Nonnull request,
+                      struct piconet_http_result *_Nonnull result);
+
+// Lets `run` ask at once whether it is cancelled.
+void piconet_http_wake(struct piconet_http *_Nonnull http);
+
+void piconet_http_free(struct piconet_http *_Nonnull http);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+import PiconetEngine
+import PiconetWire
+
+extension Session {
+  /// What is known of the connection to a member at this moment: transport, round trip, bytes and frames both ways, what waits, credit,
+  /// what was not acknowledged. Nil once the member has left.
+  ///
+  /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
+  public func statistics(for member: Member) async -> AssociationStatistics? {
+    await core.statistics(of: member.id)
+  }
+
+  /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to the far side's
+  /// node and back; the far side's application has no part in it.
+  /// - Parameter timeout: how long to wait. Default 10 s.
+  /// - Throws: `timedOut`, `notConnected`, `limitExceeded` (16 to a member are under way), or why the connection has ended.
+  public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
+    switch await core.command(.ping(member.id, timeout: timeout)) {
+    case .roundTrip(let duration): return duration
+    case .failed(let ending): throw PiconetError(ending, peer: member.id)
+    case .done, .connected, .stored:
+      throw PiconetError(.internalError, blame: .us, detail: "a ping got another command's reply")
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import PiconetEngine
+import PiconetWire
+
+/// How a peer stands with us.
+///
+/// A peer comes as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting` to `connected` or
+/// `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or `disconnected`. After
+/// `disconnected` a peer that is in sight is `available` at once; one out of sight has no state until it comes again.
+public enum PeerState: Sendable {
+  /// In sight, and nothing is between us.
+  case available
+  /// Not in sight any more.
+  case unavailable
+  /// An invitation is under way, ours or the peer's. One of ours by address counts from when the peer is proven.
+  case connecting
+  /// A member of the session.
+  case connected
+  /// A member whose connections are gone while both sides look for another way.
+  case suspended
+  /// An invitation or a membership has ended.
+  case disconnected(PiconetError)
+
+  init(_ condition: PeerCondition, peer: NodeID) {
+    self =
+      switch condition {
+      case .available: .available
+      case .unavailable: .unavailable
+      case .connecting: .connecting
+      case .connected: .connected
+      case .suspended: .suspended
+      case .disconnected(let ending): .disconnected(PiconetError(ending, peer: peer))
+      }
+  }
+}
+
+/// A change of one peer's state.
+public struct PeerStateChange: Sendable {
+  /// Who: what a sighting says, proven once the peer is connected.
+  public let peer: NodeID
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if nobody has said it yet.
+  public let name: String
+  /// The state from now on.
+  public let state: PeerState
+}

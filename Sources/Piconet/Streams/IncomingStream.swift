@@ -1,0 +1,80 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// A row of bytes from a member, without boundaries; `Session.streams` has them. It is a sequence of slices of what came, however it
+/// was written; `read(upTo:)` takes a limited part. One that is dropped before its end is cancelled, and its writer told so.
+///
+/// Reading is what lets the writer go on: of a stream that nobody reads 64 KiB come, and nothing else waits for it. Any task may read;
+/// each byte is handed out once.
+public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
+  public typealias Element = ArraySlice<UInt8>
+
+  /// Unique within the node.
+  public let id: UInt64
+  /// As the writer has named it, at most 1,024 bytes; the writer's own words: escape it before showing it on a terminal.
+  public let name: String
+  /// Who writes it.
+  public let sender: ProvenMember
+  let core: NodeCore
+  let buffer: StreamBuffer
+
+  init(_ id: StreamID, name: String, sender: ProvenMember, buffer: StreamBuffer, core: NodeCore) {
+    self.id = id.rawValue
+    self.name = name
+    self.sender = sender
+    self.buffer = buffer
+    self.core = core
+  }
+
+  deinit {
+    if !buffer.isOver { core.cancel(stream, .cancelled, "the stream was dropped") }
+    core.streams.forget(stream)
+  }
+
+  var stream: StreamID { StreamID(rawValue: id) }
+
+  /// The next bytes, as many as wait and at most `count`, at least one; nil at the end, when all was read. Waits until there are some.
+  ///
+  /// What came before a connection was lost can still be read; what came before the writer cancelled can't.
+  /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why the member has
+  ///   left; `invalidArgument` after `cancel`, or for a count below 1.
+  public func read(upTo count: Int) async throws(PiconetError) -> ArraySlice<UInt8>? {
+    try await read(upTo: count, isolation: nil)
+  }
+
+  private func read(
+    upTo count: Int, isolation: isolated (any Actor)?
+  ) async throws(PiconetError) -> ArraySlice<UInt8>? {
+    guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
+    switch await buffer.read(upTo: count, isolation: isolation) {
+    case .bytes(let bytes): return bytes
+    case .end: return nil
+    case .failed(let error): throw error
+    }
+  }
+
+  /// Gives the stream up: the writer gets an error with this code, and what has not been read is thrown away.
+  public func cancel(_ code: PiconetError.Code = .cancelled, detail: String = "") {
+    buffer.end(
+      .void(PiconetError(.invalidArgument, peer: sender.id, blame: .us, detail: "the stream is cancelled")))
+    core.cancel(stream, code.reason, detail)
+  }
+
+  /// Reads all that waits at a time.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let stream: IncomingStream
+
+    /// The next bytes; nil at the end.
+    public mutating func next() async throws(PiconetError) -> ArraySlice<UInt8>? { try await next(isolation: nil) }
+
+    /// The next bytes; nil at the end.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(PiconetError) -> ArraySlice<UInt8>? {
+      try await stream.read(upTo: .max, isolation: actor)
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
+}

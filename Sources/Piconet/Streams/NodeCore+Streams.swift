@@ -1,0 +1,52 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// Streams: what the application asks of them, and what the loop tells.
+extension NodeCore {
+  /// Bytes that may be queued of one stream: enough to fill what a link takes ahead of the kernel.
+  static let streamBudget = EngineConfiguration(scope: "", name: "").transmitWindow
+
+  func openStream(named name: String, to node: NodeID) async throws(PiconetError) -> OutgoingStream {
+    let id = StreamID(rawValue: makeCommand().rawValue)
+    let state = OutgoingStreamState(receiver: node, limit: Self.streamBudget)
+    // Before it is asked for: what stops it may come right behind the answer.
+    streams.add(id, state)
+    if case .failed(let ending) = await command(.openStream(id, to: node, name: name)) {
+      streams.forget(id)
+      throw PiconetError(ending, peer: node)
+    }
+    return OutgoingStream(id, name: name, receiver: node, state: state, core: self)
+  }
+
+  func cancel(_ stream: StreamID, _ reason: Reason, _ detail: String) {
+    submit(.fact(.commanded(makeCommand(), .cancelStream(stream, reason, detail: detail))))
+  }
+
+  func streamTaken(_ stream: StreamID, count: Int) { streams.outgoing(stream)?.budget.giveBack(count) }
+
+  func streamOpened(_ id: StreamID, from node: NodeID, name: String) {
+    guard let sender = member(node)?.proven else { return cancel(id, .declined, "") }
+    let buffer = StreamBuffer(sender: node) { [weak self] count in
+      self?.submit(.fact(.streamConsumed(id, byteCount: count)))
+    }
+    streams.add(id, buffer)
+    incomingStreams.push(IncomingStream(id, name: name, sender: sender, buffer: buffer, core: self))
+  }
+
+  func streamEnded(_ id: StreamID, _ end: StreamEnd) {
+    guard let buffer = streams.incoming(id) else { return }
+    switch end {
+    case .finished: return buffer.end(.finished)
+    case .cancelled(let ending): buffer.end(.void(PiconetError(ending, peer: buffer.sender)))
+    case .lost(let ending): buffer.end(.lost(PiconetError(ending, peer: buffer.sender)))
+    }
+    // Nobody has taken it: there is nothing to take any more.
+    incomingStreams.remove { $0.buffer === buffer }
+  }
+
+  func streamStopped(_ id: StreamID, _ ending: Ending) {
+    guard let stream = streams.outgoing(id) else { return }
+    stream.stop(PiconetError(ending, peer: stream.receiver))
+  }
+}

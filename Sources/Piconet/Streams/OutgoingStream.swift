@@ -1,0 +1,82 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// A row of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. One that is dropped before `finish` is
+/// cancelled.
+///
+/// Any task may use it. Writes of several tasks at once are all sent, but not one after the other: let one task write.
+public final class OutgoingStream: Sendable, Identifiable {
+  /// Unique within the node.
+  public let id: UInt64
+  /// As the reader sees it.
+  public let name: String
+  /// Who reads it.
+  public let receiver: NodeID
+  let core: NodeCore
+  let state: OutgoingStreamState
+
+  init(_ id: StreamID, name: String, receiver: NodeID, state: OutgoingStreamState, core: NodeCore) {
+    self.id = id.rawValue
+    self.name = name
+    self.receiver = receiver
+    self.state = state
+    self.core = core
+  }
+
+  deinit {
+    if state.budget.ending == nil { core.cancel(stream, .cancelled, "the stream was dropped") }
+    core.streams.forget(stream)
+  }
+
+  var stream: StreamID { StreamID(rawValue: id) }
+
+  /// Pieces that a long write is cut to: each waits for its room alone.
+  private static let pieceCount = 64 << 10
+
+  /// Writes bytes and returns when the stream has taken them: they will arrive, in the order of the calls, or the stream ends with a
+  /// reason. Waits while the reader reads nothing and 256 KiB are queued.
+  ///
+  /// Cancelling the calling task ends a write that waits; how much of it was taken is not known then.
+  /// - Throws: `cancelled` for the calling task, why the reader has cancelled, why the member has left, `invalidArgument` after
+  ///   `finish` or `cancel`.
+  public func write(_ bytes: ArraySlice<UInt8>) async throws(PiconetError) {
+    if let ending = state.budget.ending { throw ending }
+    var rest = bytes
+    while !rest.isEmpty {
+      let piece = rest.prefix(Self.pieceCount)
+      switch state.budget.claim(piece.count, .reliable) {
+      case .taken, .dropped: break
+      case .ended(let error): throw error
+      case .mustWait: try await state.budget.wait(for: piece.count)
+      }
+      core.submit(.fact(.streamWritten(stream, piece)))
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  /// As above.
+  public func write(_ bytes: [UInt8]) async throws(PiconetError) { try await write(bytes[...]) }
+
+  /// As above, for bytes that are in no array, such as `text.utf8`.
+  public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
+
+  /// Ends the stream behind what was written, and returns when the far side's reader has read all of it. Nothing can be written any
+  /// more. Cancelling the calling task cancels the stream.
+  /// - Throws: why the reader has not read all: it has cancelled, the member has left, the stream was cancelled here.
+  public func finish() async throws(PiconetError) {
+    if let ending = state.budget.ending { throw ending }
+    state.budget.end(PiconetError(.invalidArgument, peer: receiver, blame: .us, detail: "the stream is finished"))
+    let stream = stream
+    let reply = await core.command(
+      .finishStream(stream), onCancel: { _ in .cancelStream(stream, .cancelled, detail: "") })
+    guard case .failed(let ending) = reply else { return }
+    throw state.stopped ?? PiconetError(ending, peer: receiver)
+  }
+
+  /// Gives the stream up, also after `finish`: the reader gets an error with this code instead of what it has not read.
+  public func cancel(_ code: PiconetError.Code = .cancelled, detail: String = "") {
+    state.budget.end(PiconetError(.invalidArgument, peer: receiver, blame: .us, detail: "the stream is cancelled"))
+    core.cancel(stream, code.reason, detail)
+  }
+}

@@ -1,0 +1,82 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetHTTP
+import PiconetWire
+import Synchronization
+
+/// A URL as the source of a transfer: what has arrived is passed on while the rest arrives.
+final class FetchedSource: OfferedSource, @unchecked Sendable {
+  // Sendable is right: the hash is touched by the disk thread only; the rest is constant or behind mutexes.
+  private let fetch: HTTPFetch
+  private let hash: ReadingHash
+  let name: [UInt8]
+  let size: UInt64
+  let modified: Int64? = nil
+  let identity: [UInt8] = []
+  let sourceFailure: FileFailure? = nil
+  let arrives = true
+  private let digest = Mutex<SHA256Digest?>(nil)
+  private let ended: @Sendable () -> Void
+
+  /// Gives nil if OpenSSL failed.
+  /// - Parameter ended: called once the fetch is closed.
+  init?(_ fetch: HTTPFetch, name: [UInt8], size: UInt64, ended: @escaping @Sendable () -> Void) {
+    guard let hash = ReadingHash() else { return nil }
+    self.fetch = fetch
+    self.ended = ended
+    self.hash = hash
+    self.name = name
+    self.size = size
+  }
+
+  var sentDigest: SHA256Digest? { digest.withLock { $0 } }
+
+  func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) {
+    fetch.whenAvailable(upTo: offset, proceed)
+  }
+
+  func close() {
+    fetch.close()
+    ended()
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
+    do throws(HTTPFailure) {
+      try fetch.read(into: buffer, at: offset)
+    } catch {
+      throw ResourceFailure(.sourceUnreadable, error.description)
+    }
+    hash.take(UnsafeRawBufferPointer(buffer), at: offset)
+  }
+
+  func finish() throws(ResourceFailure) -> ResourceDigest {
+    // All offered bytes were read; more would be another resource.
+    switch fetch.end {
+    case .failure(let failure)?: throw ResourceFailure(.sourceUnreadable, failure.description)
+    case .success(let count)? where count != size: throw ResourceFailure(.sourceChanged, "\(count) bytes came")
+    case .success?, nil: break
+    }
+    guard hash.position == size, let sum = hash.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+      throw ResourceFailure(.internalError, "no SHA-256")
+    }
+    digest.withLock { $0 = sum }
+    return told
+  }
+}
+
+extension HTTPFailure {
+  /// Words for our own user.
+  func piconetError(peer: NodeID?) -> PiconetError {
+    let code: PiconetError.Code =
+      switch self.code {
+      case .invalidURL: .invalidArgument
+      case .tooLarge: .tooLarge
+      case .timedOut: .timedOut
+      case .unreachable: .unreachable
+      case .cancelled: .cancelled
+      case .noLibrary: .internalError
+      default: .sourceUnreadable
+      }
+    return PiconetError(code, peer: peer, blame: .us, detail: description, underlying: self)
+  }
+}

@@ -1,0 +1,65 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+
+/// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer goes on whether anybody holds
+/// this or not.
+public final class IncomingTransfer<Received: Sendable>: Sendable {
+  /// What was offered.
+  public let offer: IncomingOffer
+  private let state: IncomingTransferState
+  private let received: @Sendable () -> Received?
+  private let failure: @Sendable () -> FileFailure?
+
+  /// - Parameters:
+  ///   - received: what the store has made of it, once it is committed.
+  ///   - failure: what went wrong on this side's disk.
+  init(
+    _ offer: IncomingOffer, received: @escaping @Sendable () -> Received?,
+    failure: @escaping @Sendable () -> FileFailure?
+  ) {
+    self.offer = offer
+    self.received = received
+    self.failure = failure
+    state = offer.state
+  }
+
+  /// How it stands now.
+  public var progress: TransferProgress { state.watched.value }
+
+  /// How it stands, again after each change.
+  public var changes: TransferChanges { TransferChanges(watched: state.watched) }
+
+  /// Takes no more until `resume`: what the sender was allowed to send still arrives, 2 MiB at most. The sender is told. Without effect after
+  /// the end.
+  public func pause() { offer.core.pause(offer.transfer, true, state.watched) }
+
+  /// Goes on.
+  public func resume() { offer.core.pause(offer.transfer, false, state.watched) }
+
+  /// Gives it up on both sides; nothing of it is kept. Without effect after the end.
+  public func cancel() {
+    offer.core.cancel(offer.transfer)
+  }
+
+  /// Waits until it is verified and stored. Cancelling the waiting task has no effect on the transfer.
+  /// - Throws: why it is not stored; the sender is told the same reason.
+  public var result: Received {
+    get async throws(PiconetError) {
+      if let ending = await state.waitUntilEnded() { throw error(ending) }
+      guard let received = received() else {
+        throw PiconetError(.internalError, peer: offer.sender.id, blame: .us, detail: "committed without a file")
+      }
+      return received
+    }
+  }
+
+  private func error(_ ending: Ending) -> PiconetError {
+    var error = PiconetError(ending, peer: offer.sender.id)
+    if let failure = failure() {
+      error.underlying = failure
+      error.blame = failure.blame == .peer ? .peer : .us
+    }
+    return error
+  }
+}

@@ -1,0 +1,89 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetRuntime
+import PiconetWire
+import Synchronization
+
+/// Resources on their way in: a store is opened on the disk thread, then the offer is accepted.
+extension NodeCore {
+  func store(
+    _ offer: IncomingOffer, in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
+    content: (@Sendable ([UInt8]) -> Bool)?, progress: (@Sendable (UInt64, UInt64) -> Void)?
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
+    try await claim(offer, progress)
+    let (rawName, size, modified) = (offer.rawName, offer.size, offer.modified)
+    let key = ResumptionKey(sender: offer.sender.id.peer, identity: offer.identity, size: size)
+    let store: FileStore
+    do throws(PiconetError) {
+      store = try await onDisk { () throws(FileFailure) in
+        try FileStore(
+          in: directory.directory, rawName: rawName, size: size, policy: policy, modified: modified, key: key,
+          content: content)
+      }
+    } catch {
+      let told = (error.underlying as? FileFailure)?.told ?? ResourceFailure(.internalError, "")
+      _ = await command(.declineOffer(offer.transfer, told.reason, detail: told.detail))
+      throw PiconetError(
+        error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)
+    }
+    offer.state.resumed(store.resumedSize)
+    let transfer = IncomingTransfer<ReceivedFile>(
+      offer, received: { store.stored.withLock { $0 } }, failure: { store.failure.withLock { $0 } })
+    await accept(offer, into: store, offset: store.resumedSize)
+    return transfer
+  }
+
+  func receive(
+    _ offer: IncomingOffer, upTo limit: UInt64, progress: (@Sendable (UInt64, UInt64) -> Void)?
+  ) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
+    try await claim(offer, progress)
+    guard offer.size <= limit else {
+      let detail = "\(offer.size) bytes; at most \(limit) are taken here"
+      _ = await command(.declineOffer(offer.transfer, .tooLarge, detail: detail))
+      throw PiconetError(.tooLarge, peer: offer.sender.id, blame: .peer, detail: detail)
+    }
+    guard let store = MemoryStore(size: offer.size) else {
+      _ = await command(.declineOffer(offer.transfer, .internalError, detail: ""))
+      throw PiconetError(.internalError, peer: offer.sender.id, blame: .us, detail: "no SHA-256")
+    }
+    let transfer = IncomingTransfer<ReceivedData>(
+      offer, received: { store.stored.withLock { $0 } }, failure: { nil })
+    await accept(offer, into: store, offset: 0)
+    return transfer
+  }
+
+  /// Waits for the end; the task's cancellation is the transfer's.
+  func finish<Received>(_ transfer: IncomingTransfer<Received>) async throws(PiconetError) -> Received {
+    let result: Result<Received, PiconetError> = await withTaskCancellationHandler {
+      do throws(PiconetError) {
+        return .success(try await transfer.result)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      transfer.cancel()
+    }
+    return try result.get()
+  }
+
+  private func claim(
+    _ offer: IncomingOffer, _ progress: (@Sendable (UInt64, UInt64) -> Void)?
+  ) async throws(PiconetError) {
+    guard offer.state.claim(progress: progress) else {
+      throw PiconetError(.inProgress, peer: offer.sender.id, blame: .us, detail: "the file is stored by another task")
+    }
+    // A short file might be here before its cancellation is.
+    if Task.isCancelled {
+      _ = await command(.declineOffer(offer.transfer, .cancelled, detail: ""))
+      throw PiconetError(.cancelled, peer: offer.sender.id, blame: .us)
+    }
+  }
+
+  private func accept(_ offer: IncomingOffer, into store: any ResourceStore, offset: UInt64) async {
+    let transfer = offer.transfer
+    if case .failed(let ending) = await reply(to: { .acceptOffer($0, transfer, store, offset: offset) }) {
+      // How the offer has ended says more than that it has; where that was told, it counts.
+      offer.state.end(ending)
+    }
+  }
+}

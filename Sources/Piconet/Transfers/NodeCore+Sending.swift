@@ -1,0 +1,62 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetRuntime
+import PiconetWire
+
+/// Resources on their way out: opened on the disk thread, then sent by the engine.
+extension NodeCore {
+  func send(
+    file path: String, to node: NodeID, mediaType: String, metadata: [UInt8],
+    progress: (@Sendable (UInt64, UInt64) -> Void)?
+  ) async throws(PiconetError) -> OutgoingTransfer {
+    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path) }
+    return send(source, to: node, mediaType: mediaType, metadata: metadata, progress: progress)
+  }
+
+  /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
+  func send(
+    _ source: any OfferedSource, to node: NodeID, mediaType: String, metadata: [UInt8],
+    progress: (@Sendable (UInt64, UInt64) -> Void)?
+  ) -> OutgoingTransfer {
+    let offer = ResourceOffer(
+      name: source.name, size: source.size, mediaType: mediaType, modified: source.modified, metadata: metadata,
+      identity: source.identity)
+    let command = makeCommand()
+    let transfer = OutgoingTransfer(
+      TransferID(rawValue: makeCommand().rawValue), to: node, source: source, core: self, progress: progress)
+    if expect(transfer, command) {
+      submit(.offer(command, transfer.transfer, node, offer, source))
+    } else {
+      transfer.ended(.failed(Ending(.shuttingDown, .us)))
+    }
+    return transfer
+  }
+
+  /// Waits for the end; the task's cancellation is the transfer's.
+  func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
+    let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
+      do throws(PiconetError) {
+        return .success(try await transfer.result)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      transfer.cancel()
+    }
+    return try result.get()
+  }
+
+  /// In either direction.
+  func cancel(_ transfer: TransferID) {
+    submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, .cancelled))))
+  }
+
+  /// - Parameter watched: how the transfer stands; it has ended where nothing more can be told.
+  func pause(_ transfer: TransferID, _ isPaused: Bool, _ watched: Watched<TransferProgress>) {
+    // Together, so that two callers at once leave the switch as the engine has it.
+    watched.update { progress in
+      progress.isPaused = isPaused
+      submit(.fact(.commanded(makeCommand(), .pauseTransfer(transfer, isPaused))))
+    }
+  }
+}

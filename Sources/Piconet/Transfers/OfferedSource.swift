@@ -1,0 +1,18 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+
+/// What an outgoing transfer reads from, and what is told of it before its first byte.
+protocol OfferedSource: ResourceSource {
+  var name: [UInt8] { get }
+  /// Bytes.
+  var size: UInt64 { get }
+  /// Nanoseconds since 1970; nil if that means nothing.
+  var modified: Int64? { get }
+  /// Stands for this very content; empty if a later transfer can't go on with it.
+  var identity: [UInt8] { get }
+  /// Of all bytes, once `finish` has given it.
+  var sentDigest: SHA256Digest? { get }
+  /// What went wrong, with the path of this machine that the far side is not told.
+  var sourceFailure: FileFailure? { get }
+}

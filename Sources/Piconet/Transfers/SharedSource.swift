@@ -1,0 +1,69 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetWire
+import Synchronization
+
+/// A file that goes to several members: opened once, and read once for those who keep together.
+final class SharedFile: @unchecked Sendable {
+  // Sendable is right: after `init`, which is on the disk thread, the reader is touched by the disk thread only; the rest is
+  // constant.
+  let reader: SharedFileReader
+  let path: String
+  let name: [UInt8]
+  let modified: Int64
+  let identity: [UInt8]
+  let size: UInt64
+
+  init(path: String) throws(FileFailure) {
+    let file = try OutgoingFile(path: path, hashing: false)
+    guard let reader = SharedFileReader(file) else { throw FileFailure(.unreadable, path: path) }
+    self.reader = reader
+    self.path = path
+    name = Array(try file.offeredName.text.utf8)
+    modified = file.modificationTime.nanosecondsSince1970
+    identity = file.contentIdentity
+    size = file.size
+  }
+}
+
+/// The part of one receiver in a shared file.
+final class SharedSource: OfferedSource {
+  private let file: SharedFile
+  private let failure = Mutex<FileFailure?>(nil)
+  private let digest = Mutex<SHA256Digest?>(nil)
+
+  init(_ file: SharedFile) { self.file = file }
+
+  var name: [UInt8] { file.name }
+  var size: UInt64 { file.size }
+  var modified: Int64? { file.modified }
+  var identity: [UInt8] { file.identity }
+  var sentDigest: SHA256Digest? { digest.withLock { $0 } }
+  var sourceFailure: FileFailure? { failure.withLock { $0 } }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
+    do throws(FileFailure) {
+      try file.reader.read(into: buffer, at: offset)
+    } catch {
+      throw noted(error)
+    }
+  }
+
+  func finish() throws(ResourceFailure) -> ResourceDigest {
+    do throws(FileFailure) {
+      guard let sum = try file.reader.finish(), let told = ResourceDigest(sha256: sum.bytes) else {
+        throw FileFailure(.changed, path: file.path)
+      }
+      digest.withLock { $0 = sum }
+      return told
+    } catch {
+      throw noted(error)
+    }
+  }
+
+  private func noted(_ error: FileFailure) -> ResourceFailure {
+    let error = error.path.isEmpty ? FileFailure(error.code, path: file.path, blame: error.blame) : error
+    failure.withLock { $0 = error }
+    return error.told
+  }
+}

@@ -1,0 +1,35 @@
+/// How a transfer stands, seen from either side.
+public struct TransferProgress: Sendable, Hashable {
+  /// Bytes that the receiver has stored.
+  public var stored: UInt64
+  /// Bytes of the whole resource.
+  public var total: UInt64
+  /// Bytes that an earlier transfer had stored: they were not sent again.
+  public var resumedFrom: UInt64 = 0
+  /// This side lets it rest.
+  public var isPaused = false
+  /// The other side lets it rest.
+  public var isPausedThere = false
+}
+
+/// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest state, not every
+/// one. Ends with the transfer.
+public struct TransferChanges: AsyncSequence, Sendable {
+  public typealias Element = TransferProgress
+  let watched: Watched<TransferProgress>
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let watched: Watched<TransferProgress>
+    var version: UInt64 = 0
+
+    public mutating func next() async -> TransferProgress? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> TransferProgress? {
+      guard let (value, version) = await watched.next(after: version, isolation: actor) else { return nil }
+      self.version = version
+      return value
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
+}

@@ -1,0 +1,50 @@
+/// Lets connections over LE wait until the scan pauses: Linux makes none while it scans. Confined to the loop.
+///
+/// Whoever scans is told that a pause is wanted, and tells when there is one.
+public final class ScanPause {
+  /// Of one who waits, or has the pause.
+  public final class Turn {
+    fileprivate var begin: (() -> Void)?
+    fileprivate init(_ begin: @escaping () -> Void) { self.begin = begin }
+  }
+
+  private let wanted: (Bool) -> Void
+  private var turns: [Turn] = []
+  private var isPaused = false
+
+  /// - Parameter wanted: called when the first one wants a pause, and when none does any more.
+  init(wanted: @escaping (Bool) -> Void) { self.wanted = wanted }
+
+  /// How many have or want the pause.
+  var count: Int { turns.count }
+
+  /// Calls `begin` when the scan has paused, which may be from within this call. It is to be ended by `end`, before or after that.
+  public func take(_ begin: @escaping () -> Void) -> Turn {
+    let turn = Turn(begin)
+    turns.append(turn)
+    if turns.count == 1 { wanted(true) }
+    if isPaused { start(turn) }
+    return turn
+  }
+
+  /// The pause is not needed any more.
+  public func end(_ turn: Turn) {
+    turn.begin = nil
+    guard let index = turns.firstIndex(where: { $0 === turn }) else { return }
+    turns.remove(at: index)
+    if turns.isEmpty { wanted(false) }
+  }
+
+  /// The scan has paused, or goes on: who has begun is not stopped.
+  func setPaused(_ isPaused: Bool) {
+    self.isPaused = isPaused
+    guard isPaused else { return }
+    for turn in turns { start(turn) }
+  }
+
+  private func start(_ turn: Turn) {
+    let begin = turn.begin
+    turn.begin = nil
+    begin?()
+  }
+}

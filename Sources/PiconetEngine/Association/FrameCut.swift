@@ -1,0 +1,32 @@
+import PiconetWire
+
+/// Where bytes of whole frames, of our own making, can be cut.
+enum FrameCut {
+  /// The last so many frames, or all where there are fewer.
+  static func last(_ count: UInt64, of frames: Bytes) -> Bytes {
+    var starts: [Int] = []
+    var index = frames.startIndex
+    while index < frames.endIndex {
+      starts.append(index)
+      index = end(ofFrameAt: index, in: frames)
+    }
+    return UInt64(starts.count) <= count ? frames : frames[starts[starts.count - Int(count)]...]
+  }
+
+  /// Frames of at most so many bytes in all, but at least one.
+  static func prefix(of frames: Bytes, upTo count: Int) -> Bytes {
+    if frames.count <= count { return frames }
+    var index = frames.startIndex
+    repeat {
+      let next = end(ofFrameAt: index, in: frames)
+      if index > frames.startIndex, next - frames.startIndex > count { break }
+      index = next
+    } while index < frames.endIndex
+    return frames[..<index]
+  }
+
+  private static func end(ofFrameAt index: Int, in frames: Bytes) -> Int {
+    guard case .value(let body, let width) = VariableInteger.read(frames, at: index + 1) else { return frames.endIndex }
+    return min(frames.endIndex, index + 1 + width + Int(clamping: body))
+  }
+}

@@ -1,0 +1,37 @@
+/// An association without a link: both sides keep it, and look for another way, until the disconnect timeout.
+struct Suspension: Sendable {
+  /// What took the last link away.
+  let cause: Ending
+  /// When the far side was last heard. The disconnect timeout counts from here, so that silence which killed the link is part of
+  /// it and nobody waits twice.
+  let lastHeard: Instant
+  let since: Instant
+}
+
+/// The search for a link to a peer: rounds of dials on all transports, with pauses between them that grow.
+struct WaySearch: Sendable {
+  /// The round under way.
+  var race: ConnectRace?
+  /// When the round under way is given up.
+  var roundEnds: Instant?
+  /// A link that a dial of ours has opened and whose handshake is under way.
+  var link: LinkID?
+  /// When the next round may begin.
+  var nextRound: Instant
+  var rounds = 0
+  /// Transports on which nobody listens any more, or another incarnation of the peer does.
+  var goneKinds: Set<TransportKind> = []
+  /// Another incarnation of the peer has answered.
+  var isOtherSeen = false
+
+  /// Whether the next round may begin when its time has come.
+  var isWaiting: Bool { race == nil && link == nil }
+
+  /// The pause after so many rounds, between a half and one and a half of what doubles each time, so that two sides that dial each
+  /// other do not go on colliding.
+  static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
+    let most = min(Duration.seconds(4), timeout / 8)
+    let plain = min(most, .milliseconds(200 << min(rounds, 6)))
+    return plain / 2 + .nanoseconds(Int64(random.next() % UInt64(max(1, plain.wholeNanoseconds))))
+  }
+}

@@ -1,0 +1,120 @@
+import PiconetWire
+
+/// What became of the unreliable messages between two members since their association began.
+public struct UnreliableCounts: Sendable, Hashable {
+  /// Handed to the link.
+  public var sent: UInt64 = 0
+  /// Not sent, because the link did not take them when they came.
+  public var dropped: UInt64 = 0
+  /// Arrived, and were delivered.
+  public var received: UInt64 = 0
+  /// Arrived behind newer ones.
+  public var late: UInt64 = 0
+
+  public init() {}
+}
+
+/// The numbers of unreliable messages, both ways.
+struct UnreliableTraffic: Sendable {
+  private var lastSent: UInt64 = 0
+  private var newest: UInt64 = 0
+  var counts = UnreliableCounts()
+
+  /// Every message has a number, whether the link takes it or not.
+  mutating func nextNumber() -> UInt64 {
+    lastSent += 1
+    return lastSent
+  }
+
+  /// Whether a message that came is to be delivered.
+  mutating func takes(_ number: UInt64, deliversLate: Bool) -> Bool {
+    guard number > newest else {
+      counts.late += 1
+      if deliversLate { counts.received += 1 }
+      return deliversLate
+    }
+    newest = number
+    counts.received += 1
+    return true
+  }
+}
+
+extension SessionEngine {
+  /// What a number needs before an unreliable message, in bytes.
+  static let unreliableNumberCount = 8
+
+  /// What became of the unreliable messages with a member; nil for others.
+  public func unreliableCounts(of far: NodeID) -> UnreliableCounts? {
+    guard let association = associations[far], association.isMember else { return nil }
+    return association.unreliable.counts
+  }
+
+  /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped.
+  mutating func queueUnreliable(_ message: Bytes, to association: Association) {
+    let number = association.unreliable.nextNumber()
+    guard message.count <= association.peer.unreliableLimit, let link = links[association.link],
+      link.association === association, link.takesUnreliable(message.count, window: transmitWindow(of: link))
+    else {
+      association.unreliable.counts.dropped += 1
+      return
+    }
+    let before = link.unreliable.count
+    FrameEncoder.append(.unreliableMessage(number: number, message), to: &link.unreliable)
+    association.counts.sent.unreliable.add(bytes: link.unreliable.count - before)
+    link.unreliableCount += 1
+    association.unreliable.counts.sent += 1
+  }
+
+  /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be overtaken.
+  mutating func transmitUnreliable(on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+    let count = UInt64(link.unreliableCount)
+    guard count > 0 else { return }
+    let bytes = link.takeUnreliable()
+    guard link.control.isEmpty else {
+      link.association?.unreliable.counts.sent -= count
+      link.association?.unreliable.counts.dropped += count
+      link.association?.counts.sent.unreliable.takeBack(frames: count, bytes: bytes.count)
+      return
+    }
+    link.outstanding += bytes.count
+    link.lastSent = now
+    effects.append(.transmit(link.id, bytes[...]))
+  }
+
+  mutating func unreliableCame(
+    _ number: UInt64, _ message: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far], association.isMember else {
+      if associations[far]?.dropsMemberFrames == true { return }
+      breach(id, .protocolBroken, "a message before the invitation was accepted", now, &effects)
+      return
+    }
+    guard message.count <= configuration.messageLimit else {
+      breach(
+        id, .limitExceeded,
+        "an unreliable message of \(message.count) bytes; the limit is \(configuration.messageLimit) bytes", now,
+        &effects)
+      return
+    }
+    if association.unreliable.takes(number, deliversLate: configuration.deliversLateMessages) {
+      deliver(.messagesReceived(far, [message], .unreliable), &effects)
+    }
+  }
+}
+
+extension Link {
+  /// Whether an unreliable message may go with the next flush. What waits before it is at most the window and an eighth of it: bulk
+  /// keeps the window full all the time, and must not shut out what is to overtake it. An idle link takes any.
+  func takesUnreliable(_ count: Int, window: Int) -> Bool {
+    let waiting = outstanding + control.count + unreliable.count
+    return waiting == 0 || waiting + count <= window + window / 8
+  }
+
+  func takeUnreliable() -> [UInt8] {
+    defer {
+      unreliable = []
+      unreliableCount = 0
+    }
+    return unreliable
+  }
+}

@@ -1,0 +1,240 @@
+import PiconetWire
+
+/// The search for a link: for an association that has none, and for one that may get a better one.
+extension SessionEngine {
+  /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new link then,
+  /// and not two.
+  mutating func beginSearch(
+    _ association: Association, isDialler: Bool, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    timesChanged = true
+    // A search for a better link has dialled already.
+    if let search = association.search, !search.isWaiting { return }
+    let delay =
+      isDialler
+      ? Duration.zero : WaySearch.pause(after: 1, within: configuration.disconnectTimeout, &random)
+    association.search = WaySearch(nextRound: now + delay)
+    searchOn(association, now, &effects)
+  }
+
+  /// Whether the association wants another link now: one that nobody uses is not worth a dial.
+  private func wantsLink(_ association: Association) -> Bool {
+    guard shutdown == nil else { return false }
+    if association.suspension != nil {
+      return links[association.link]?.phase != .resuming && !isUnused(association)
+    }
+    return !betterAddresses(for: association).isEmpty
+  }
+
+  func searchDeadline(of association: Association) -> Instant? {
+    guard let search = association.search, search.link == nil, wantsLink(association) else { return nil }
+    guard let race = search.race else { return search.nextRound }
+    return [race.nextDeadline, search.roundEnds].compactMap { $0 }.min()
+  }
+
+  mutating func searchOn(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard let search = association.search, search.link == nil, wantsLink(association) else { return }
+    if search.race != nil {
+      if let end = search.roundEnds, end <= now {
+        endRound(association, now, &effects)
+      } else {
+        dialOn(association, now, &effects)
+      }
+    } else if search.nextRound <= now {
+      beginRound(association, now, &effects)
+    }
+  }
+
+  private mutating func beginRound(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    let addresses =
+      association.suspension == nil ? betterAddresses(for: association) : knownAddresses(of: association)
+    timesChanged = true
+    association.search?.goneKinds = []
+    association.search?.race = ConnectRace(
+      addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
+    association.search?.roundEnds = now + max(configuration.disconnectTimeout / 2, .milliseconds(50))
+    dialOn(association, now, &effects)
+  }
+
+  private mutating func dialOn(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    while let (kind, addresses) = association.search?.race?.next(at: now) {
+      let dial = DialID(rawValue: nextDial)
+      nextDial += 1
+      searchDials[dial] = (association.node, kind)
+      timesChanged = true
+      effects.append(.dial(dial, kind, addresses))
+    }
+    if association.search?.race?.isLost == true { endRound(association, now, &effects) }
+  }
+
+  private mutating func endRound(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    cancelSearchDials(of: association.node, &effects)
+    association.search?.race = nil
+    association.search?.roundEnds = nil
+    pauseSearch(association, now)
+    endIfGone(association, now, &effects)
+    endIfRestarted(association, now, &effects)
+  }
+
+  /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has ended. One that
+  /// only hides would have come back by itself within `graceOfGone`.
+  private mutating func endIfGone(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard let suspension = association.suspension, suspension.cause.reason == .linkFailed,
+      let search = association.search, suspension.since + graceOfGone <= now
+    else { return }
+    let kinds = Set(knownAddresses(of: association).map(\.kind))
+    guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds), !search.isOtherSeen else { return }
+    let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
+    end(association: association.node, Ending(.linkFailed, .peer, detail), now, &effects)
+  }
+
+  private var graceOfGone: Duration { min(.seconds(2), configuration.disconnectTimeout / 4) }
+
+  private mutating func pauseSearch(_ association: Association, _ now: Instant) {
+    timesChanged = true
+    guard let rounds = association.search?.rounds else { return }
+    association.search?.rounds = rounds + 1
+    let pause =
+      association.suspension == nil
+      ? Duration.seconds(10 << min(rounds, 5))
+      : WaySearch.pause(after: rounds, within: configuration.disconnectTimeout, &random)
+    association.search?.nextRound = now + pause
+  }
+
+  mutating func endSearch(_ association: Association, _ effects: inout [Effect]) {
+    guard association.search != nil else { return }
+    cancelSearchDials(of: association.node, &effects)
+    association.search = nil
+    timesChanged = true
+  }
+
+  private mutating func cancelSearchDials(of far: NodeID, _ effects: inout [Effect]) {
+    for dial in searchDials.keys.sorted() where searchDials[dial]?.node == far {
+      searchDials[dial] = nil
+      effects.append(.cancelDial(dial))
+    }
+  }
+
+  // MARK: Answers
+
+  /// - Returns: false if the dial was none of a search.
+  mutating func searchDialFailed(
+    _ dial: DialID, _ failure: LinkFailure, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    guard let (far, kind) = searchDials.removeValue(forKey: dial) else { return false }
+    guard let association = associations[far] else { return true }
+    timesChanged = true
+    if failure.code == .refused { association.search?.goneKinds.insert(kind) }
+    association.search?.race?.failed(kind, failure)
+    dialOn(association, now, &effects)
+    return true
+  }
+
+  /// A dial of a search has opened a link.
+  /// - Returns: false if nobody waits for it, or somebody else has answered; it is closed then.
+  mutating func claim(
+    _ dial: DialID, for far: NodeID, link: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    guard let association = associations[far], association.search != nil, opening.peer == far.peer else {
+      effects.append(.closeLink(link, flush: false))
+      _ = searchDialFailed(dial, LinkFailure(.authentication, "another key answers there"), now, &effects)
+      return false
+    }
+    searchDials[dial] = nil
+    cancelSearchDials(of: far, &effects)
+    association.search?.race = nil
+    association.search?.roundEnds = nil
+    association.search?.link = link
+    return true
+  }
+
+  /// A link that a search has opened is gone without having been used.
+  mutating func searchLinkEnded(_ link: Link, _ now: Instant) {
+    guard let far = link.searchedFor, let association = associations[far], association.search?.link == link.id
+    else { return }
+    association.search?.link = nil
+    pauseSearch(association, now)
+  }
+
+  /// Another incarnation of the peer has answered where this one was.
+  mutating func otherAnswered(_ far: NodeID, on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far] else { return }
+    association.search?.isOtherSeen = true
+    association.search?.goneKinds.insert(link.opening.traits.kind)
+    endIfRestarted(association, now, &effects)
+  }
+
+  /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation of it is
+  /// there.
+  private mutating func endIfRestarted(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard associations[association.node] === association, association.suspension != nil,
+      let search = association.search
+    else { return }
+    let kinds = Set(knownAddresses(of: association).map(\.kind))
+    guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds),
+      search.isOtherSeen || discovery.seesOnlyOther(than: association.node)
+    else { return }
+    end(association: association.node, Ending(.restarted, .peer, "another run of it answers there"), now, &effects)
+  }
+
+  // MARK: Addresses
+
+  /// What the table has learned may be what a search waits for.
+  mutating func lookAgain(_ change: DiscoveryTable.Change, _ now: Instant) {
+    switch change {
+    case .found(let summary), .changed(let summary):
+      guard let association = associations[summary.node] else { return }
+      if association.suspension == nil { lookForBetter(association, now) }
+      guard let search = association.search, search.isWaiting else { return }
+      // Sightings are hints of anybody: they bring a round forward, but not without end.
+      let soon = now + WaySearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
+      association.search?.nextRound = min(search.nextRound, soon)
+      timesChanged = true
+    case .lost: break
+    }
+  }
+
+  /// Where the peer was dialled, and where it is seen now.
+  private func knownAddresses(of association: Association) -> [TransportAddress] {
+    merged(discovery.summary(of: association.node)?.addresses ?? [], association.dialled)
+      .filter { configuration.transports.contains($0.kind) }
+  }
+
+  func merged(_ first: [TransportAddress], _ second: [TransportAddress]) -> [TransportAddress] {
+    first + second.filter { !first.contains($0) }
+  }
+
+  /// The addresses of the attempt that has made this link, of all its transports: whoever gave them meant one device.
+  func addressesDialled(for link: Link) -> [TransportAddress] {
+    guard link.isDialler else { return [] }
+    let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
+    return attempted.isEmpty && link.searchedFor == nil
+      ? [TransportAddress(kind: link.opening.traits.kind, text: link.opening.traits.remoteAddress)] : attempted
+  }
+
+  // MARK: A better way
+
+  /// The place of a transport in the order of preference: the smaller, the better.
+  private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
+
+  func isBetter(_ link: Link, than current: Link) -> Bool {
+    configuration.movesBetweenTransports && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
+  }
+
+  /// Where the peer may be reached over a transport that is better than the one in use.
+  private func betterAddresses(for association: Association) -> [TransportAddress] {
+    guard configuration.movesBetweenTransports, association.isDurable, association.isMember,
+      association.leaving == nil, let link = links[association.link], link.phase == .active
+    else { return [] }
+    let current = rank(link.opening.traits.kind)
+    return current == 0 ? [] : knownAddresses(of: association).filter { rank($0.kind) < current }
+  }
+
+  /// A member may move to a better transport: soon, and again now and then.
+  mutating func lookForBetter(_ association: Association, _ now: Instant) {
+    guard association.search == nil, association.suspension == nil, !betterAddresses(for: association).isEmpty
+    else { return }
+    association.search = WaySearch(nextRound: now + .milliseconds(500))
+    timesChanged = true
+  }
+}

@@ -1,0 +1,228 @@
+import PiconetWire
+
+/// Associations that outlive their links: suspended with the loss of one, resumed upon another.
+extension SessionEngine {
+  static let lostThere = Ending(.linkFailed, .link, "the other side lost the connection")
+
+  /// Whether an association goes on without its link.
+  func outlives(_ association: Association, _ ending: Ending) -> Bool {
+    guard association.isDurable, configuration.disconnectTimeout > .zero, shutdown == nil else { return false }
+    // Whoever has said goodbye waits for the far side to close the link.
+    return association.leaving?.isTold != true || ending.blame != .peer
+  }
+
+  /// The association's link is gone.
+  mutating func suspend(
+    _ association: Association, on link: Link, _ cause: Ending, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    detach(association)
+    if association.suspension == nil {
+      association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: now)
+      if association.isMember { deliver(.suspended(association.node, cause), &effects) }
+    }
+    // A link that the far side has opened meanwhile may do.
+    if node < association.node,
+      let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
+    {
+      ready(other.id, now, &effects)
+    }
+    if associations[association.node] === association, association.suspension != nil {
+      beginSearch(association, isDialler: link.isDialler, now, &effects)
+    }
+  }
+
+  /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
+  private mutating func detach(_ association: Association) {
+    association.backlog.removeAll()
+    association.creditDue = nil
+    timesChanged = true
+    dropChunksUnderWay(of: association)
+  }
+
+  /// Ends an association with its link, if it has one.
+  mutating func end(
+    association far: NodeID, _ ending: Ending, told: String? = nil, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far] else { return }
+    if links[association.link] != nil { end(association.link, ending, told: told, now, &effects) }
+    endAssociation(far, ending, now, &effects)
+  }
+
+  // MARK: The smaller node, which decides
+
+  /// Whether the association is to go on upon a link whose handshake is complete.
+  func goesOn(_ association: Association, on link: Link, _ hello: Hello) -> Bool {
+    guard association.isDurable, hello.capabilities.contains(.resume) else { return false }
+    let isHeld = hello.held?.id == association.id
+    guard let current = links[association.link] else {
+      // A hello that does not even count the association was sent before the far side had it.
+      return isHeld || association.farBegun.map { hello.associationsBegun < $0 } ?? true
+    }
+    return isHeld && current.phase == .active && isBetter(link, than: current)
+  }
+
+  /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take for good.
+  /// That link is asked for a sign of life, and the new one waits for what comes of it.
+  /// - Returns: false if the new link has nothing to wait for.
+  mutating func waits(_ link: Link, beside association: Association, _ now: Instant) -> Bool {
+    guard association.isDurable, link.hello?.held?.id == association.id, let current = links[association.link] else {
+      return false
+    }
+    if current.phase == .active {
+      let token = current.pings.begin(nil, at: now)
+      link.probe = Link.Probe(token: token, ends: now + probeTime)
+      timesChanged = true
+      current.queue(.ping(token))
+      dirty.insert(current.id)
+    }
+    return true
+  }
+
+  /// How long a link may take for its sign of life before another takes its place.
+  private var probeTime: Duration { min(.seconds(1), configuration.silence(isDurable: true) / 8) }
+
+  /// The active link lives: those that wait for the contrary are not used.
+  mutating func probeAnswered(_ token: UInt64, on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+    guard link.phase == .active else { return }
+    for other in links.values.filter({ $0.node == link.node && $0.probe?.token == token }).map(\.id).sorted() {
+      refuse(other, .duplicateLink, "", now, &effects)
+    }
+  }
+
+  /// The active link has given no sign of life.
+  mutating func probeEnded(_ link: Link, _ now: Instant, _ effects: inout [Effect]) {
+    link.probe = nil
+    guard let far = link.node, let association = associations[far], links[association.link]?.phase == .active
+    else { return }
+    resume(association, on: link, now, &effects)
+  }
+
+  /// Asks the far side to go on upon this link.
+  mutating func resume(
+    _ association: Association, on link: Link, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    leave(linkOf: association, for: link, now, &effects)
+    link.probe = nil
+    link.phase = .resuming
+    link.queue(.associate(association.id, received: association.received))
+    dirty.insert(link.id)
+  }
+
+  /// The far side has answered that it goes on.
+  mutating func resumeConfirmed(
+    _ received: UInt64, _ begun: UInt64, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let link = links[id], link.phase == .resuming, let far = link.node, let association = associations[far]
+    else { return }
+    // With another count it has begun anew with what we take for old.
+    guard association.farBegun ?? begun == begun, received >= association.acknowledged else {
+      end(association: far, Self.lostThere, now, &effects)
+      return
+    }
+    guard received <= association.sent else {
+      breach(id, .protocolBroken, "has received frames that were not sent", now, &effects)
+      return
+    }
+    association.farBegun = begun
+    // It has begun there upon this link, or so shortly before that nobody has seen another code there.
+    if let counted = link.hello?.associationsBegun, counted < begun, received == 0 {
+      association.peer.code = link.code
+    }
+    activate(association, on: link, received, now, &effects)
+    for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
+      refuse(other, .duplicateLink, "", now, &effects)
+    }
+  }
+
+  // MARK: The larger node
+
+  /// The far side wants to go on upon this link with an association that we have.
+  mutating func takeOver(
+    _ association: Association, _ received: UInt64, on link: Link, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard association.isDurable, received <= association.sent else {
+      breach(link.id, .protocolBroken, "has received frames that were not sent", now, &effects)
+      end(association: association.node, Ending(.protocolBroken, .peer), now, &effects)
+      return
+    }
+    guard received >= association.acknowledged else {
+      end(association: association.node, Self.lostThere, now, &effects)
+      refuse(link.id, .noSuchAssociation, "", now, &effects)
+      return
+    }
+    leave(linkOf: association, for: link, now, &effects)
+    if link.begunTold < begun[association.node.peer], association.received == 0 { association.peer.code = link.code }
+    link.queue(.associated(received: association.received, begun: begun[association.node.peer]))
+    activate(association, on: link, received, now, &effects)
+  }
+
+  // MARK: Both
+
+  /// The association has another link from now on; what still comes on the former one does not count.
+  private mutating func leave(
+    linkOf association: Association, for link: Link, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    let former = association.link
+    association.link = link.id
+    if former != link.id { end(former, Ending(.duplicateLink, .nobody), now, &effects) }
+    detach(association)
+  }
+
+  private mutating func activate(
+    _ association: Association, on link: Link, _ received: UInt64, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    link.phase = .active
+    link.association = association
+    association.suspension = nil
+    association.hasResumed = true
+    endSearch(association, &effects)
+    association.peer.traits = link.opening.traits
+    association.dialled = merged(association.dialled, addressesDialled(for: link))
+    association.resumed(farHas: received)
+    restateTransfers(of: association)
+    dirty.insert(link.id)
+    timesChanged = true
+    if association.isMember { deliver(.resumed(association.node, link.opening.traits), &effects) }
+    lookForBetter(association, now)
+    associationBegan(association.node, now, &effects)
+  }
+
+  // MARK: Time
+
+  mutating func setDisconnectTimeout(
+    _ id: CommandID, _ timeout: Duration, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard EngineConfiguration.isDisconnectTimeout(timeout) else {
+      reply(
+        id, .failed(Ending(.limitExceeded, .us, "the disconnect timeout is 0, or 100 ms to 24 hours")), &effects)
+      return
+    }
+    configuration.disconnectTimeout = timeout
+    timesChanged = true
+    for far in associations.keys.sorted() { suspensionDeadline(far, now, &effects) }
+    reply(id, .done, &effects)
+  }
+
+  /// When a suspended association ends, or its search goes on.
+  func suspensionDeadline(of association: Association) -> Instant? {
+    let end = association.suspension.map { $0.lastHeard + configuration.disconnectTimeout }
+    guard let search = searchDeadline(of: association) else { return end }
+    return end.map { min($0, search) } ?? search
+  }
+
+  mutating func suspensionDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far] else { return }
+    if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= now {
+      let milliseconds = configuration.disconnectTimeout.wholeNanoseconds / 1_000_000
+      let ending =
+        milliseconds == 0
+        ? suspension.cause
+        : Ending(
+          .timedOut, suspension.cause.blame == .peer ? .peer : .link,
+          "no way to the peer for \(milliseconds) ms; before, \(suspension.cause)")
+      end(association: far, ending, now, &effects)
+      return
+    }
+    searchOn(association, now, &effects)
+  }
+}

@@ -1,0 +1,12 @@
+/// What came of one transport in an attempt to reach a peer.
+public struct TransportFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public var transport: TransportKind
+  public var failure: LinkFailure
+
+  public init(_ transport: TransportKind, _ failure: LinkFailure) {
+    self.transport = transport
+    self.failure = failure
+  }
+
+  public var description: String { "\(transport.rawValue): \(failure)" }
+}

@@ -1,0 +1,91 @@
+import PiconetWire
+
+/// Folds what happens to peers into one condition each, and tells every change once.
+///
+/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. It has a row for each peer that is
+/// in sight, invited, inviting or a member, so that the limits of those bound it.
+struct PeerConditions: Sendable {
+  private struct Row: Sendable {
+    var name = ""
+    var isInSight = false
+    /// Invitations of ours that are under way.
+    var attempts = 0
+    /// An invitation of the peer waits for our answer.
+    var isInvited = false
+    var isMember = false
+    var isSuspended = false
+
+    /// Nil: there is nothing to know of the peer.
+    var condition: PeerCondition? {
+      if isMember { return isSuspended ? .suspended : .connected }
+      if attempts > 0 || isInvited { return .connecting }
+      return isInSight ? .available : nil
+    }
+  }
+
+  private var rows: [NodeID: Row] = [:]
+
+  var count: Int { rows.count }
+
+  mutating func fold(_ event: Event) -> [Event] {
+    switch event {
+    case .peerFound(let peer):
+      return change(peer.node, name: peer.name) { $0.isInSight = true }
+    case .peerLost(let node): return change(node) { $0.isInSight = false }
+    case .invitationReceived(let peer, _, _): return change(peer.node, name: peer.name) { $0.isInvited = true }
+    case .invitationEnded(let node, let ending): return invitationEnded(node, ending)
+    case .connected(let peer):
+      return change(peer.node, name: peer.name) {
+        $0.isMember = true
+        $0.isInvited = false
+      }
+    case .disconnected(let node, let ending):
+      return change(node, because: ending) {
+        $0.isMember = false
+        $0.isSuspended = false
+      }
+    case .suspended(let node, _): return change(node) { $0.isSuspended = true }
+    case .resumed(let node, _): return change(node) { $0.isSuspended = false }
+    default: return []
+    }
+  }
+
+  /// An invitation of ours is under way to this node.
+  mutating func attemptBegan(_ node: NodeID, name: String?) -> [Event] {
+    change(node, name: name) { $0.attempts += 1 }
+  }
+
+  /// - Parameter ending: nil where the node is a member now.
+  mutating func attemptEnded(_ node: NodeID, _ ending: Ending?) -> [Event] {
+    change(node, because: ending) { $0.attempts = max(0, $0.attempts - 1) }
+  }
+
+  /// An invitation of the node has ended without making it a member.
+  mutating func invitationEnded(_ node: NodeID, _ ending: Ending) -> [Event] {
+    change(node, because: ending) { $0.isInvited = false }
+  }
+
+  private mutating func change(
+    _ node: NodeID, name: String? = nil, because ending: Ending? = nil, _ body: (inout Row) -> Void
+  ) -> [Event] {
+    var row = rows[node] ?? Row()
+    let before = row.condition
+    if let name { row.name = name }
+    body(&row)
+    let after = row.condition
+    rows[node] = after == nil ? nil : row
+    guard before != after else { return [] }
+    return Self.steps(from: before, to: after, ending).map { .stateChanged(node, name: row.name, $0) }
+  }
+
+  private static func steps(
+    from before: PeerCondition?, to after: PeerCondition?, _ ending: Ending?
+  ) -> [PeerCondition] {
+    let over = PeerCondition.disconnected(ending ?? Ending(.linkFailed, .nobody))
+    switch (before, after) {
+    case (.connected, .suspended), (.suspended, .connected), (.connecting, .connected): return after.map { [$0] } ?? []
+    case (.connected, _), (.suspended, _), (.connecting, _): return [over] + (after.map { [$0] } ?? [])
+    default: return [after ?? .unavailable]
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import PiconetWire
+
+/// What is known of the connection to one peer at one moment.
+public struct AssociationStatistics: Sendable, Hashable {
+  /// What the active link is like; nil while there is none.
+  public var link: LinkTraits?
+  /// Since the association began.
+  public var age: Duration
+  /// Of the active link; nil until a ping of it was answered.
+  public var roundTrip: RoundTrip?
+  public var sent: TrafficCount
+  public var received: TrafficCount
+  /// Sequenced frames that were sent again on another link.
+  public var retransmitted: LaneCount
+  /// Unreliable messages that the link could not take at once.
+  public var unreliableDropped: UInt64
+  /// Unreliable messages that came after a newer one and were not delivered.
+  public var unreliableLate: UInt64
+  /// Reliable messages that wait for credit or for the link: their bytes, and `WireLimits.messageCost` for each.
+  public var queuedBytes: Int
+  /// Control frames that wait for the link, and bytes that are on their way to the kernel.
+  public var linkBytes: Int
+  /// How much of reliable messages the far side takes now, in the same measure as `queuedBytes`.
+  public var sendCredit: UInt64
+  /// How much of them the far side may send now.
+  public var receiveCredit: UInt64
+  /// Sequenced frames that the far side has not acknowledged.
+  public var unacknowledgedFrames: UInt64
+  /// What is kept of them, in bytes, for another link.
+  public var unacknowledgedBytes: Int
+}
+
+extension SessionEngine {
+  /// A look at the connection to a peer; nil where there is none.
+  public func statistics(of far: NodeID, at now: Instant) -> AssociationStatistics? {
+    guard let association = associations[far] else { return nil }
+    let link = links[association.link]
+    let counts = association.counts
+    return AssociationStatistics(
+      link: link?.opening.traits, age: now - association.begunAt, roundTrip: link?.pings.roundTrip, sent: counts.sent,
+      received: counts.received, retransmitted: counts.retransmitted,
+      unreliableDropped: association.unreliable.counts.dropped,
+      unreliableLate: association.unreliable.counts.late, queuedBytes: association.outbox.queuedCost,
+      linkBytes: link.map { $0.control.count + $0.outstanding } ?? 0,
+      sendCredit: association.outbox.limit - min(association.outbox.used, association.outbox.limit),
+      receiveCredit: association.inbox.credit, unacknowledgedFrames: association.sent - association.acknowledged,
+      unacknowledgedBytes: association.unacknowledged.byteCount)
+  }
+}

@@ -1,0 +1,55 @@
+import PiconetWire
+
+/// Pings of one link that wait for their answers: those of the heartbeat and those that the application asked for.
+struct PingTable: Sendable {
+  private struct Waiting: Sendable {
+    let token: UInt64
+    let sentAt: Instant
+    /// Nil for a heartbeat.
+    let command: CommandID?
+    let deadline: Instant?
+  }
+
+  private var waiting: [Waiting] = []
+  private var nextToken: UInt64 = 0
+  private(set) var roundTrip: RoundTrip?
+
+  /// Pings of the application that may wait on one link.
+  static let limit = 16
+  /// Heartbeats whose answers are still of use.
+  private static let heartbeatLimit = 4
+
+  var isFull: Bool { waiting.count { $0.command != nil } >= Self.limit }
+  /// Until when the first ping of the application may wait.
+  var deadline: Instant? { waiting.compactMap(\.deadline).min() }
+  /// The application's pings, oldest first.
+  var commands: [CommandID] { waiting.compactMap(\.command) }
+
+  /// - Returns: the token to send.
+  mutating func begin(_ command: CommandID?, deadline: Instant? = nil, at now: Instant) -> UInt64 {
+    if command == nil, waiting.count(where: { $0.command == nil }) >= Self.heartbeatLimit,
+      let oldest = waiting.firstIndex(where: { $0.command == nil })
+    {
+      waiting.remove(at: oldest)
+    }
+    defer { nextToken = (nextToken + 1) & VariableInteger.max }
+    waiting.append(Waiting(token: nextToken, sentAt: now, command: command, deadline: deadline))
+    return nextToken
+  }
+
+  /// A pong came. One that nothing waits for says nothing: the far side may invent them.
+  mutating func answered(_ token: UInt64, at now: Instant) -> (command: CommandID, roundTrip: Duration)? {
+    guard let index = waiting.firstIndex(where: { $0.token == token }) else { return nil }
+    let ping = waiting.remove(at: index)
+    let sample = now - ping.sentAt
+    if roundTrip == nil { roundTrip = RoundTrip(first: sample) } else { roundTrip?.add(sample) }
+    return ping.command.map { ($0, sample) }
+  }
+
+  /// Takes out the application's pings that have waited for too long.
+  mutating func expired(at now: Instant) -> [CommandID] {
+    let over = waiting.filter { ping in ping.deadline.map { $0 <= now } ?? false }
+    if !over.isEmpty { waiting.removeAll { ping in ping.deadline.map { $0 <= now } ?? false } }
+    return over.compactMap(\.command)
+  }
+}

@@ -1,0 +1,26 @@
+/// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is what an
+/// application would see.
+public struct RoundTrip: Sendable, Hashable {
+  /// Of the last ping.
+  public private(set) var last: Duration
+  /// Smoothed as in RFC 6298, section 2: an eighth of each new one.
+  public private(set) var smoothed: Duration
+  /// The shortest so far.
+  public private(set) var shortest: Duration
+  /// How many pings were answered on this link.
+  public private(set) var count: UInt64
+
+  init(first: Duration) {
+    last = first
+    smoothed = first
+    shortest = first
+    count = 1
+  }
+
+  mutating func add(_ sample: Duration) {
+    last = sample
+    smoothed += (sample - smoothed) / 8
+    shortest = min(shortest, sample)
+    count += 1
+  }
+}

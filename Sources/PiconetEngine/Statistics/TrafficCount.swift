@@ -1,0 +1,68 @@
+import PiconetWire
+
+/// Frames of one kind, and their bytes: bodies and headers, before encryption.
+public struct LaneCount: Sendable, Hashable {
+  public var frames: UInt64 = 0
+  public var bytes: UInt64 = 0
+
+  public init(frames: UInt64 = 0, bytes: UInt64 = 0) {
+    self.frames = frames
+    self.bytes = bytes
+  }
+
+  mutating func add(frames: UInt64 = 1, bytes: Int) {
+    self.frames &+= frames
+    self.bytes &+= UInt64(truncatingIfNeeded: bytes)
+  }
+
+  /// Frames that were counted did not go after all.
+  mutating func takeBack(frames: UInt64, bytes: Int) {
+    self.frames &-= frames
+    self.bytes &-= UInt64(truncatingIfNeeded: bytes)
+  }
+}
+
+/// What went one way between two nodes since they are associated.
+public struct TrafficCount: Sendable, Hashable {
+  /// All bytes of the association's links, before encryption: those that the kernel has taken, or that have come.
+  public var bytes: UInt64 = 0
+  /// Frames that carry nothing of the application: invitations, credit, offers, pings.
+  public var controlFrames: UInt64 = 0
+  /// Reliable messages; a long one is many frames.
+  public var messages = LaneCount()
+  /// Unreliable messages that went out, or came.
+  public var unreliable = LaneCount()
+  /// Data of streams.
+  public var streams = LaneCount()
+  /// Chunks of files.
+  public var chunks = LaneCount()
+
+  public init() {}
+
+  /// Counts one frame. Reliable messages, which come by the million, are counted where they are taken.
+  mutating func count(_ frame: Frame) {
+    switch frame {
+    case .message(let body), .fragment(let body): messages.add(bytes: Self.frameCount(body.count))
+    case .unreliableMessage(let number, let body):
+      unreliable.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: number)))
+    case .chunk(let transfer, let body):
+      chunks.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: transfer)))
+    case .streamData(let stream, let body):
+      streams.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: stream)))
+    default: controlFrames &+= 1
+    }
+  }
+
+  /// The bytes of a frame with a body of so many.
+  static func frameCount(_ body: Int) -> Int {
+    1 + VariableInteger.byteCount(of: UInt64(truncatingIfNeeded: body)) + body
+  }
+}
+
+/// What an association counts of itself: plain additions, no look at a clock.
+struct AssociationCounts: Sendable, Hashable {
+  var sent = TrafficCount()
+  var received = TrafficCount()
+  /// Sequenced frames that were sent again on another link.
+  var retransmitted = LaneCount()
+}

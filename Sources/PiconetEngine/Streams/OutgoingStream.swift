@@ -1,0 +1,137 @@
+import PiconetWire
+
+/// The sending side of one stream: what is queued, how far the far side takes it, what was sent.
+struct OutgoingStream: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// Nothing of it was sent.
+    case waiting
+    /// Bytes go out as credit and link allow.
+    case open
+    /// Its end was sent; the far side has not read all.
+    case ended
+    /// Given up by us; the number is free once the far side confirms.
+    case reset
+  }
+
+  let id: StreamID
+  let number: UInt64
+  let name: String
+  private(set) var phase = Phase.waiting
+  /// Whether `endStream` was sent, also where a reset followed.
+  private(set) var hasEnded = false
+  /// The end follows the last queued byte; the command is answered when the far side has read all.
+  private(set) var finishing: CommandID?
+
+  private var queue = FirstInFirstOut<Bytes>()
+  /// What of the first piece was sent already.
+  private var firstOffset = 0
+  private(set) var queuedCount = 0
+  private(set) var sent: UInt64 = 0
+  /// The far side takes so many bytes in all.
+  private(set) var limit: UInt64
+  /// It is in the row of those with something to send.
+  var isInRow = false
+
+  init(id: StreamID, number: UInt64, name: String, window: UInt64) {
+    self.id = id
+    self.number = number
+    self.name = name
+    limit = window
+  }
+
+  /// The application may still write.
+  var isWritable: Bool { finishing == nil && (phase == .waiting || phase == .open) }
+
+  /// Something can be sent now.
+  var hasSomething: Bool {
+    switch phase {
+    case .waiting: true
+    case .open: queuedCount > 0 ? sent < limit : finishing != nil
+    case .ended, .reset: false
+    }
+  }
+
+  mutating func write(_ bytes: Bytes) {
+    guard isWritable, !bytes.isEmpty else { return }
+    queue.append(bytes)
+    queuedCount += bytes.count
+  }
+
+  mutating func finish(_ command: CommandID) { finishing = command }
+
+  mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
+
+  /// Gives it up: what is queued is void.
+  mutating func reset() {
+    phase = .reset
+    queue.removeAll()
+    queuedCount = 0
+    firstOffset = 0
+  }
+
+  /// What one turn of the row brought.
+  struct Turn: Equatable {
+    var frames: UInt64 = 0
+    /// Bytes that left the queue.
+    var byteCount = 0
+    /// There was something to send that did not fit.
+    var lacksRoom = false
+  }
+
+  /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only where it fits whole; room
+  /// for the largest is below every window.
+  mutating func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
+    var turn = Turn()
+    let end = bytes.count + room
+    if phase == .waiting {
+      guard bytes.count + name.utf8.count + Self.headerCount <= end else {
+        turn.lacksRoom = true
+        return turn
+      }
+      FrameEncoder.append(.openStream(stream: number, name: name), to: &bytes)
+      phase = .open
+      turn.frames += 1
+    }
+    guard phase == .open else { return turn }
+    let credit = Int(clamping: limit - sent)
+    let count = min(queuedCount, credit, frameLimit - VariableInteger.byteCount(of: number))
+    guard bytes.count + count + Self.headerCount <= end else {
+      turn.lacksRoom = count > 0 || (queuedCount == 0 && finishing != nil)
+      return turn
+    }
+    if count > 0 {
+      FrameEncoder.appendStreamHeader(stream: number, payloadCount: count, to: &bytes)
+      takeQueued(count, into: &bytes)
+      turn.frames += 1
+      turn.byteCount = count
+    }
+    if queuedCount == 0, finishing != nil {
+      FrameEncoder.append(.endStream(stream: number), to: &bytes)
+      phase = .ended
+      hasEnded = true
+      turn.frames += 1
+    }
+    return turn
+  }
+
+  /// Headers of a turn's frames, at most: of the bytes, and the end.
+  private static let headerCount = 7 + 4
+
+  private mutating func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
+    var left = count
+    while left > 0, let piece = queue.first {
+      let start = piece.startIndex + firstOffset
+      let taken = min(left, piece.endIndex - start)
+      bytes.append(contentsOf: piece[start..<(start + taken)])
+      left -= taken
+      if start + taken == piece.endIndex {
+        _ = queue.popFirst()
+        firstOffset = 0
+      } else {
+        firstOffset += taken
+      }
+    }
+    queuedCount -= count
+    sent += UInt64(count)
+  }
+}

@@ -1,0 +1,120 @@
+import PiconetWire
+
+/// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take turns.
+struct StreamTable: Sendable {
+  /// Whether the far side takes streams at all, and how many.
+  var isSupported = false
+  var limit: UInt64 = 0
+  /// Bytes of each stream before its first credit: of ours what the far side's hello says, of its what ours says.
+  var outgoingWindow: UInt64 = 0
+  var incomingWindow: UInt64 = 0
+
+  var outgoing: [UInt64: OutgoingStream] = [:]
+  var incoming: [UInt64: IncomingStream] = [:]
+  private var numbers = StreamNumbers()
+  /// Outgoing streams with something to send, each once; the first has the next turn.
+  private var row = FirstInFirstOut<UInt64>()
+  /// Limits that the far side is to be told; the last one says all.
+  private var creditsDue: [UInt64: UInt64] = [:]
+
+  var hasTurns: Bool { !row.isEmpty }
+  var hasCredits: Bool { !creditsDue.isEmpty }
+  /// An end was asked for, and is not sent.
+  var hasUnsentEnds: Bool {
+    outgoing.values.contains { $0.finishing != nil && ($0.phase == .waiting || $0.phase == .open) }
+  }
+  var queuedCount: Int { outgoing.values.reduce(0) { $0 + $1.queuedCount } }
+
+  /// - Returns: the number; nil if there are as many open streams as the far side takes.
+  mutating func open(_ id: StreamID, name: String) -> UInt64? {
+    guard UInt64(outgoing.count) < limit, let number = numbers.take() else { return nil }
+    outgoing[number] = OutgoingStream(id: id, number: number, name: name, window: outgoingWindow)
+    enterRow(number)
+    return number
+  }
+
+  /// The stream is over on both sides: its number may be used again.
+  mutating func forget(outgoing number: UInt64) {
+    guard let stream = outgoing.removeValue(forKey: number) else { return }
+    if stream.isInRow { leaveRow(number) }
+    numbers.giveBack(number)
+  }
+
+  mutating func forget(incoming number: UInt64) {
+    incoming[number] = nil
+    creditsDue[number] = nil
+  }
+
+  // MARK: Turns
+
+  /// Something about the stream has changed: it enters the row if it has something to send.
+  mutating func enterRow(_ number: UInt64) {
+    guard let stream = outgoing[number], !stream.isInRow, stream.hasSomething else { return }
+    outgoing[number]?.isInRow = true
+    row.append(number)
+  }
+
+  private mutating func leaveRow(_ number: UInt64) {
+    let rest = row.elements.filter { $0 != number }
+    row.removeAll()
+    for other in rest { row.append(other) }
+  }
+
+  /// Frames one after the other, a turn each, until nothing is left or nothing more fits. Who has no credit is not in the row, and holds
+  /// nobody back.
+  /// - Returns: sequenced frames written, and the bytes of each stream that have left its queue.
+  mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (
+    frames: UInt64, taken: [(id: StreamID, count: Int)]
+  ) {
+    var frames: UInt64 = 0
+    var taken: [(id: StreamID, count: Int)] = []
+    let end = bytes.count + room
+    while let number = row.first {
+      guard let turn = outgoing[number]?.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit) else {
+        _ = row.popFirst()
+        continue
+      }
+      frames += turn.frames
+      if turn.byteCount > 0, let id = outgoing[number]?.id { taken.append((id, turn.byteCount)) }
+      // Its turn comes first when there is room again.
+      if turn.lacksRoom { break }
+      _ = row.popFirst()
+      outgoing[number]?.isInRow = false
+      enterRow(number)
+    }
+    return (frames, taken)
+  }
+
+  // MARK: Credit
+
+  mutating func dropCredit(of number: UInt64) { creditsDue[number] = nil }
+
+  mutating func owe(credit limit: UInt64, of number: UInt64) { creditsDue[number] = limit }
+
+  /// On a new link the limits of all streams that are read are told again.
+  mutating func restateCredits() {
+    for stream in incoming.values where stream.phase == .open { creditsDue[stream.number] = stream.limit }
+  }
+
+  mutating func appendCredits(into bytes: inout [UInt8]) {
+    for number in creditsDue.keys.sorted() {
+      if let limit = creditsDue[number] { FrameEncoder.append(.streamCredit(stream: number, limit: limit), to: &bytes) }
+    }
+    creditsDue.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Numbers of outgoing streams on the wire: one that came back goes first, so that numbers stay short.
+private struct StreamNumbers: Sendable {
+  private var free: [UInt64] = []
+  private var next: UInt64 = 0
+
+  mutating func take() -> UInt64? {
+    if let number = free.popLast() { return number }
+    guard next < WireLimits.streamNumbers else { return nil }
+    defer { next += 1 }
+    return next
+  }
+
+  mutating func giveBack(_ number: UInt64) { free.append(number) }
+}

@@ -1,0 +1,21 @@
+/// The engine's trace: all that it takes and says, from its first fact on.
+extension SessionEngine {
+  /// Starts the recording; before the first fact, or the trace would not tell the whole run.
+  /// - Parameters:
+  ///   - limit: the most bytes of the whole trace; the recording ends with `sizeLimit` before it grows beyond.
+  ///   - redacted: contents of messages and files are replaced by zeros.
+  public mutating func startRecording(limit: UInt64, redacted: Bool = false) {
+    let header = TraceHeader(
+      identity: LocalIdentity(node: node), configuration: configuration, seed: seed, isRedacted: redacted)
+    recorder = TraceRecorder(header, limit: limit)
+  }
+
+  /// Bytes of the trace that wait to be taken.
+  public var recordedCount: Int { recorder?.count ?? 0 }
+
+  /// What was recorded since the last call. Whoever drives the engine takes it after each round, so that it stays small.
+  public mutating func takeRecording() -> [UInt8] { recorder?.takeBytes() ?? [] }
+
+  /// Ends the recording; what is left of it can still be taken.
+  public mutating func endRecording(_ end: TraceEnd) { recorder?.end(end) }
+}

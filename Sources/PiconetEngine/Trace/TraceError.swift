@@ -1,0 +1,21 @@
+/// What is wrong with bytes that should be a trace.
+public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The first bytes are not those of a trace.
+  case notATrace
+  /// Another version of Piconet wrote it: its engine may have done other things for the same facts.
+  case version(UInt64)
+  /// A record announces more bytes than a trace may hold in one.
+  case recordTooLarge(UInt64)
+  case malformed(String)
+
+  public var description: String {
+    switch self {
+    case .notATrace: "this is no trace of Piconet"
+    case .version(let version):
+      "the trace has version \(version) of the format; this program reads version \(TraceHeader.version)"
+    case .recordTooLarge(let count):
+      "a record announces \(count) bytes; the limit is \(TraceRecord.largest)"
+    case .malformed(let what): "the trace is damaged: \(what)"
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import PiconetWire
+
+/// Writes down what an engine took and what it said. Whoever drives the engine tells it of both, and takes the bytes out.
+public struct TraceRecorder: Sendable {
+  private var output = TraceBytes()
+  private var redactor: TraceRedactor?
+  private var written: UInt64 = 0
+  private let limit: UInt64
+  /// Nothing is recorded any more.
+  public private(set) var isEnded = false
+
+  /// - Parameter limit: the most bytes of the whole trace.
+  public init(_ header: TraceHeader, limit: UInt64) {
+    self.limit = limit
+    if header.isRedacted { redactor = TraceRedactor() }
+    output.bytes = TraceHeader.mark
+    append { bytes in
+      bytes.append(TraceHeader.version)
+      header.write(to: &bytes)
+    }
+    written = UInt64(output.bytes.count)
+  }
+
+  /// Bytes that wait to be taken out.
+  public var count: Int { output.bytes.count }
+
+  /// All that was recorded since the last call.
+  public mutating func takeBytes() -> [UInt8] {
+    defer { output.bytes = [] }
+    return output.bytes
+  }
+
+  /// The engine took a fact and said what to do.
+  public mutating func record(_ fact: Fact, at now: Instant, _ effects: ArraySlice<Effect>) {
+    guard !isEnded else { return }
+    record(.fact(redactor?.redacted(fact) ?? fact, at: now))
+    record(effects)
+  }
+
+  /// The engine framed what was queued. Where that gave nothing it need not be known.
+  public mutating func recordFlush(at now: Instant, _ effects: ArraySlice<Effect>) {
+    guard !isEnded else { return }
+    record(.flushed(at: now))
+    record(effects)
+  }
+
+  /// Ends the recording.
+  public mutating func end(_ end: TraceEnd) {
+    guard !isEnded else { return }
+    record(.ended(end))
+    isEnded = true
+  }
+
+  private mutating func record(_ effects: ArraySlice<Effect>) {
+    for effect in effects { record(.effect(redactor?.redacted(effect) ?? effect)) }
+  }
+
+  private mutating func record(_ record: TraceRecord) {
+    guard !isEnded else { return }
+    let before = output.bytes.count
+    let count = append { record.write(to: &$0) }
+    written += UInt64(output.bytes.count - before)
+    guard UInt64(count) > TraceRecord.largest || written > limit else { return }
+    // The record that is too much is left out, so that what is there can be read to its end.
+    output.bytes.removeLast(output.bytes.count - before)
+    isEnded = true
+    append { TraceRecord.ended(UInt64(count) > TraceRecord.largest ? .recordLimit : .sizeLimit).write(to: &$0) }
+  }
+
+  /// A part behind its length.
+  @discardableResult
+  private mutating func append(_ body: (inout TraceBytes) -> Void) -> Int {
+    let start = output.bytes.count
+    output.bytes.append(contentsOf: [0, 0, 0, 0])
+    body(&output)
+    let count = output.bytes.count - start - 4
+    for place in 0..<4 {
+      output.bytes[start + place] = UInt8(truncatingIfNeeded: UInt32(clamping: count) >> UInt32(24 - 8 * place))
+    }
+    return count
+  }
+}

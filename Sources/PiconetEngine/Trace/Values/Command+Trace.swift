@@ -1,0 +1,77 @@
+import PiconetWire
+
+// A new case needs a tag at the end, a line in `write` and a line in `read`; the compiler asks for each.
+extension Command: TraceCoded {
+  private enum Tag: UInt8 {
+    case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
+    case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
+  }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .invite(let target, let context, let timeout): bytes(Tag.invite, target, context, timeout)
+    case .cancelInvitation(let id): bytes(Tag.cancelInvitation, id)
+    case .answerInvitation(let node, let accept, let reason): bytes(Tag.answerInvitation, node, accept, reason)
+    case .confirm(let node, let isConfirmed, let reason): bytes(Tag.confirm, node, isConfirmed, reason)
+    case .leave(let node, let reason): bytes(Tag.leave, node, reason)
+    case .offer(let id, let node, let offer): bytes(Tag.offer, id, node, offer)
+    case .acceptOffer(let id, let offset): bytes(Tag.acceptOffer, id, offset)
+    case .declineOffer(let id, let reason, let detail): bytes(Tag.declineOffer, id, reason, detail)
+    case .cancelTransfer(let id, let reason): bytes(Tag.cancelTransfer, id, reason)
+    case .shutDown: bytes(Tag.shutDown)
+    case .ping(let node, let timeout): bytes(Tag.ping, node, timeout)
+    case .remove(let node): bytes(Tag.remove, node)
+    case .pauseTransfer(let id, let isPaused): bytes(Tag.pauseTransfer, id, isPaused)
+    case .setDisconnectTimeout(let timeout): bytes(Tag.setDisconnectTimeout, timeout)
+    case .openStream(let id, let node, let name): bytes(Tag.openStream, id, node, name)
+    case .finishStream(let id): bytes(Tag.finishStream, id)
+    case .cancelStream(let id, let reason, let detail): bytes(Tag.cancelStream, id, reason, detail)
+    }
+  }
+
+  static func read(from reader: inout TraceReader) throws(TraceError) -> Command {
+    switch try reader.tag(Tag.self) {
+    case .invite: .invite(try reader(), context: try reader(), timeout: try reader())
+    case .cancelInvitation: .cancelInvitation(try reader())
+    case .answerInvitation: .answerInvitation(try reader(), accept: try reader(), try reader())
+    case .confirm: .confirm(try reader(), try reader(), try reader())
+    case .leave: .leave(try reader(), try reader())
+    case .offer: .offer(try reader(), to: try reader(), try reader())
+    case .acceptOffer: .acceptOffer(try reader(), offset: try reader())
+    case .declineOffer: .declineOffer(try reader(), try reader(), detail: try reader())
+    case .cancelTransfer: .cancelTransfer(try reader(), try reader())
+    case .shutDown: .shutDown
+    case .ping: .ping(try reader(), timeout: try reader())
+    case .remove: .remove(try reader())
+    case .pauseTransfer: .pauseTransfer(try reader(), try reader())
+    case .setDisconnectTimeout: .setDisconnectTimeout(try reader())
+    case .openStream: .openStream(try reader(), to: try reader(), name: try reader())
+    case .finishStream: .finishStream(try reader())
+    case .cancelStream: .cancelStream(try reader(), try reader(), detail: try reader())
+    }
+  }
+}
+
+extension Reply: TraceCoded {
+  private enum Tag: UInt8 { case done, connected, stored, failed, roundTrip }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .done: bytes(Tag.done)
+    case .connected(let node): bytes(Tag.connected, node)
+    case .stored(let name): bytes(Tag.stored, name)
+    case .failed(let ending): bytes(Tag.failed, ending)
+    case .roundTrip(let duration): bytes(Tag.roundTrip, duration)
+    }
+  }
+
+  static func read(from reader: inout TraceReader) throws(TraceError) -> Reply {
+    switch try reader.tag(Tag.self) {
+    case .done: .done
+    case .connected: .connected(try reader())
+    case .stored: .stored(name: try reader())
+    case .failed: .failed(try reader())
+    case .roundTrip: .roundTrip(try reader())
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import PiconetWire
+
+// A new setting stands in `write` and in `read` at the same place; a test compares their number with that of the settings.
+extension EngineConfiguration: TraceCoded {
+  func write(to bytes: inout TraceBytes) {
+    bytes(scope, name, capacity, messageLimit, messageWindow, frameLimit, transferLimit, transferWindow)
+    bytes(transferMemory, smallestTransferWindow, readSize, transmitWindow)
+    bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
+    bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
+    bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
+    bytes(movesBetweenTransports)
+  }
+
+  static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
+    var settings = EngineConfiguration(scope: try reader(), name: try reader())
+    settings.capacity = try reader()
+    settings.messageLimit = try reader()
+    settings.messageWindow = try reader()
+    settings.frameLimit = try reader()
+    settings.transferLimit = try reader()
+    settings.transferWindow = try reader()
+    settings.transferMemory = try reader()
+    settings.smallestTransferWindow = try reader()
+    settings.readSize = try reader()
+    settings.transmitWindow = try reader()
+    settings.disconnectTimeout = try reader()
+    settings.handshakeTimeout = try reader()
+    settings.idleTimeout = try reader()
+    settings.leaveTimeout = try reader()
+    settings.handshakeLimit = try reader()
+    settings.associationLimit = try reader()
+    settings.sightingLimit = try reader()
+    settings.transports = try reader()
+    settings.transportHeadStart = try reader()
+    settings.allowsRemoval = try reader()
+    settings.deliversLateMessages = try reader()
+    settings.streamLimit = try reader()
+    settings.streamWindow = try reader()
+    settings.firstStreamWindow = try reader()
+    settings.streamMemory = try reader()
+    settings.movesBetweenTransports = try reader()
+    return settings
+  }
+}

@@ -1,0 +1,64 @@
+import PiconetWire
+
+// A new case needs a tag at the end, a line in `write` and a line in `read`; the compiler asks for each.
+extension Event: TraceCoded {
+  private enum Tag: UInt8 {
+    case peerFound, peerChanged, peerLost, invitationReceived, invitationEnded, confirmationNeeded, invitationSent
+    case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
+    case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
+  }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .peerFound(let peer): bytes(Tag.peerFound, peer)
+    case .peerChanged(let peer): bytes(Tag.peerChanged, peer)
+    case .peerLost(let node): bytes(Tag.peerLost, node)
+    case .invitationReceived(let peer, let context, let expires): bytes(Tag.invitationReceived, peer, context, expires)
+    case .invitationEnded(let node, let ending): bytes(Tag.invitationEnded, node, ending)
+    case .confirmationNeeded(let peer): bytes(Tag.confirmationNeeded, peer)
+    case .invitationSent(let command, let peer): bytes(Tag.invitationSent, command, peer)
+    case .connected(let peer): bytes(Tag.connected, peer)
+    case .disconnected(let node, let ending): bytes(Tag.disconnected, node, ending)
+    case .messagesReceived(let node, let messages, let mode): bytes(Tag.messagesReceived, node, messages, mode)
+    case .offerReceived(let id, let node, let offer): bytes(Tag.offerReceived, id, node, offer)
+    case .transferProgressed(let id, let stored): bytes(Tag.transferProgressed, id, stored)
+    case .transferAccepted(let id, let offset): bytes(Tag.transferAccepted, id, offset)
+    case .transferEnded(let id, let ending): bytes(Tag.transferEnded, id, ending)
+    case .stateChanged(let node, let name, let condition): bytes(Tag.stateChanged, node, name, condition)
+    case .transferPaused(let id, let isPaused): bytes(Tag.transferPaused, id, isPaused)
+    case .suspended(let node, let ending): bytes(Tag.suspended, node, ending)
+    case .resumed(let node, let traits): bytes(Tag.resumed, node, traits)
+    case .streamOpened(let id, let node, let name): bytes(Tag.streamOpened, id, node, name)
+    case .streamReceived(let id, let received): bytes(Tag.streamReceived, id, received)
+    case .streamEnded(let id, let end): bytes(Tag.streamEnded, id, end)
+    case .streamStopped(let id, let ending): bytes(Tag.streamStopped, id, ending)
+    }
+  }
+
+  static func read(from reader: inout TraceReader) throws(TraceError) -> Event {
+    switch try reader.tag(Tag.self) {
+    case .peerFound: .peerFound(try reader())
+    case .peerChanged: .peerChanged(try reader())
+    case .peerLost: .peerLost(try reader())
+    case .invitationReceived: .invitationReceived(try reader(), context: try reader(), expires: try reader())
+    case .invitationEnded: .invitationEnded(try reader(), try reader())
+    case .confirmationNeeded: .confirmationNeeded(try reader())
+    case .invitationSent: .invitationSent(try reader(), try reader())
+    case .connected: .connected(try reader())
+    case .disconnected: .disconnected(try reader(), try reader())
+    case .messagesReceived: .messagesReceived(try reader(), try reader(), try reader())
+    case .offerReceived: .offerReceived(try reader(), from: try reader(), try reader())
+    case .transferProgressed: .transferProgressed(try reader(), stored: try reader())
+    case .transferAccepted: .transferAccepted(try reader(), offset: try reader())
+    case .transferEnded: .transferEnded(try reader(), try reader())
+    case .stateChanged: .stateChanged(try reader(), name: try reader(), try reader())
+    case .transferPaused: .transferPaused(try reader(), try reader())
+    case .suspended: .suspended(try reader(), try reader())
+    case .resumed: .resumed(try reader(), try reader())
+    case .streamOpened: .streamOpened(try reader(), from: try reader(), name: try reader())
+    case .streamReceived: .streamReceived(try reader(), try reader())
+    case .streamEnded: .streamEnded(try reader(), try reader())
+    case .streamStopped: .streamStopped(try reader(), try reader())
+    }
+  }
+}

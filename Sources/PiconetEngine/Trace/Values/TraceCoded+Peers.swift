@@ -1,0 +1,95 @@
+import PiconetWire
+
+extension Sighting: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(peer, incarnation, name, info, addresses) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> Sighting {
+    Sighting(
+      peer: try reader(), incarnation: try reader(), name: try reader(), info: try reader(), addresses: try reader())
+  }
+}
+
+extension DiscoveryReport: TraceCoded {
+  private enum Tag: UInt8 { case seen, gone }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .seen(let sighting): bytes(Tag.seen, sighting)
+    case .gone(let peer, let incarnation): bytes(Tag.gone, peer, incarnation)
+    }
+  }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> DiscoveryReport {
+    switch try reader.tag(Tag.self) {
+    case .seen: .seen(try reader())
+    case .gone: .gone(try reader(), try reader())
+    }
+  }
+}
+
+extension PeerSummary: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(node, name, info, addresses) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> PeerSummary {
+    PeerSummary(node: try reader(), name: try reader(), info: try reader(), addresses: try reader())
+  }
+}
+
+extension ProvenPeer: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(node, name, traits, code, isKnown, messageLimit, unreliableLimit) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
+    // Not the optional one that the initializer takes.
+    func number() throws(TraceError) -> Int { try reader() }
+    return ProvenPeer(
+      node: try reader(), name: try reader(), traits: try reader(), code: try reader(), isKnown: try reader(),
+      messageLimit: try reader(), unreliableLimit: try number())
+  }
+}
+
+extension ResourceOffer: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> ResourceOffer {
+    ResourceOffer(
+      name: try reader(), size: try reader(), mediaType: try reader(), modified: try reader(), metadata: try reader(),
+      identity: try reader())
+  }
+}
+
+extension InvitationTarget: TraceCoded {
+  private enum Tag: UInt8 { case node, addresses }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .node(let node): bytes(Tag.node, node)
+    case .addresses(let addresses, let expected): bytes(Tag.addresses, addresses, expected)
+    }
+  }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> InvitationTarget {
+    switch try reader.tag(Tag.self) {
+    case .node: .node(try reader())
+    case .addresses: .addresses(try reader(), expected: try reader())
+    }
+  }
+}
+
+extension PeerCondition: TraceCoded {
+  private enum Tag: UInt8 { case available, unavailable, connecting, connected, suspended, disconnected }
+
+  func write(to bytes: inout TraceBytes) {
+    switch self {
+    case .available: bytes(Tag.available)
+    case .unavailable: bytes(Tag.unavailable)
+    case .connecting: bytes(Tag.connecting)
+    case .connected: bytes(Tag.connected)
+    case .suspended: bytes(Tag.suspended)
+    case .disconnected(let ending): bytes(Tag.disconnected, ending)
+    }
+  }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> PeerCondition {
+    switch try reader.tag(Tag.self) {
+    case .available: .available
+    case .unavailable: .unavailable
+    case .connecting: .connecting
+    case .connected: .connected
+    case .suspended: .suspended
+    case .disconnected: .disconnected(try reader())
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import PiconetWire
+
+/// Whose chunks go next on a link: the transfers that are being sent take turns, each of as many bytes as the others
+/// (round robin). One that has nothing at its turn, because its disk is slow, its credit used up or it is paused, is passed over.
+struct ChunkTurns: Sendable {
+  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; a turn of a frame would cut every read into records.
+  static let quantum = 64 << 10
+
+  private(set) var order: [TransferID] = []
+  private var index = 0
+  /// Bytes that are left of this turn.
+  private(set) var left = ChunkTurns.quantum
+
+  var count: Int { order.count }
+  var current: TransferID? { order.indices.contains(index) ? order[index] : nil }
+
+  /// Whose sending begins has its first turn after all others. Without effect on one that takes turns already.
+  mutating func append(_ transfer: TransferID) {
+    if !order.contains(transfer) { order.append(transfer) }
+  }
+
+  mutating func remove(_ transfer: TransferID) {
+    guard let place = order.firstIndex(of: transfer) else { return }
+    order.remove(at: place)
+    if place == index { left = Self.quantum }
+    if place < index { index -= 1 }
+    if index >= order.count { index = 0 }
+  }
+
+  /// The most bytes that the current transfer may have now: all the room where it is alone.
+  func share(of room: Int) -> Int { order.count > 1 ? min(room, left) : room }
+
+  /// The current transfer has transmitted this many bytes of frames; a frame more than its share is taken off its next turn.
+  mutating func took(_ count: Int) {
+    left -= count
+    guard left <= 0 else { return }
+    index = index + 1 < order.count ? index + 1 : 0
+    left = Self.quantum
+  }
+
+  /// The current transfer has nothing to send.
+  mutating func pass() { took(left) }
+}

@@ -1,0 +1,54 @@
+import PiconetWire
+
+/// Pausing, from either side: a paused sender sends no chunk and no end, a paused receiver gives no more credit. Each side has
+/// its own switch, and a transfer goes on once both are off. The other side is told for its screen.
+extension SessionEngine {
+  mutating func pauseTransfer(_ command: CommandID, _ id: TransferID, _ isPaused: Bool, _ effects: inout [Effect]) {
+    if let transfer = outgoing[id] {
+      pause(transfer, isPaused, &effects)
+    } else if let transfer = incoming[id] {
+      pause(transfer, isPaused)
+    }
+    // What has ended is neither paused nor goes on: its end was told.
+    reply(command, .done, &effects)
+  }
+
+  private mutating func pause(_ transfer: OutgoingTransfer, _ isPaused: Bool, _ effects: inout [Effect]) {
+    guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended else { return }
+    outgoing[transfer.id]?.isPaused = isPaused
+    // An offer that waits for its turn is told of when it goes.
+    if let number = transfer.number { send(.senderPaused(transfer: number, isPaused), to: transfer.node) }
+    guard !isPaused else { return }
+    read(transfer.id, &effects)
+    if let link = associations[transfer.node]?.link { dirty.insert(link) }
+  }
+
+  private mutating func pause(_ transfer: IncomingTransfer, _ isPaused: Bool) {
+    guard transfer.isPaused != isPaused, transfer.phase == .offered || transfer.phase == .receiving else { return }
+    incoming[transfer.id]?.isPaused = isPaused
+    send(.receiverPaused(transfer: transfer.number, isPaused), to: transfer.node)
+    if !isPaused, transfer.phase == .receiving { grantCredit(transfer.id) }
+  }
+
+  // MARK: The far side's hints
+
+  /// About a transfer of the far side. It may be over here while the hint was on its way: then there is nobody to tell.
+  mutating func senderPausedThere(_ id: TransferID?, _ isPaused: Bool, _ effects: inout [Effect]) -> String? {
+    guard let id, let transfer = incoming[id], transfer.phase != .refused, transfer.isPausedThere != isPaused else {
+      return nil
+    }
+    incoming[id]?.isPausedThere = isPaused
+    deliver(.transferPaused(id, isPaused), &effects)
+    return nil
+  }
+
+  /// About a transfer of ours.
+  mutating func receiverPausedThere(_ id: TransferID?, _ isPaused: Bool, _ effects: inout [Effect]) -> String? {
+    guard let id, let transfer = outgoing[id], transfer.phase != .abandoned, transfer.isPausedThere != isPaused else {
+      return nil
+    }
+    outgoing[id]?.isPausedThere = isPaused
+    deliver(.transferPaused(id, isPaused), &effects)
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+
+/// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the end of
+/// each whole block, written after the block's own bytes.
+///
+/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), then 32 bytes a block. Nothing in it is
+/// taken on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody else's
+/// means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to one thread.
+final class BlockJournal {
+  /// Bytes of a block; a resumed transfer goes on at a multiple of it. 1 MiB.
+  static let blockByteCount: UInt64 = 1 << 20
+  static let headerByteCount = 64
+  private static let magic = Array("piconet journal\n".utf8)
+
+  private let descriptor: FileDescriptor
+  private let header: [UInt8]
+  /// Digests in it that count.
+  private(set) var count = 0
+
+  /// Opens the journal of a partial file, or begins one; nil where that can't be.
+  init?(of name: PartialFileName, key: ResumptionKey, in directory: FileDescriptor) {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(directory.number, name.journal, flags, 0o600) }
+    guard opened.result >= 0 else { return nil }
+    descriptor = FileDescriptor(opened.result)
+    var header = Self.magic
+    for number in [Self.blockByteCount, key.size] {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        header.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
+    }
+    header += key.digest.bytes
+    self.header = header
+    guard let status = descriptor.status(), status.isOwnRegularFile else { return nil }
+    if read(at: 0, count: Self.headerByteCount) != header, !begin() { return nil }
+  }
+
+  /// The digest of all bytes up to the end of a block; nil beyond the last whole entry.
+  func digest(of block: Int) -> SHA256Digest? {
+    read(at: Self.place(of: block), count: SHA256Digest.byteCount).flatMap { SHA256Digest(bytes: $0) }
+  }
+
+  /// Entries behind the first `count` are forgotten: their blocks are written again.
+  /// - Returns: false if the file can't be cut.
+  func keep(_ count: Int) -> Bool {
+    self.count = count
+    return ftruncate(descriptor.number, off_t(Self.place(of: count))) == 0
+  }
+
+  /// Adds the digest of the next block.
+  /// - Returns: false if it can't be written.
+  func append(_ digest: SHA256Digest) -> Bool {
+    guard write(digest.bytes, at: Self.place(of: count)) else { return false }
+    count += 1
+    return true
+  }
+
+  private func begin() -> Bool { ftruncate(descriptor.number, 0) == 0 && write(header, at: 0) }
+
+  private static func place(of block: Int) -> Int { headerByteCount + block * SHA256Digest.byteCount }
+
+  private func write(_ bytes: [UInt8], at offset: Int) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      FileDescriptor.retrying { pwrite(descriptor.number, bytes.baseAddress, bytes.count, off_t(offset)) }.result
+        == bytes.count
+    }
+  }
+
+  private func read(at offset: Int, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = bytes.withUnsafeMutableBytes { buffer in
+      FileDescriptor.retrying { pread(descriptor.number, buffer.baseAddress, count, off_t(offset)) }.result
+    }
+    return result == count ? bytes : nil
+  }
+}
+
+extension stat {
+  /// A regular file of this user that has one name, or none: nobody else's, and no link to something else.
+  var isOwnRegularFile: Bool { FileKind(mode: st_mode) == .regular && st_uid == geteuid() && st_nlink <= 1 }
+}

@@ -1,0 +1,26 @@
+import PiconetWire
+
+/// What a partial file is kept under: the same sender, by its key, offers the same content, by its own name for it, of the same
+/// size. Nobody else's offer leads to it, so nobody learns what others have sent.
+public struct ResumptionKey: Hashable, Sendable {
+  /// The whole key; names of files have its first half.
+  let digest: SHA256Digest
+  /// The size of the whole file in bytes.
+  let size: UInt64
+
+  /// Gives nil for an empty identity, and if OpenSSL failed.
+  public init?(sender: PeerID, identity: [UInt8], size: UInt64) {
+    guard !identity.isEmpty, let hash = RunningSHA256() else { return nil }
+    // Every part but the last has a fixed length: no two keys are made of the same bytes.
+    var bytes = Array("piconet resumption 1\n".utf8) + sender.bytes
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: size >> shift)) }
+    bytes += identity
+    bytes.withUnsafeBytes { hash.update($0) }
+    guard let digest = hash.finish() else { return nil }
+    self.digest = digest
+    self.size = size
+  }
+
+  /// The name of the partial file: `.piconet-resume-<32 hexadecimal digits>.part`.
+  var partialName: PartialFileName { PartialFileName(kept: digest.hexadecimal.prefix(32)) }
+}

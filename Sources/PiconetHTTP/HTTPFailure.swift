@@ -1,0 +1,56 @@
+/// Why a URL could not be fetched.
+public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: Sendable, Hashable {
+    /// No http or https URL, or one with what no URL has.
+    case invalidURL
+    /// The server answered with a status of 400 or above.
+    case status(Int)
+    case tooManyRedirects
+    /// A redirect leads to something else than http or https.
+    case forbiddenRedirect
+    /// The server's certificate is not one that the system trusts.
+    case certificate
+    /// Nothing came for as long as is allowed.
+    case timedOut
+    /// Less came than the server had announced, or the connection broke.
+    case cutOff
+    /// Above the limit in bytes.
+    case tooLarge(limit: UInt64)
+    /// No server answers there.
+    case unreachable
+    /// There is no place for what comes, by errno.
+    case spool(Int32)
+    case cancelled
+    /// This machine has no libcurl that can be used.
+    case noLibrary
+    case other
+  }
+
+  public let code: Code
+  /// A sentence for people; never the URL, which may hold a password.
+  public let description: String
+
+  public init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+
+  /// From a `CURLcode`.
+  init(code: Int32, status: Int, message: String) {
+    let kind: Code =
+      switch code {
+      case -1: .noLibrary
+      case 1, 3: .invalidURL
+      case 5, 6, 7: .unreachable
+      case 18, 52, 55, 56, 92: .cutOff
+      case 22: .status(status)
+      case 28: .timedOut
+      case 42: .cancelled
+      case 47: .tooManyRedirects
+      case 35, 51, 53, 58, 60, 77, 83, 90, 91: .certificate
+      default: .other
+      }
+    // Of an unsupported protocol (1) after a redirect the URL itself was right.
+    self.init(code == 1 && status != 0 ? .forbiddenRedirect : kind, message)
+  }
+}

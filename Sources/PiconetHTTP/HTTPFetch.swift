@@ -1,0 +1,243 @@
+import CPiconetHTTP
+import PiconetRuntime
+import Synchronization
+
+/// How a URL is fetched.
+public struct HTTPSettings: Sendable, Hashable {
+  /// Redirects that are followed. Default 5.
+  public var redirectLimit = 5
+  /// For the name look-up, the connection and TLS together, in milliseconds. Default 30 s.
+  public var connectTimeoutMilliseconds = 30_000
+  /// Given up when nothing comes for so many seconds. Default 30.
+  public var stallTimeoutSeconds = 30
+  /// The most bytes that are taken; nil: what fits on the disk.
+  public var sizeLimit: UInt64?
+  /// Where what comes waits until it was passed on.
+  public var spoolFolder = "/var/tmp"
+
+  public init() {}
+}
+
+/// One URL, fetched on a thread of its own into a file without a name, from which others read while it arrives.
+public final class HTTPFetch: Sendable {
+  /// What the server tells before the first byte.
+  public struct Head: Sendable, Hashable {
+    /// Bytes; nil where the server does not know.
+    public let size: UInt64?
+    /// As the server says; empty if it says nothing.
+    public let mediaType: String
+  }
+
+  private struct State {
+    var head: Head?
+    var count: UInt64 = 0
+    var end: Result<UInt64, HTTPFailure>?
+    var isCancelled = false
+    /// The fetch that any thread may wake; nil before it begins and once it is over.
+    var handle: Handle?
+    var headWaiters: [CheckedContinuation<Void, Never>] = []
+    var endWaiters: [CheckedContinuation<Void, Never>] = []
+    var readers: [(offset: UInt64, proceed: @Sendable () -> Void)] = []
+  }
+
+  /// A fetch of the C side.
+  private struct Handle: @unchecked Sendable {
+    // Sendable is right: it is made and freed by the fetching thread; others only wake it, under the lock under which it is taken away.
+    let pointer: OpaquePointer
+  }
+
+  private let url: String
+  private let settings: HTTPSettings
+  private let spool: SpoolFile
+  private let state = Mutex(State())
+  private let thread: WorkerThread
+
+  /// Begins to fetch.
+  /// - Throws: `invalidURL`, `spool`.
+  public init(_ url: String, _ settings: HTTPSettings) throws(HTTPFailure) {
+    guard Self.isFetched(url) else {
+      throw HTTPFailure(
+        .invalidURL, "an address begins with http:// or https:// and has no blanks, at most 8,192 bytes")
+    }
+    self.url = url
+    self.settings = settings
+    spool = try SpoolFile(in: settings.spoolFolder)
+    do throws(SystemError) {
+      thread = try WorkerThread(name: "piconet-http")
+    } catch {
+      throw HTTPFailure(.other, "\(error)")
+    }
+    _ = thread.submit { [self] in run() }
+  }
+
+  /// Whether this is a URL that may be fetched, by its form.
+  public static func isFetched(_ url: String) -> Bool {
+    let lower = url.prefix(8).lowercased()
+    return (lower.hasPrefix("http://") || lower == "https://") && url.utf8.count <= 8192
+      && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+  }
+
+  /// Any thread. Gives the fetch up; who waits gets `cancelled`.
+  public func cancel() {
+    let readers = state.withLock { state in
+      state.isCancelled = true
+      if let handle = state.handle { piconet_http_wake(handle.pointer) }
+      defer { state.readers = [] }
+      return state.readers
+    }
+    for reader in readers { reader.proceed() }
+  }
+
+  /// Any thread that may block for a moment. Gives the fetch up and waits until its thread has ended.
+  public func close() {
+    cancel()
+    thread.stop()
+  }
+
+  // MARK: What came
+
+  /// Waits until the server has answered.
+  public func head() async -> Result<Head, HTTPFailure> {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.head == nil, state.end == nil { state.headWaiters.append(continuation) }
+        return state.head != nil || state.end != nil
+      }
+      if isThere { continuation.resume() }
+    }
+    return state.withLock { state in
+      if let head = state.head { return .success(head) }
+      if case .failure(let failure)? = state.end { return .failure(failure) }
+      return .failure(HTTPFailure(.other, "the server said nothing"))
+    }
+  }
+
+  /// Waits until all is here, and gives its size in bytes.
+  public func whole() async -> Result<UInt64, HTTPFailure> {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if state.end == nil { state.endWaiters.append(continuation) }
+        return state.end != nil
+      }
+      if isOver { continuation.resume() }
+    }
+    return state.withLock { $0.end } ?? .failure(HTTPFailure(.other, "it has not ended"))
+  }
+
+  /// Calls back, on any thread, once the first `offset` bytes are here, or never will be. In the order of the calls.
+  public func whenAvailable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) {
+    let isNow = state.withLock { state in
+      let isNow = state.readers.isEmpty && (state.count >= offset || state.end != nil || state.isCancelled)
+      if !isNow { state.readers.append((offset, proceed)) }
+      return isNow
+    }
+    if isNow { proceed() }
+  }
+
+  /// Fills the buffer with what came. Blocks on the disk only. Throws why it is not here and will not be.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(HTTPFailure) {
+    let (count, end) = state.withLock { ($0.count, $0.end) }
+    guard offset + UInt64(buffer.count) <= count else {
+      if case .failure(let failure)? = end { throw failure }
+      throw HTTPFailure(.cutOff, "only \(count) bytes came")
+    }
+    let error = spool.read(into: buffer, at: offset)
+    guard error == 0 else { throw HTTPFailure(.spool(error), "the temporary file can't be read: error \(error)") }
+  }
+
+  /// How it ended; nil while it has not.
+  public var end: Result<UInt64, HTTPFailure>? { state.withLock { $0.end } }
+
+  // MARK: On the fetching thread
+
+  private func run() {
+    var result = piconet_http_result()
+    guard let pointer = piconet_http_make(&result) else { return finish(Self.failure(result)) }
+    state.withLock { $0.handle = Handle(pointer: pointer) }
+    url.withCString { url in
+      "piconet".withCString { agent in
+        var request = piconet_http_request(
+          url: url, user_agent: agent, redirect_limit: settings.redirectLimit,
+          connect_timeout_ms: settings.connectTimeoutMilliseconds, stall_timeout_s: settings.stallTimeoutSeconds,
+          context: Unmanaged.passUnretained(self).toOpaque(),
+          began: { context, length, type in
+            HTTPFetch.from(context).map { $0.began(length, type.map { String(cString: $0) } ?? "") } ?? false
+          },
+          take: { context, bytes, count in
+            HTTPFetch.from(context).map { $0.take(UnsafeRawBufferPointer(start: bytes, count: count)) } ?? false
+          }, is_cancelled: { context in HTTPFetch.from(context)?.isCancelled ?? true })
+        piconet_http_run(pointer, &request, &result)
+      }
+    }
+    state.withLock { $0.handle = nil }
+    piconet_http_free(pointer)
+    finish(result.code == 0 ? nil : Self.failure(result))
+  }
+
+  /// `run` keeps the object as long as the C side has it.
+  private static func from(_ context: UnsafeMutableRawPointer?) -> HTTPFetch? {
+    context.map { Unmanaged<HTTPFetch>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private var isCancelled: Bool { state.withLock { $0.isCancelled || $0.end != nil } }
+
+  private func began(_ length: Int64, _ mediaType: String) -> Bool {
+    if let limit = settings.sizeLimit, length > 0, UInt64(length) > limit { return refuse(tooLarge(limit)) }
+    let waiters = state.withLock { state in
+      state.head = Head(size: length >= 0 ? UInt64(length) : nil, mediaType: mediaType)
+      defer { state.headWaiters = [] }
+      return state.headWaiters
+    }
+    for waiter in waiters { waiter.resume() }
+    return true
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = state.withLock { $0.count }
+    if let limit = settings.sizeLimit, count + UInt64(bytes.count) > limit { return refuse(tooLarge(limit)) }
+    let error = spool.write(bytes, at: count)
+    guard error == 0 else {
+      return refuse(HTTPFailure(.spool(error), "what comes can't be kept in \(settings.spoolFolder): error \(error)"))
+    }
+    let ready = state.withLock { state in
+      state.count += UInt64(bytes.count)
+      let ready = state.readers.prefix { $0.offset <= state.count }
+      state.readers.removeFirst(ready.count)
+      return ready
+    }
+    for reader in ready { reader.proceed() }
+    return true
+  }
+
+  private func tooLarge(_ limit: UInt64) -> HTTPFailure {
+    HTTPFailure(.tooLarge(limit: limit), "it is larger than the limit of \(limit) bytes")
+  }
+
+  private func refuse(_ failure: HTTPFailure) -> Bool {
+    finish(failure)
+    return false
+  }
+
+  /// The first end counts.
+  private func finish(_ failure: HTTPFailure?) {
+    let (waiters, readers) = state.withLock { state in
+      if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(state.count) }
+      defer {
+        state.headWaiters = []
+        state.endWaiters = []
+        state.readers = []
+      }
+      return (state.headWaiters + state.endWaiters, state.readers)
+    }
+    for waiter in waiters { waiter.resume() }
+    for reader in readers { reader.proceed() }
+  }
+
+  private static func failure(_ result: piconet_http_result) -> HTTPFailure {
+    var result = result
+    let message = withUnsafeBytes(of: &result.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return HTTPFailure(code: result.code, status: result.status, message: message)
+  }
+}

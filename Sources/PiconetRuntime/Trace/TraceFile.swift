@@ -1,0 +1,68 @@
+import Glibc
+
+/// A trace on its way to a file: bytes are appended by the loop, which never waits, and written by a thread of its own.
+///
+/// The file is readable by this user alone: it holds what was said.
+public final class TraceFile: Sendable {
+  private let worker: WorkerThread
+  private let descriptor: Int32
+  private let state = Monitor(State())
+
+  private struct State {
+    var waiting = 0
+    var failure: SystemError?
+  }
+
+  /// Bytes that may wait for the disk.
+  public static let waitingLimit = 32 << 20
+
+  /// Makes the file anew, with mode 0600; what was there under this name is replaced, a link is not followed.
+  public init(path: String) throws(SystemError) {
+    // Never into what somebody else has laid there: a new file, or none.
+    if unlink(path) != 0, errno != ENOENT { throw SystemError("unlink", errno) }
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError("open", errno) }
+    self.descriptor = descriptor
+    do throws(SystemError) {
+      worker = try WorkerThread(name: "piconet-trace", limit: 65_536)
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Any thread. Appends bytes.
+  /// - Returns: false if too much waits or the disk has failed: they are not written, and nothing should follow them.
+  public func append(_ bytes: [UInt8]) -> Bool {
+    let isTaken = state.withLock { state in
+      guard state.failure == nil, state.waiting + bytes.count <= Self.waitingLimit else { return false }
+      state.waiting += bytes.count
+      return true
+    }
+    return isTaken && worker.submit { self.write(bytes) }
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let failure = SystemError("write", errno)
+        state.withLock { $0.failure = failure }
+        return
+      }
+      done += count
+    }
+    state.withLock { $0.waiting -= bytes.count }
+  }
+
+  /// Not on the loop: waits until all is written, then closes the file. Nothing may be appended afterwards.
+  /// - Returns: why not everything could be written.
+  @discardableResult
+  public func close() -> SystemError? {
+    worker.stop()
+    _ = Glibc.close(descriptor)
+    return state.withLock { $0.failure }
+  }
+}

@@ -1,0 +1,134 @@
+import PiconetEngine
+import PiconetWire
+
+/// What hostile peers send.
+extension EngineFuzz {
+  func send(_ frame: Frame, on link: LinkID) { send(FrameEncoder.encode(frame), on: link) }
+
+  func send(_ bytes: [UInt8], on link: LinkID) {
+    if links[link] != nil { take(.received(link, bytes[...])) }
+  }
+
+  func sendFrame() {
+    guard let link = pickLink(), let peer = links[link]?.peer else { return }
+    send(frame(of: peer), on: link)
+  }
+
+  /// A type and a body that need not belong together.
+  func sendBytes() {
+    guard let link = pickLink() else { return }
+    var bytes: [UInt8] = []
+    let type = input.byte()
+    let body = input.bytes(atMost: 80)
+    FrameEncoder.appendHeader(type: type, bodyCount: body.count, to: &bytes)
+    bytes += body
+    // Now and then not all of it at once.
+    if input.number(below: 4) == 3 {
+      send(Array(bytes.prefix(bytes.count / 2)), on: link)
+      bytes.removeFirst(bytes.count / 2)
+    }
+    send(bytes, on: link)
+  }
+
+  /// Much of the same.
+  func flood() {
+    guard let link = pickLink(), let peer = links[link]?.peer else { return }
+    let frame = frame(of: peer)
+    let once = FrameEncoder.encode(frame)
+    let count = min(1 + Int(input.byte()) * 4, (1 << 16) / max(1, once.count))
+    send(Array(repeatElement(once, count: count).joined()), on: link)
+  }
+
+  func hello(of peer: Int, isDialler: Bool) -> Hello {
+    let nonce = [UInt8](repeating: 5, count: CodePart.byteCount)
+    var hello = Hello(
+      incarnation: Self.hostileNode(peer).incarnation, name: "hostile", scope: "fuzz",
+      capabilities: Capabilities(rawValue: UInt64(input.byte())),
+      code: isDialler ? .commitment(nonce) : .nonce(nonce))
+    guard input.isTrue() else { return hello }
+    hello.limits = PeerLimits(
+      message: hostileLimit(), frame: max(UInt64(WireLimits.smallestFrame), hostileLimit()),
+      messageWindow: hostileLimit(), transfers: input.hostileNumber(),
+      silence: min(max(input.hostileNumber(), WireLimits.silence.lowerBound), WireLimits.silence.upperBound))
+    hello.associationsBegun = input.hostileNumber()
+    if input.isTrue() { hello.held = HeldAssociation(id: pickAssociation(), received: input.hostileNumber()) }
+    return hello
+  }
+
+  private func hostileLimit() -> UInt64 { input.pick([0, 1, 2_000, 100_000, VariableInteger.max]) }
+
+  /// Of this peer, of somebody else, or of nobody.
+  private func pickAssociation() -> AssociationID {
+    let number = input.number(below: 20)
+    return number < associations.count ? associations[number] : AssociationID(high: UInt64(number), low: 1)
+  }
+
+  /// The engine, one of the others, or nobody; never the honest peer, which a member has the right to have removed.
+  private func pickMember() -> MemberName {
+    let named = input.pick([node, Self.hostileNode(0), Self.hostileNode(3), Self.node(77)])
+    return MemberName(peer: named.peer, incarnation: named.incarnation)
+  }
+
+  private func reason() -> Reason { Reason(rawValue: UInt16(input.byte())) }
+
+  func frame(of peer: Int) -> Frame {
+    let contents = { (fuzz: EngineFuzz) -> Bytes in
+      let count = fuzz.input.pick([0, 1, 31, 200, 1_000, 1_024])
+      return [UInt8](repeating: fuzz.input.byte(), count: count)[...]
+    }
+    let transfer = UInt64(input.number(below: 6))
+    switch input.number(below: 43) {
+    case 0: return .hello(hello(of: peer, isDialler: input.isTrue()))
+    case 1: return .codeReveal(nonce: [UInt8](repeating: input.byte(), count: CodePart.byteCount))
+    case 2: return .associate(pickAssociation(), received: input.hostileNumber())
+    case 3: return .associated(received: input.hostileNumber(), begun: input.hostileNumber())
+    case 4: return .close(reason(), detail: "bye")
+    case 5: return .ping(input.hostileNumber())
+    case 6: return .pong(input.hostileNumber())
+    case 7: return .acknowledge(received: input.hostileNumber())
+    case 8: return .messageCredit(limit: input.hostileNumber())
+    case 9: return .unreliableMessage(number: input.hostileNumber(), contents(self))
+    case 10, 11: return .chunk(transfer: transfer, contents(self) + [1])
+    case 12: return .position(transfer: transfer, offset: input.hostileNumber())
+    case 13:
+      let (one, other) = (input.hostileNumber(), input.hostileNumber())
+      return .transferCredit(transfer: transfer, stored: min(one, other), limit: max(one, other))
+    case 14:
+      guard let digest = ResourceDigest(sha256: [UInt8](repeating: 1, count: ResourceDigest.byteCount)) else {
+        return .accept
+      }
+      return .end(transfer: transfer, size: input.isTrue() ? input.hostileNumber() : UInt64(input.byte()) * 64, digest)
+    case 15, 16: return .message(contents(self))
+    case 17: return .fragment(contents(self) + [1])
+    case 18: return .invite(timeout: input.hostileNumber(), context: input.bytes(atMost: 30)[...])
+    case 19: return .accept
+    case 20: return .decline(reason(), detail: "no")
+    case 21: return .withdraw(reason())
+    case 22: return .leave(reason(), detail: "")
+    case 23:
+      return .offer(
+        transfer: transfer,
+        ResourceOffer(
+          name: input.bytes(atMost: 20), size: input.isTrue() ? input.hostileNumber() : UInt64(input.byte()) * 64))
+    case 24:
+      let (one, other) = (input.hostileNumber(), input.hostileNumber())
+      return .acceptOffer(transfer: transfer, offset: min(one, other), limit: max(one, other))
+    case 25: return .declineOffer(transfer: transfer, reason(), detail: "")
+    case 26: return .stored(transfer: transfer, name: input.bytes(atMost: 10))
+    case 27: return .abandon(transfer: transfer, reason(), detail: "")
+    case 28: return .refuse(transfer: transfer, reason(), detail: "")
+    case 29: return .senderPaused(transfer: transfer, input.isTrue())
+    case 30: return .receiverPaused(transfer: transfer, input.isTrue())
+    case 31: return .removeMember(subject: pickMember(), reason())
+    case 32: return .removed(by: pickMember())
+    case 33: return .streamCredit(stream: transfer, limit: input.hostileNumber())
+    case 34, 35: return .openStream(stream: transfer, name: "stream")
+    case 36, 37: return .streamData(stream: transfer, contents(self) + [1])
+    case 38: return .endStream(stream: transfer)
+    case 39: return .resetStream(stream: transfer, reason(), detail: "")
+    case 40: return .stopStream(stream: transfer, reason(), detail: "")
+    case 41: return .streamDone(stream: transfer)
+    default: return .unknownOptional(type: input.byte() | FrameType.optionalBit)
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/// How frames name a third node: its key's fingerprint and its incarnation. Whether there is such a node, nobody has proven.
+public struct MemberName: Hashable, Sendable {
+  public let peer: PeerID
+  public let incarnation: Incarnation
+
+  public init(peer: PeerID, incarnation: Incarnation) {
+    self.peer = peer
+    self.incarnation = incarnation
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import PiconetCommandLine
+
+/// In turn with BlueZ's own tool in one run, so that a busy machine slows both.
+@Suite(
+  "How soon a peer is found", .serialized, .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+struct DiscoveryTimeTests {
+  private static let rounds = 3
+
+  private func median(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
+
+  /// A whole inquiry of `hcitool`, which has to hear the receiver's adapter.
+  private func inquiry() async throws -> Duration {
+    let start = ContinuousClock.now
+    let result = try await VirtualMachine.shell("hcitool -i \(WeatherScene.near) inq --flush")
+    let time = ContinuousClock.now - start
+    #expect(result.status == 0 && result.output.contains(":"), "\(result.output)")
+    return time
+  }
+
+  /// From the program's first word to the peer in sight, its record read.
+  private func search(_ scene: WeatherScene, round: Int) async throws -> Duration {
+    let scan = try scene.scene.start(
+      "piconet", ["scan", "--transport", "bluetooth", "--adapter", WeatherScene.near, "--timeout", "60"],
+      state: "scan", isOrdinary: true)
+    #expect(await scan.shows("Looking for"), "\(scan.error)")
+    let start = ContinuousClock.now
+    #expect(await scan.shows("found   Kitchen ("), "round \(round): \(scan.error)")
+    let time = ContinuousClock.now - start
+    scan.terminate()
+    #expect(await scan.end() != nil)
+    return time
+  }
+
+  @Test("a peer is found over BR/EDR no later than by an inquiry of hcitool and a second, and with LE too")
+  func besideInquiry() async throws {
+    for controllers in [VirtualMachine.Controllers.classic, .dual] {
+      try await WeatherScene.run(controllers) { scene in
+        _ = try await scene.receiver()
+        var (inquiries, searches): ([Duration], [Duration]) = ([], [])
+        for round in 1...Self.rounds {
+          inquiries.append(try await inquiry())
+          searches.append(try await search(scene, round: round))
+        }
+        print("\(controllers): hcitool inq took \(inquiries); found and read after \(searches)")
+        #expect(median(searches) <= median(inquiries) + .seconds(1))
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+#if Bluetooth
+  import Foundation
+  import PiconetBluetooth
+  import PiconetSDP
+  import Testing
+
+  @testable import PiconetCommandLine
+
+  @Suite(
+    "imagesend and imagerecv beside a program that has taken the session's UUID", .serialized,
+    .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  struct ForeignProfileTests {
+    @Test(
+      "the UUID is registered by somebody else before: the receiver is found behind it, and still when that one has gone"
+    )
+    func takenBefore() async throws {
+      try await WeatherScene.run { scene in
+        let foreign = try await ForeignProfile(.session(scene.scene.session))
+        do {
+          // It can't be taken a second time.
+          await #expect(throws: (any Error).self) { try await ForeignProfile(.session(scene.scene.session)) }
+          let receiver = try await scene.receiver()
+          try await scene.sendsWell("a.jpg")
+          await foreign.close()
+          try await scene.sendsWell("b.jpg")
+          #expect(receiver.events("failed").isEmpty, "\(receiver.error)")
+        } catch {
+          await foreign.close()
+          throw error
+        }
+      }
+    }
+  }
+#endif

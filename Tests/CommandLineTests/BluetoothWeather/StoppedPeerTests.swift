@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetCommandLine
+
+/// A program that is stopped keeps its channels open, and bluetoothd and the kernel see nothing wrong: only our own asking notices.
+@Suite(
+  "imagesend and imagerecv when the other one stands still", .serialized,
+  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+struct StoppedPeerTests {
+  /// What the programs may take beyond the disconnect timeout.
+  private static let slack = Duration.seconds(1)
+
+  private func midPhoto(
+    _ timeout: Int, _ body: (WeatherScene, _ sender: ToolProcess, _ receiver: ToolProcess) async throws -> Void
+  ) async throws {
+    try await WeatherScene.run { scene in
+      let receiver = try await scene.receiver()
+      try Air.make("rate 100000")
+      let sender = try scene.sender(
+        "--to", "Kitchen", "--timeout", "\(timeout)", try scene.scene.photo("a.jpg", size: 1_500_000))
+      #expect(await receiver.shows("\"progress\""), "\(sender.error)")
+      try await body(scene, sender, receiver)
+      #expect(scene.stored == [])
+      try Air.make("rate 0")
+      try await scene.sendsWell("next.jpg")
+      #expect(scene.stored == ["next.jpg"])
+    }
+  }
+
+  /// Stops one program and measures until the other one has told its failure.
+  private func noticed(_ stopped: ToolProcess, by other: ToolProcess) async -> Duration {
+    let start = ContinuousClock.now
+    stopped.send(signal: SIGSTOP)
+    #expect(await other.shows("\"failed\""), "\(other.error)")
+    let time = ContinuousClock.now - start
+    #expect(
+      WeatherScene.failure(other).map { ["timed-out", "link-failed"].contains($0.reason) } == true, "\(other.output)")
+    return time
+  }
+
+  @Test("a receiver that is stopped in mid-photo ends the sender with 5, in its timeout and a second")
+  func receiverStopped() async throws {
+    let timeout = 10
+    try await midPhoto(timeout) { _, sender, receiver in
+      let time = await noticed(receiver, by: sender)
+      print(
+        "a stopped receiver was noticed after \(time), the timeout is \(timeout) s: \(WeatherScene.failure(sender)?.message ?? "")"
+      )
+      #expect(time <= .seconds(timeout) + Self.slack)
+      #expect(await sender.end() == 5, "\(sender.error)")
+      receiver.send(signal: SIGCONT)
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
+    }
+  }
+
+  @Test("a sender that is stopped in mid-photo is given up by the receiver in 21 s, and learns it when it goes on")
+  func senderStopped() async throws {
+    try await midPhoto(60) { _, sender, receiver in
+      let time = await noticed(sender, by: receiver)
+      print(
+        "a stopped sender was noticed after \(time), the timeout is 20 s: \(WeatherScene.failure(receiver)?.message ?? "")"
+      )
+      #expect(time <= .seconds(20) + Self.slack)
+      sender.send(signal: SIGCONT)
+      #expect(await sender.end() == 5, "\(sender.error)")
+    }
+  }
+}

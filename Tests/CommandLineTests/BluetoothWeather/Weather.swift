@@ -1,0 +1,47 @@
+import Testing
+
+/// What befalls an adapter, and what a person does when it is over.
+enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
+  /// Switched off as by a laptop's switch.
+  case off
+  /// Switched off by somebody's settings: bluetoothd's `Powered`.
+  case unpowered
+  /// Unplugged.
+  case gone
+  /// Carried away, without a word.
+  case mute
+
+  var description: String { rawValue }
+
+  func begin(at adapter: String) async throws {
+    let number = adapter.dropFirst(3)
+    switch self {
+    case .off: try await VirtualMachine.fault("off \(number)")
+    case .unpowered:
+      // bluetoothd may end by its own fault before it answers; the adapter is off all the same.
+      try await VirtualMachine.setPowered(adapter, false)
+      try #require(await VirtualMachine.becomes("hciconfig \(adapter) | grep -q DOWN"))
+    case .gone: try await VirtualMachine.fault("gone \(number)")
+    case .mute:
+      for other in VirtualMachine.adapters where other != adapter {
+        try await VirtualMachine.fault("mute \(number) \(other.dropFirst(3))")
+      }
+    }
+  }
+
+  /// Returns when bluetoothd has the adapter, powered.
+  func end(at adapter: String) async throws {
+    let number = adapter.dropFirst(3)
+    switch self {
+    case .off: try await VirtualMachine.fault("on \(number)")
+    case .unpowered: break
+    case .gone: try await VirtualMachine.fault("back \(number)")
+    case .mute:
+      for other in VirtualMachine.adapters where other != adapter {
+        try await VirtualMachine.fault("unmute \(number) \(other.dropFirst(3))")
+      }
+    }
+    try await VirtualMachine.ensureDaemon()
+    try await VirtualMachine.powerOn(adapter)
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("A file goes on after a death")
+struct ResumptionTests {
+  /// A large file of which no two pieces are alike, most of it holes.
+  private func film(_ scene: ToolScene, size: Int) throws -> String {
+    let path = try scene.sparse("film.jpg", size: Int64(size))
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    for place in stride(from: 4096, to: size - 8, by: 64 << 10) {
+      try file.seek(toOffset: UInt64(place))
+      try file.write(contentsOf: withUnsafeBytes(of: place &* 0x9E37_79B9) { Data($0) })
+    }
+    try file.close()
+    return path
+  }
+
+  /// How much of the file the receiver has said to have.
+  private func done(_ tool: ToolProcess) -> Int { tool.events("progress").compactMap { $0["done"] as? Int }.last ?? 0 }
+
+  private func waitForBytes(_ count: Int, _ tool: ToolProcess) async throws {
+    let hasThem = await tool.shows { output in
+      output.matches(of: /"done":(\d+)/).last.flatMap { Int($0.1) }.map { $0 >= count } ?? false
+    }
+    try #require(hasThem, "\(tool.error)")
+  }
+
+  @Test(
+    "kill -9 of the receiver, or the sender, in mid-file: sent again, only the rest goes over the wire",
+    arguments: [true, false])
+  func killed(receiverDies: Bool) async throws {
+    let size = 300 << 20
+    try await ToolScene.run { scene in
+      let path = try film(scene, size: size)
+      var receiver = try await scene.receiver()
+      let first = try scene.sender("--to", "Kitchen", path)
+      try await waitForBytes(4 << 20, receiver)
+      let before = done(receiver)
+      if receiverDies {
+        receiver.send(signal: SIGKILL)
+        #expect(await first.end() == 5, "\(first.error)")
+        #expect(await receiver.end() == 137)
+        receiver = try await scene.receiver()
+      } else {
+        first.send(signal: SIGKILL)
+        #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
+      }
+      #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])
+      let second = try scene.sender("--to", "Kitchen", path)
+      #expect(await second.end(within: .seconds(300)) == 0, "\(second.error)")
+      let stored = try #require(second.events("stored").first)
+      let resumed = try #require(stored["resumedFrom"] as? Int, "it began anew: \(stored)")
+      #expect(resumed >= (before >> 20) << 20 && resumed < size && resumed % (1 << 20) == 0, "\(resumed) of \(before)")
+      // What the receiver takes for granted is what the sender leaves out.
+      #expect(await receiver.shows("\"resumedFrom\":\(resumed)"))
+      #expect(try scene.isSame(path, scene.into + "/film.jpg"))
+      #expect(try scene.received() == ["film.jpg"])
+    }
+  }
+
+  @Test("a file that was changed after the death begins anew")
+  func changed() async throws {
+    try await ToolScene.run { scene in
+      let path = try film(scene, size: 300 << 20)
+      let receiver = try await scene.receiver()
+      let first = try scene.sender("--to", "Kitchen", path)
+      try await waitForBytes(2 << 20, receiver)
+      first.send(signal: SIGKILL)
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
+      let file = try #require(FileHandle(forUpdatingAtPath: path))
+      try file.seek(toOffset: 100)
+      try file.write(contentsOf: Data("other".utf8))
+      try file.close()
+      let second = try scene.sender("--to", "Kitchen", path)
+      #expect(await second.end(within: .seconds(300)) == 0, "\(second.error)")
+      #expect(second.events("stored").first?["resumedFrom"] == nil)
+      #expect(try scene.isSame(path, scene.into + "/film.jpg"))
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Removing a member from the group")
+struct RemovalTests {
+  private func name(_ node: NodeID) -> MemberName { MemberName(peer: node.peer, incarnation: node.incarnation) }
+
+  /// An engine with three members: the far side, and two more.
+  private func group(_ configuration: EngineConfiguration = configuration()) -> (OneSided, OneSidedLink, OneSidedLink) {
+    let one = OneSided(configuration).connected { $0.capabilities = .removal }
+    return (one, OneSidedLink(one, peer: 2).connect(), OneSidedLink(one, peer: 3).connect())
+  }
+
+  /// The frames that went to each link, in order.
+  private func sent(_ outcome: Outcome, _ link: LinkID) -> [Frame] {
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    for case .transmit(link, let bytes) in outcome.effects { decoder.push(bytes) }
+    var frames: [Frame] = []
+    while let frame = try? decoder.next() { frames.append(frame) }
+    return frames
+  }
+
+  @Test("who removes a member tells all others, each once, and leaves it")
+  func removes() {
+    let (one, second, third) = group()
+    let outcome = one.side.command(.remove(one.far), id: 1)
+    #expect(sent(outcome, one.link) == [.leave(.removed, detail: "")])
+    for other in [second, third] {
+      #expect(sent(outcome, other.link) == [.removeMember(subject: name(one.far), .removed)])
+    }
+    #expect(outcome.replies(to: 1).isEmpty)
+    let closed = one.side.take(.linkClosed(one.link, .ended))
+    #expect(closed.events == [.disconnected(one.far, Ending(.removed, .nobody, by: one.side.node))])
+    #expect(closed.replies(to: 1) == [.done])
+    #expect(one.side.members == [second.far, third.far])
+  }
+
+  @Test("who is asked tells the removed one by whom, leaves it, and passes nothing on")
+  func asked() {
+    let (one, second, third) = group()
+    let outcome = second.receive(.removeMember(subject: name(one.far), .removed))
+    #expect(sent(outcome, one.link) == [.removed(by: name(second.far)), .leave(.removed, detail: "")])
+    #expect(sent(outcome, second.link) == [] && sent(outcome, third.link) == [])
+    let closed = one.side.take(.linkClosed(one.link, .ended))
+    #expect(closed.events == [.disconnected(one.far, Ending(.removed, .nobody, by: second.far))])
+    // A second request finds nobody, and does nothing.
+    #expect(third.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+  }
+
+  @Test("the removed one learns by whom: the leaving side itself, or whom that names")
+  func removed() {
+    for by in [nil, node(5)] {
+      let one = OneSided().connected()
+      if let by { one.receive(.removed(by: name(by))) }
+      let outcome = one.receive(.leave(.removed, detail: ""))
+      #expect(outcome.events == [.disconnected(one.far, Ending(.removed, .peer, by: by ?? one.far))])
+    }
+  }
+
+  @Test("where removal is not allowed nothing happens")
+  func notAllowed() {
+    let (one, second, _) = group(configuration { $0.allowsRemoval = false })
+    #expect(second.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
+    #expect(one.side.members.count == 3)
+  }
+
+  @Test("an unknown node, and another incarnation of a member, are not removed")
+  func unknown() {
+    let (one, second, _) = group()
+    let other = MemberName(peer: one.far.peer, incarnation: Incarnation(rawValue: 77))
+    #expect(second.receive(.removeMember(subject: name(node(7)), .removed)).effects == [])
+    #expect(second.receive(.removeMember(subject: other, .removed)).effects == [])
+    #expect(one.side.members.count == 3)
+  }
+
+  @Test("a member that does not understand removals is asked nothing, and told nothing but the leave")
+  func withoutCapability() {
+    let one = OneSided().connected()
+    let second = OneSidedLink(one, peer: 2).connect([])
+    let third = OneSidedLink(one, peer: 3).connect()
+    let outcome = third.receive(.removeMember(subject: name(second.far), .removed))
+    #expect(sent(outcome, second.link) == [.leave(.removed, detail: "")])
+    #expect(sent(one.side.command(.remove(third.far)), one.link) == [])
+  }
+
+  @Test("a removal of oneself, of the receiver, or by one that is no member breaks the protocol")
+  func breaches() {
+    for subject in [node(1), node(9)] {
+      let one = OneSided().connected()
+      #expect(one.receive(.removeMember(subject: name(subject), .removed)).closeReason == .protocolBroken)
+    }
+    for frame in [Frame.removeMember(subject: name(node(5)), .removed), .removed(by: name(node(5)))] {
+      let one = OneSided().associated()
+      #expect(one.receive(frame).closeReason == .protocolBroken)
+    }
+  }
+
+  @Test("of two members that remove each other the first is heard")
+  func mutual() {
+    let (one, second, third) = group()
+    second.receive(.removeMember(subject: name(third.far), .removed))
+    #expect(third.receive(.removeMember(subject: name(second.far), .removed)).effects == [])
+    one.side.take(.linkClosed(third.link, .ended))
+    #expect(one.side.members == [one.far, second.far])
+  }
+
+  @Test("only members can be removed, and nobody twice")
+  func notMember() {
+    let one = OneSided().associated()
+    guard case .failed(let ending)? = one.side.command(.remove(one.far), id: 1).replies(to: 1).first else {
+      Issue.record("removed")
+      return
+    }
+    #expect(ending.reason == .noSuchAssociation && ending.blame == .us)
+    let other = OneSided().connected()
+    other.side.command(.remove(other.far), id: 1)
+    guard case .failed? = other.side.command(.remove(other.far), id: 2).replies(to: 2).first else {
+      Issue.record("removed twice")
+      return
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("An association without a link")
+struct SuspensionTests {
+  private func resumable(_ hello: inout Hello) { hello.capabilities = .resume }
+
+  private func member(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> OneSided {
+    OneSided(configuration(change)).connected(resumable)
+  }
+
+  private func lose(_ one: OneSided, _ end: LinkEnd = .failed(LinkFailure(.reset))) -> Outcome {
+    one.side.take(.linkClosed(one.link, end))
+  }
+
+  private func disconnections(_ outcome: Outcome) -> [Ending] {
+    outcome.events.compactMap { if case .disconnected(_, let ending) = $0 { ending } else { nil } }
+  }
+
+  private func suspensions(_ outcome: Outcome) -> [Ending] {
+    outcome.events.compactMap { if case .suspended(_, let ending) = $0 { ending } else { nil } }
+  }
+
+  @Test("a lost link suspends a member, which leaves after the disconnect timeout and not before")
+  func endsInTime() {
+    let one = member()
+    #expect(suspensions(lose(one)).map(\.reason) == [.linkFailed])
+    #expect(one.side.census.members == 1)
+    #expect(disconnections(one.side.wait(.milliseconds(19_990))).isEmpty)
+    #expect(disconnections(one.side.wait(.milliseconds(20))).map(\.reason) == [.timedOut])
+    #expect(one.side.census.associations == 0)
+    #expect(one.side.nextDeadline == nil)
+  }
+
+  @Test("a silent peer is suspended after half of the timeout and gone after the whole, from when it was last heard")
+  func silence() {
+    let one = member { $0.disconnectTimeout = .seconds(8) }
+    let early = one.side.wait(.milliseconds(3_990))
+    #expect(suspensions(early).isEmpty)
+    #expect(suspensions(one.side.wait(.milliseconds(20))).map(\.reason) == [.timedOut])
+    #expect(disconnections(one.side.wait(.milliseconds(3_980))).isEmpty)
+    #expect(disconnections(one.side.wait(.milliseconds(20))).map(\.reason) == [.timedOut])
+  }
+
+  @Test("with a timeout of 0 a lost link ends the association at once")
+  func zero() {
+    let one = member { $0.disconnectTimeout = .zero }
+    let outcome = lose(one)
+    #expect(suspensions(outcome).isEmpty)
+    #expect(disconnections(outcome).map(\.reason) == [.linkFailed])
+  }
+
+  @Test("a far side that does not resume is gone with its link")
+  func withoutCapability() {
+    let one = OneSided().connected()
+    #expect(disconnections(lose(one)).map(\.reason) == [.linkFailed])
+  }
+
+  @Test("the timeout can be changed while a member is suspended; what is no timeout is refused")
+  func changed() {
+    let one = member()
+    _ = lose(one)
+    #expect(one.side.command(.setDisconnectTimeout(.milliseconds(50)), id: 7).replies(to: 7).count == 1)
+    #expect(disconnections(one.side.log).isEmpty)
+    let outcome = one.side.command(.setDisconnectTimeout(.zero), id: 8)
+    #expect(outcome.replies(to: 8) == [.done])
+    #expect(disconnections(outcome).map(\.reason) == [.linkFailed])
+  }
+
+  @Test("a rule that the peer breaks ends the association with the link")
+  func breach() {
+    let one = member()
+    let outcome = one.receive(.codeReveal(nonce: someNonce))
+    #expect(suspensions(outcome).isEmpty)
+    #expect(disconnections(outcome).map(\.reason) == [.protocolBroken])
+  }
+
+  @Test(
+    "a close ends the link only where its reason says so",
+    arguments: [(Reason.linkFailed, true), (.timedOut, true), (.shuttingDown, false), (.noSuchAssociation, false)])
+  func closeFrame(reason: Reason, isOnlyLink: Bool) {
+    let outcome = member().receive(.close(reason, detail: ""))
+    #expect(suspensions(outcome).count == (isOnlyLink ? 1 : 0))
+    #expect(disconnections(outcome).count == (isOnlyLink ? 0 : 1))
+  }
+
+  @Test("leaving a suspended member ends at once")
+  func leave() {
+    let one = member()
+    _ = lose(one)
+    let outcome = one.side.command(.leave(one.far, .left), id: 9)
+    #expect(outcome.replies(to: 9) == [.done])
+    #expect(disconnections(outcome).map(\.reason) == [.left])
+    #expect(one.side.census.associations == 0)
+  }
+
+  @Test("shutting down ends suspended members")
+  func shutDown() {
+    let one = member()
+    _ = lose(one)
+    let outcome = one.side.command(.shutDown, id: 9)
+    #expect(outcome.replies(to: 9) == [.done])
+    #expect(outcome.effects.contains(.finished))
+  }
+
+  @Test("messages of a suspended member wait, and what it is offered and answered, within the limits")
+  func queues() {
+    let one = member()
+    _ = lose(one)
+    #expect(one.side.take(.messageQueued(one.far, bytes(100), .reliable)).frames.isEmpty)
+    #expect(one.side.census.queuedBytes == 132)
+    // An unreliable one is not worth waiting for.
+    one.side.take(.messageQueued(one.far, bytes(100), .unreliable))
+    #expect(one.side.census.queuedBytes == 132)
+  }
+
+  @Test("another key, and another node of the same key, can't take the association")
+  func strangers() {
+    let one = member()
+    _ = lose(one)
+    let link = LinkID(rawValue: 2)
+    let stranger = LinkOpening(
+      dial: nil, peer: peer(5), traits: someTraits, nonce: someNonce, commitment: someNonce)
+    one.side.take(.linkOpened(link, stranger))
+    var hello = Hello(incarnation: Incarnation(rawValue: 5), name: "stranger", scope: "test", capabilities: .resume)
+    hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 0)
+    hello.code = .commitment(someNonce)
+    func say(_ frames: Frame...) -> Outcome {
+      one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+    }
+    _ = say(.hello(hello), .codeReveal(nonce: someNonce))
+    let outcome = say(.associate(AssociationID(high: 1, low: 2), received: 1))
+    #expect(outcome.closeReason == .noSuchAssociation)
+    #expect(one.side.members == [one.far])
+  }
+
+  /// Loses the link, and answers every dial of the search with this failure, for so long.
+  private func search(_ code: LinkFailure.Code, for seconds: Int, after end: LinkEnd) -> Outcome {
+    let one = member()
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:], addresses: [tcp("far")])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    var outcome = lose(one, end)
+    var new = outcome
+    for _ in 0..<(seconds * 100) {
+      let dials = new.effects.compactMap { if case .dial(let dial, _, _) = $0 { dial } else { nil } }
+      new = one.side.wait(.milliseconds(10))
+      for dial in dials { new += one.side.take(.dialFailed(dial, LinkFailure(code))) }
+      outcome += new
+    }
+    return outcome
+  }
+
+  @Test("a peer whose link the kernel has closed, and that refuses everywhere, is gone after a grace of two seconds")
+  func processGone() {
+    #expect(disconnections(search(.refused, for: 1, after: .ended)).isEmpty)
+    let ending = disconnections(search(.refused, for: 6, after: .ended)).first
+    #expect(ending?.reason == .linkFailed && ending?.blame == .peer)
+    #expect(ending?.detail.contains("nobody listens") == true)
+  }
+
+  @Test("a peer that can't be reached may come back until the timeout")
+  func unreachable() {
+    #expect(disconnections(search(.unreachable, for: 19, after: .ended)).isEmpty)
+  }
+}

@@ -1,0 +1,39 @@
+import PiconetEngine
+import PiconetWire
+
+/// A further peer of a one-sided engine, with a link of its own, played frame by frame.
+final class OneSidedLink {
+  private let one: OneSided
+  let far: NodeID
+  let link: LinkID
+
+  /// - Parameter byte: the peer's, below 9, so that it is the smaller node; nobody else's.
+  init(_ one: OneSided, peer byte: UInt8) {
+    self.one = one
+    far = node(byte)
+    link = LinkID(rawValue: 100 + UInt64(byte))
+  }
+
+  /// The far side dials, invites, and is accepted.
+  @discardableResult
+  func connect(_ capabilities: Capabilities = .removal) -> OneSidedLink {
+    var opening = one.opening()
+    opening.peer = far.peer
+    one.side.take(.linkOpened(link, opening))
+    receive(
+      .hello(
+        Hello(
+          incarnation: far.incarnation, name: "further", scope: "test", capabilities: capabilities,
+          code: .commitment(someNonce))))
+    receive(.codeReveal(nonce: someNonce))
+    receive(.associate(AssociationID(high: 3, low: link.rawValue), received: 0))
+    receive(.invite(timeout: 10_000, context: []))
+    one.side.command(.answerInvitation(far, accept: true, .declined))
+    return self
+  }
+
+  @discardableResult
+  func receive(_ frames: Frame...) -> Outcome {
+    one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+  }
+}

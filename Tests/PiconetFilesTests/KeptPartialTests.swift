@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import PiconetWire
+import Testing
+
+@testable import PiconetFiles
+
+@Suite("Kept partial files do not pile up") struct KeptPartialTests {
+  private let block = PartialReception.block
+
+  private func keep(_ number: UInt8, in directory: IncomingDirectory) throws {
+    let key = try PartialReception.key(number, size: 2 * block)
+    let file = try IncomingFile(
+      in: directory, name: try name("a"), offeredSize: key.size, policy: .rename, resuming: key)
+    try file.write(Array(PartialReception.whole[..<block]))
+    file.keep()
+  }
+
+  private func parts(_ folder: TemporaryDirectory) throws -> [String] {
+    try entries(folder.path).filter { $0.hasSuffix(".part") }
+  }
+
+  private func age(_ path: String, seconds: Int) throws {
+    let times = [timespec(tv_sec: time(nil) - seconds, tv_nsec: 0), timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)]
+    try #require(utimensat(AT_FDCWD, path, times, 0) == 0)
+  }
+
+  @Test("one more than the limit costs the oldest its place, with its journal")
+  func number() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    var settings = IncomingDirectory.Settings.test()
+    settings.keptPartialLimit = 3
+    let directory = try IncomingDirectory(path: folder.path, settings: settings)
+    for number: UInt8 in 1...3 {
+      try keep(number, in: directory)
+      let key = try PartialReception.key(number, size: 2 * block)
+      try age(folder.path(key.partialName.text), seconds: 1_000 - Int(number))
+    }
+    let oldest = try PartialReception.key(1, size: 2 * block).partialName.text
+    #expect(try parts(folder).contains(oldest))
+    try keep(4, in: directory)
+    #expect(try parts(folder).count == 3)
+    #expect(try !parts(folder).contains(oldest))
+    #expect(try entries(folder.path).count == 6)
+  }
+
+  @Test(
+    "a sweep removes what is too old, and journals that have no file; it keeps the rest, and what a living one writes")
+  func age() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    for number: UInt8 in 1...3 { try keep(number, in: directory) }
+    let old = try PartialReception.key(1, size: 2 * block).partialName
+    let alone = try PartialReception.key(2, size: 2 * block).partialName
+    try age(folder.path(old.text), seconds: Int(directory.settings.keptPartialAge) + 60)
+    unlink(folder.path(alone.text))
+    let living = try IncomingFile(
+      in: directory, name: try name("a"), offeredSize: UInt64(2 * block), policy: .rename,
+      resuming: try PartialReception.key(9, size: 2 * block))
+    try living.write(Array(PartialReception.whole[..<block]))
+    let livingName = try PartialReception.key(9, size: 2 * block).partialName
+    try age(folder.path(livingName.text), seconds: Int(directory.settings.keptPartialAge) + 60)
+
+    #expect(try IncomingDirectory(path: folder.path, settings: .test()).sweepAbandonedPartials() == 1)
+    let third = try PartialReception.key(3, size: 2 * block).partialName
+    #expect(
+      try Set(entries(folder.path)) == [third.text, third.journal, livingName.text, livingName.journal])
+  }
+
+  @Test("where the disk is full, kept files make room", .enabled(if: SmallDisk.isAvailable))
+  func fullDisk() throws {
+    let left = try SmallDisk.run { path in
+      let directory = try IncomingDirectory(path: path, settings: .test())
+      let name = PartialFileName(kept: "0123456789abcdef0123456789abcdef")
+      try Data([UInt8](repeating: 1, count: 40 << 10)).write(to: URL(fileURLWithPath: path + "/" + name.text))
+      let file = try IncomingFile(
+        in: directory, name: try SafeFileName("a"), offeredSize: 40 << 10, policy: .rename)
+      file.discard()
+      return try entries(path)
+    }
+    #expect(left == [])
+  }
+
+  @Test("names of kept files are recognized, and nothing else")
+  func names() throws {
+    let name = try PartialReception.key().partialName
+    #expect(PartialFileName(keptOrJournal: name.text) == name)
+    #expect(PartialFileName(keptOrJournal: name.journal) == name)
+    #expect(PartialFileName(name.text) == nil)
+    #expect(throws: FileNameRefusal.hidden) { try SafeFileName(name.text) }
+    for text in [
+      "", ".piconet-resume-.part", ".piconet-resume-0123.part", PartialFileName.random().text,
+      ".piconet-resume-0123456789abcdef0123456789abcdeF.part", ".piconet-resume-0123456789abcdef0123456789abcdef",
+    ] { #expect(PartialFileName(keptOrJournal: text) == nil) }
+  }
+
+  @Test("a file that is changed is another content for its sender, the same file is the same")
+  func identity() throws {
+    let folder = try TemporaryDirectory()
+    let path = try folder.file("a", [1, 2, 3])
+    let first = try OutgoingFile(path: path).contentIdentity
+    #expect(first.count == 32)
+    #expect(try OutgoingFile(path: path).contentIdentity == first)
+    let copy = try folder.file("b", [1, 2, 3])
+    #expect(try OutgoingFile(path: copy).contentIdentity != first)
+    // Of the same size and with its old time of modification.
+    let times = [try status(path).st_mtim, try status(path).st_mtim]
+    let inode = try status(path).st_ino
+    let file = try #require(fopen(path, "r+"))
+    fputc(9, file)
+    fclose(file)
+    utimensat(AT_FDCWD, path, times, 0)
+    #expect(try status(path).st_ino == inode)
+    #expect(try OutgoingFile(path: path).contentIdentity != first)
+  }
+}

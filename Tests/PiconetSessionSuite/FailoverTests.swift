@@ -1,0 +1,104 @@
+import PiconetEngine
+import Testing
+
+@testable import Piconet
+
+extension SessionSuite {
+  /// Two transports at once: the simulated one and TCP.
+  @Suite("From one transport to another", .timeLimit(.minutes(2)))
+  struct FailoverTests {
+    /// TCP first; the simulated transport beside it.
+    private func both(_ configuration: inout NodeConfiguration) {
+      configuration.transports = [.tcp, .simulated]
+      configuration.listen = "127.0.0.1:0"
+      configuration.interfaces = ["lo"]
+    }
+
+    @Test("when TCP is gone messages go on over another transport, and nothing is lost")
+    func overToAnother() async throws {
+      try await SuiteWorld.run(.simulated) { world in
+        let blind: @Sendable (inout NodeConfiguration) -> Void = {
+          both(&$0)
+          $0.discovers = false
+        }
+        try await world.pair(server: blind, client: blind) { pair in
+          let (relay, addresses) = try await relayed(pair)
+          defer { relay.close() }
+          async let accepted = pair.server.invitations.first()?.accept()
+          let onClient = try await pair.client.connect(to: addresses)
+          let onServer = try #require(try await accepted)
+          #expect(onClient.transport == .tcp && onServer.transport == .tcp)
+          let (cut, tellCut) = AsyncStream.makeStream(of: Void.self)
+          let sending = Task {
+            for number in 0..<2_000 {
+              // Some are on their way when TCP goes, and the rest is sent while it is gone.
+              if number == 500 { for await _ in cut { break } }
+              try await onClient.send([UInt8(number & 255), 1, 2])
+            }
+          }
+          var came = 0
+          for await message in pair.server.session.messages {
+            #expect(message.bytes.first == UInt8(came & 255))
+            came += 1
+            if came == 300 {
+              relay.close()
+              tellCut.yield()
+            }
+            if came == 2_000 { break }
+          }
+          try await sending.value
+          #expect(came == 2_000)
+          try await world.until("both have changed over") {
+            onClient.transport == .simulated && onServer.transport == .simulated
+          }
+        }
+      }
+    }
+
+    @Test("a member moves to the better transport when it is seen")
+    func up() async throws { try await moves(isAllowed: true) }
+
+    @Test("a member stays where it is when moving is forbidden")
+    func forbidden() async throws { try await moves(isAllowed: false) }
+
+    private func moves(isAllowed: Bool) async throws {
+      try await SuiteWorld.run(.simulated) { world in
+        let moving: @Sendable (inout NodeConfiguration) -> Void = {
+          both(&$0)
+          $0.movesBetweenTransports = isAllowed
+        }
+        try await world.pair(server: moving, client: moving) { pair in
+          let simulated = await pair.server.listeningAddresses.filter { $0.kind == .simulated }
+          async let accepted = pair.server.invitations.first()?.accept()
+          let onClient = try await pair.client.connect(to: simulated)
+          let onServer = try #require(try await accepted)
+          let sending = Task { for number in 0..<20_000 { try await onClient.send([UInt8(number & 255), 1, 2]) } }
+          try await pair.client.setAvailable(true)
+          if isAllowed {
+            try await world.until("it has moved") { onClient.transport == .tcp && onServer.transport == .tcp }
+          }
+          var came = 0
+          for await message in pair.server.session.messages {
+            #expect(message.bytes.first == UInt8(came & 255))
+            came += 1
+            if came == 20_000 { break }
+          }
+          try await sending.value
+          if !isAllowed { #expect(onClient.transport == .simulated) }
+        }
+      }
+    }
+
+    /// The server's addresses, TCP's behind a relay.
+    private func relayed(_ pair: SuitePair) async throws -> (Relay, [TransportAddress]) {
+      let addresses = await pair.server.listeningAddresses
+      let tcp = try #require(addresses.first { $0.kind == .tcp })
+      let port = try #require(tcp.text.split(separator: ":").last.flatMap { UInt16($0) })
+      let relay = try Relay(to: port)
+      return (
+        relay,
+        [TransportAddress(kind: .tcp, text: relay.address)] + addresses.filter { $0.kind == .simulated }
+      )
+    }
+  }
+}

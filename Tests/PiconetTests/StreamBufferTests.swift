@@ -1,0 +1,95 @@
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import Piconet
+
+@Suite("What has come of a stream")
+struct StreamBufferTests {
+  private let told = Watched<[Int]>([])
+  private let buffer: StreamBuffer
+  private let error = PiconetError(.left, blame: .peer)
+
+  init() throws {
+    let peer = try #require(PeerID(bytes: [UInt8](repeating: 1, count: PeerID.byteCount)))
+    let told = told
+    buffer = StreamBuffer(sender: NodeID(peer: peer, incarnation: Incarnation(rawValue: 1))) { count in
+      told.update { $0.append(count) }
+    }
+  }
+
+  private func read(_ count: Int = .max) async -> String {
+    switch await buffer.read(upTo: count, isolation: nil) {
+    case .bytes(let bytes): "\(Array(bytes))"
+    case .end: "end"
+    case .failed(let error): "\(error.code)"
+    }
+  }
+
+  @Test("pieces join, a limited read takes a part, and what was read is told when nothing is left")
+  func parts() async {
+    buffer.push([1, 2])
+    buffer.push([3])
+    #expect(await read(2) == "[1, 2]")
+    #expect(told.value.isEmpty)
+    buffer.push([4])
+    #expect(await read() == "[3, 4]")
+    #expect(told.value == [4])
+  }
+
+  @Test("a reader of small parts tells of them together, long before the window is read")
+  func together() async {
+    buffer.push([UInt8](repeating: 7, count: 100_000)[...])
+    for _ in 0..<66 { _ = await read(500) }
+    #expect(told.value == [33_000])
+    #expect(buffer.count == 67_000)
+  }
+
+  @Test("a waiting reader gets what comes first, and each byte goes to one reader")
+  func waiting() async {
+    async let first = read(1)
+    async let second = read(1)
+    buffer.push([5])
+    buffer.push([6])
+    #expect(await [first, second].sorted() == ["[5]", "[6]"])
+    #expect(told.value.reduce(0, +) == 2)
+  }
+
+  @Test("the end comes behind what waits; that of a stream without a byte is told, too")
+  func end() async {
+    buffer.end(.finished)
+    #expect(told.value.isEmpty)
+    #expect(await read() == "end")
+    #expect(await read() == "end")
+    #expect(told.value == [0])
+  }
+
+  @Test("a loss comes behind what waits, and nothing after it counts")
+  func loss() async {
+    buffer.push([1])
+    buffer.end(.lost(error))
+    buffer.end(.finished)
+    buffer.push([2])
+    #expect(await read() == "[1]")
+    #expect(await read() == "left")
+    #expect(buffer.isOver)
+  }
+
+  @Test("what a writer gives up is void, also behind its end")
+  func void() async {
+    buffer.push([1])
+    buffer.end(.finished)
+    buffer.end(.void(PiconetError(.cancelled, blame: .peer)))
+    #expect(await read() == "cancelled")
+    #expect(buffer.count == 0)
+  }
+
+  @Test("a cancelled reader takes nothing")
+  func cancelled() async {
+    let reading = Task { await read() }
+    reading.cancel()
+    #expect(await reading.value == "cancelled")
+    buffer.push([1])
+    #expect(await read() == "[1]")
+  }
+}

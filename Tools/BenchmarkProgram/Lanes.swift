@@ -1,0 +1,74 @@
+import Glibc
+import Piconet
+import Synchronization
+
+/// Short messages, one every 20 ms, while a file goes the same way: how long each takes from its call to the far side's hands.
+/// Both ends are on one machine and read the same clock. `--count` messages are timed, from the moment when the first byte of the
+/// file is stored; the file is cancelled behind the last.
+struct Lanes {
+  let options: BenchmarkOptions
+
+  func run() async throws {
+    try await BothEnds.run(options) { node, member in
+      if options.isServer { try await receive(node) } else { try await send(member) }
+    }
+  }
+
+  private func send(_ member: Member) async throws {
+    let (begun, tellBegun) = AsyncStream.makeStream(of: Void.self)
+    let (options, measurement) = (options, Measurement())
+    let file = Task {
+      try await member.send(file: options.file) { stored, _ in if stored > 0 { tellBegun.yield(()) } }
+    }
+    for await _ in begun { break }
+    for _ in 0..<options.count {
+      var message = [UInt8](repeating: 0, count: max(8, options.size))
+      withUnsafeBytes(of: Measurement.nanoseconds().bigEndian) { message.replaceSubrange(0..<8, with: $0) }
+      try await member.send(message[...])
+      try await ContinuousClock().sleep(for: .milliseconds(20))
+    }
+    file.cancel()
+    let isWhole = (try? await file.value) != nil
+    if isWhole { throw BenchmarkFailure("the file was shorter than the messages: nothing was measured") }
+    measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
+  }
+
+  private func receive(_ node: Node) async throws {
+    let folder = options.out + ".folder"
+    guard mkdir(folder, 0o700) == 0 else { throw BenchmarkFailure("can't make \(folder)") }
+    defer { rmdir(folder) }
+    let directory = try await node.receivingDirectory(at: folder)
+    let measurement = Measurement()
+    let bytes = StoredCount()
+    let store = Task {
+      for await offer in node.session.offers {
+        _ = try? await offer.store(in: directory, progress: { stored, _ in bytes.set(stored) })
+      }
+    }
+    var ways: [Double] = []
+    var before = (time: UInt64(0), stored: UInt64(0))
+    for await message in node.session.messages {
+      let now = Measurement.nanoseconds()
+      if ways.isEmpty { before = (now, bytes.value) }
+      ways.append(Double(now - message.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) / 1e6)
+      if ways.count == options.count { break }
+    }
+    let seconds = Double(Measurement.nanoseconds() - before.time) / 1e9
+    let goodput = Double(bytes.value - before.stored) / seconds
+    ways.sort()
+    func part(_ part: Double) -> Double { ways[min(ways.count - 1, Int(part * Double(ways.count)))] }
+    measurement.report(
+      options,
+      ",\"size\":\(options.size),\"count\":\(ways.count),\"p50_ms\":\(part(0.5)),\"p99_ms\":\(part(0.99)),\"worst_ms\":\(part(1)),"
+        + "\"bulk_bytes_per_second\":\(goodput)")
+    for await case .left in node.session.membership { break }
+    store.cancel()
+  }
+}
+
+/// What of the file is stored so far.
+private final class StoredCount: Sendable {
+  private let count = Mutex<UInt64>(0)
+  var value: UInt64 { count.withLock { $0 } }
+  func set(_ value: UInt64) { count.withLock { $0 = value } }
+}
