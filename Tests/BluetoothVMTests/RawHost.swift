@@ -64,7 +64,8 @@ final class RawHost {
       default: false
       }
     }
-    return event.code == Event.commandComplete ? Array(event.parameters.dropFirst(3)) : Array(event.parameters.prefix(1))
+    // "Command Complete" has the number of packets and the command before it, "Command Status" after it.
+    return Array(event.code == Event.commandComplete ? event.parameters.dropFirst(3) : event.parameters.prefix(1))
   }
 
   /// The parameters of the next event of this kind.
