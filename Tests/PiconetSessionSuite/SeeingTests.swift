@@ -45,7 +45,7 @@ extension SessionSuite {
       "statistics outlive a link: while there is none they say so, and what was sent again is counted",
       arguments: SuiteTransport.breakable)
     func acrossLinks(over transport: SuiteTransport) async throws {
-      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 10 }
+      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 8 }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: patient, client: patient) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)
