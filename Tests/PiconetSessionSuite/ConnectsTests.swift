@@ -42,6 +42,11 @@ extension SessionSuite {
             }
             try await row.settle()
             let before = Holdings.now()
+            // What is counted is seen.
+            #expect(before.descriptors > outside.descriptors && before.threads > outside.threads)
+            if transport.usesBluetooth, Holdings.countsRegistrations {
+              #expect(before.registrations != outside.registrations, "\(before)")
+            }
             let clock = ContinuousClock()
             let start = clock.now
             for number in (0..<transport.connects).reversed() {
@@ -49,7 +54,7 @@ extension SessionSuite {
               if let fault = await row.fault(of: fate, number) { wrong.append("\(number) \(fate): \(fault)") }
               try Task.checkCancellation()
             }
-            print("\(transport.connects) connects over \(transport.name) took \(clock.now - start)")
+            print("\(transport.connects) connects over \(transport.name) took \(clock.now - start), beside \(before)")
             #expect(wrong.isEmpty, "\(wrong.count) wrong: \(wrong.prefix(5).joined(separator: "; "))")
             try await row.settle()
             var after = Holdings.now()

@@ -27,8 +27,10 @@ struct Holdings: Equatable, CustomStringConvertible {
     }
   }
 
+  static let countsRegistrations = ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1"
+
   private static func registeredNow() -> [String] {
-    guard ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1" else { return [] }
+    guard countsRegistrations else { return [] }
     let adapters = SuiteTransport.adapters.map { adapter in
       """
       echo \(adapter) $(ask --dest=org.bluez /org/bluez/\(adapter) $all.GetAll string:org.bluez.Adapter1 |
