@@ -178,6 +178,7 @@ extension SessionEngine {
     endSearch(association, &effects)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
+    association.inbox.resize(UInt64(messageWindow(on: link.opening.traits)))
     association.resumed(farHas: received)
     restateTransfers(of: association)
     dirty.insert(link.id)
