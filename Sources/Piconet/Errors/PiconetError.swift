@@ -29,6 +29,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let wrongSession = Code(rawValue: "wrongSession")
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(rawValue: "unreachable")
+    /// The peer hides: while it is not available it takes invitations of nobody.
+    public static let notAvailable = Code(rawValue: "notAvailable")
     /// The connection broke.
     public static let linkFailed = Code(rawValue: "linkFailed")
     /// The peer broke the protocol.
@@ -141,7 +143,7 @@ extension PiconetError {
     .directoryVanished: .directoryVanished, .sourceChanged: .sourceChanged,
     .sourceUnreadable: .sourceUnreadable, .notWanted: .notWanted, .storageFailed: .storageFailed,
     .tooManyTransfers: .tooManyTransfers, .notSupported: .notSupported,
-    .internalError: .internalError,
+    .notAvailable: .notAvailable, .internalError: .internalError,
   ]
 
   private static let words: [Code: String] = [
@@ -159,7 +161,7 @@ extension PiconetError {
     .digestMismatch: "the content was damaged", .sizeMismatch: "the size is not what was offered",
     .directoryVanished: "the directory was removed", .notWanted: "not wanted", .storageFailed: "the disk failed",
     .tooManyTransfers: "too many transfers at once", .notSupported: "the device does not support it",
-    .invalidArgument: "invalid",
+    .notAvailable: "the device is not available", .invalidArgument: "invalid",
     .state: "the stored identity", .internalError: "internal error",
   ]
 }

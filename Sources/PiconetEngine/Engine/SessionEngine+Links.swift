@@ -123,6 +123,15 @@ extension SessionEngine {
     }
     links[id]?.node = far
     links[id]?.hello = hello
+    if !link.isDialler, let reason = farewells.reason(for: far, holding: hello.held?.id, at: now) {
+      refuse(id, reason, "", now, &effects)
+      return
+    }
+    guard admits(far, on: link) else {
+      // Who holds an association has come for that one, and must learn that it is over.
+      refuse(id, hello.held == nil ? .notAvailable : .noSuchAssociation, "", now, &effects)
+      return
+    }
     if let wanted = link.searchedFor, wanted != far {
       otherAnswered(wanted, on: link, now, &effects)
       refuse(id, .duplicateLink, "the node that was looked for is not here", now, &effects)
@@ -142,6 +151,15 @@ extension SessionEngine {
     default:
       breach(id, .protocolBroken, "hello without this side's part of the short code", now, &effects)
     }
+  }
+
+  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
+  /// association with us.
+  private func admits(_ far: NodeID, on link: Link) -> Bool { associations[far] != nil || admitsStranger(far, on: link) }
+
+  /// The same for a node that has no association with us.
+  func admitsStranger(_ far: NodeID, on link: Link) -> Bool {
+    isOpen || link.isDialler || attempts.contains { $0.node == far }
   }
 
   private mutating func revealCame(_ nonce: [UInt8], on id: LinkID, _ effects: inout [Effect]) {
@@ -192,11 +210,14 @@ extension SessionEngine {
     forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), now, &effects)
     // The far side has no association with us any more, or does not want one: no other link will bring it back.
     if let far = link?.node ?? link?.searchedFor, associations[far]?.suspension != nil,
-      reason == .noSuchAssociation || reason == .identity
+      Self.endsSuspended.contains(reason)
     {
       end(association: far, ending, now, &effects)
     }
   }
+
+  /// Reasons with which a link is closed that was to carry on an association which is over.
+  private static let endsSuspended: Set<Reason> = [.noSuchAssociation, .identity, .left, .removed, .shuttingDown]
 
   /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association ends, too.
   static func endsOnlyLink(_ reason: Reason) -> Bool {

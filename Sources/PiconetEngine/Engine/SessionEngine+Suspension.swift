@@ -11,6 +11,12 @@ extension SessionEngine {
     return association.leaving?.isTold != true || ending.blame != .peer
   }
 
+  /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
+  public var expectsMembers: Bool {
+    configuration.disconnectTimeout > .zero && shutdown == nil
+      && associations.values.contains { $0.isDurable && !isUnused($0) }
+  }
+
   /// The association's link is gone.
   mutating func suspend(
     _ association: Association, on link: Link, _ cause: Ending, _ now: Instant, _ effects: inout [Effect]
@@ -46,6 +52,22 @@ extension SessionEngine {
     guard let association = associations[far] else { return }
     if links[association.link] != nil { end(association.link, ending, told: told, now, &effects) }
     endAssociation(far, ending, now, &effects)
+  }
+
+  /// A member that is left while it has no link can be told only when it comes back.
+  mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
+    guard association.suspension != nil, association.isMember, ending.blame != .peer else { return }
+    let reason: Reason
+    switch ReasonClass(ending.reason) {
+    case .left: reason = .left
+    case .removed: reason = .removed
+    case .lost, .broken, .refused: return
+    }
+    // The silence that its hello told is half of its timeout.
+    let patience = Duration.milliseconds(2 * Int64(clamping: min(association.limits.silence, 43_200_000)))
+    farewells.note(
+      Farewells.Farewell(association: association.id, reason: reason, until: now + patience), to: association.node,
+      limit: configuration.associationLimit, at: now)
   }
 
   // MARK: The smaller node, which decides
