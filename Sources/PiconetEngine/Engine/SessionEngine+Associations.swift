@@ -21,7 +21,11 @@ extension SessionEngine {
       end(association: far, Self.lostThere, now, &effects)
     }
     if link.searchedFor != nil {
-      refuse(id, .noSuchAssociation, "", now, &effects)
+      refuse(id, reasonGone(far, hello.held?.id, now), "", now, &effects)
+      return
+    }
+    if !link.isDialler, farewells.reason(for: far, holding: hello.held?.id, at: now) != nil {
+      refuse(id, reasonGone(far, hello.held?.id, now), "", now, &effects)
       return
     }
     guard admitsStranger(far, on: link) else {
@@ -50,14 +54,14 @@ extension SessionEngine {
       takeOver(former, received, on: link, now, &effects)
       return
     }
-    guard received == 0 else {
-      refuse(id, .noSuchAssociation, "", now, &effects)
+    guard received == 0, farewells.reason(for: far, holding: association, at: now) == nil else {
+      refuse(id, reasonGone(far, association, now), "", now, &effects)
       return
     }
     end(association: far, Self.lostThere, now, &effects)
     if link.searchedFor != nil {
       // We had nothing else to say to it.
-      refuse(id, .noSuchAssociation, "", now, &effects)
+      refuse(id, reasonGone(far, link.hello?.held?.id, now), "", now, &effects)
       return
     }
     guard admitsStranger(far, on: link) else {

@@ -123,13 +123,14 @@ extension SessionEngine {
     }
     links[id]?.node = far
     links[id]?.hello = hello
+    // Our own hello, which holds nothing any more, would tell that we have lost the association.
     if !link.isDialler, let reason = farewells.reason(for: far, holding: hello.held?.id, at: now) {
       refuse(id, reason, "", now, &effects)
       return
     }
     guard admits(far, on: link) else {
       // Who holds an association has come for that one, and must learn that it is over.
-      refuse(id, hello.held == nil ? .notAvailable : .noSuchAssociation, "", now, &effects)
+      refuse(id, hello.held.map { reasonGone(far, $0.id, now) } ?? .notAvailable, "", now, &effects)
       return
     }
     if let wanted = link.searchedFor, wanted != far {
@@ -155,7 +156,9 @@ extension SessionEngine {
 
   /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
   /// association with us.
-  private func admits(_ far: NodeID, on link: Link) -> Bool { associations[far] != nil || admitsStranger(far, on: link) }
+  private func admits(_ far: NodeID, on link: Link) -> Bool {
+    associations[far] != nil || admitsStranger(far, on: link)
+  }
 
   /// The same for a node that has no association with us.
   func admitsStranger(_ far: NodeID, on link: Link) -> Bool {

@@ -54,9 +54,14 @@ extension SessionEngine {
     endAssociation(far, ending, now, &effects)
   }
 
-  /// A member that is left while it has no link can be told only when it comes back.
+  /// Why an association that the far side holds is over.
+  func reasonGone(_ far: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
+    farewells.reason(for: far, holding: held, at: now) ?? .noSuchAssociation
+  }
+
+  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has not reached.
   mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
-    guard association.suspension != nil, association.isMember, ending.blame != .peer else { return }
+    guard association.isDurable, association.isMember, ending.blame != .peer, shutdown == nil else { return }
     let reason: Reason
     switch ReasonClass(ending.reason) {
     case .left: reason = .left
@@ -150,10 +155,20 @@ extension SessionEngine {
     if let counted = link.hello?.associationsBegun, counted < begun, received == 0 {
       association.peer.code = link.code
     }
+    if received == 0, let limits = link.hello?.limits { agree(association, on: link, limits) }
     activate(association, on: link, received, now, &effects)
     for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
       refuse(other, .duplicateLink, "", now, &effects)
     }
+  }
+
+  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of the one on which
+  /// we have: what either of them may mean is taken, and no more is sent than both allow.
+  private func agree(_ association: Association, on link: Link, _ limits: PeerLimits) {
+    association.streams.incomingWindow = max(
+      association.streams.incomingWindow, UInt64(firstStreamWindow(on: link.opening.traits)))
+    association.streams.outgoingWindow = min(association.streams.outgoingWindow, limits.streamWindow)
+    if !association.isMember { association.outbox.limit = min(association.outbox.limit, limits.messageWindow) }
   }
 
   // MARK: The larger node

@@ -9,7 +9,9 @@ extension World {
     let session = node.sessions[number]
     // Floods of what costs nothing have no end.
     let most = session.attack == .optionalFlood || session.attack == .pingFlood ? 60 : 12
-    guard session.isAssociated, session.rounds < most else { return session.rounds < most && session.attack != .silence }
+    guard session.isAssociated, session.rounds < most else {
+      return session.rounds < most && session.attack != .silence
+    }
     node.sessions[number].rounds += 1
     func say(_ frames: Frame...) { for frame in frames { send(frame, node, number) } }
     let payload = node.dice.bytes(node.dice.number(1...900))[...]
@@ -19,8 +21,8 @@ extension World {
     case .hugeFrame: hostileSend([FrameType.message, 0xBF, 0xFF, 0xFF, 0xFF], node, number)
     case .beforeReveal, .beforeAssociate, .beforeMember: say(monkeyFrame(node))
     case .closeAndTalk:
-      say(.close(node.dice.pick([.left, .linkFailed, .duplicateLink, .timedOut, .removed]), detail: ""), .message(payload))
-      say(.invite(timeout: 1_000, context: []))
+      say(.close(node.dice.pick([.left, .linkFailed, .duplicateLink, .timedOut, .removed]), detail: ""))
+      say(.message(payload), .invite(timeout: 1_000, context: []))
     case .stolenAssociation: say(.message(payload), .acknowledge(received: 3))
     case .resumeAhead, .resumeBehind, .resumeTwice:
       say(.message(payload), .unreliableMessage(number: VariableInteger.max, payload))

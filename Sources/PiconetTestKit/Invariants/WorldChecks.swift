@@ -85,7 +85,9 @@ extension World {
     if seed.family == .glare { checkGlare() }
   }
 
-  private func lostAltogether() -> String? { scenario.hostileCount == 0 || scenario.isFair ? flows.lostAltogether() : nil }
+  private func lostAltogether() -> String? {
+    scenario.hostileCount == 0 || scenario.isFair ? flows.lostAltogether() : nil
+  }
 
   private func checkNothingPending(_ node: SimulatedNode) {
     for id in node.record.pending.keys.sorted() {

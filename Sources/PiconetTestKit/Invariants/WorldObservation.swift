@@ -138,10 +138,12 @@ extension World {
       let persona = scenario.personas[place]
       return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
     }
-    // A hostile member may ask for the removal of others, as any member.
-    guard !mayLeave || ReasonClass(ending.reason) == .broken, ReasonClass(ending.reason) != .left,
-      ReasonClass(ending.reason) != .removed || scenario.hostileCount == 0
-    else { return }
+    switch ReasonClass(ending.reason) {
+    case .broken: break
+    case .lost: if mayLeave { return }
+    // Somebody's wish; any member may ask for the removal of others.
+    case .left, .removed, .refused: return
+    }
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
   }
 

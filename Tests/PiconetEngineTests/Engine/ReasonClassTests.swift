@@ -61,6 +61,35 @@ struct ReasonClassTests {
     #expect(other.census.associations == 0)
   }
 
+  @Test("who was asked to go on with an association, and leaves it before it answers, says so")
+  func leavesWhileAsked() {
+    let one = OneSided().connected { $0.capabilities = .resume }
+    one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let hello = one.hello { $0.capabilities = .resume }
+    one.side.take(.received(link, FrameEncoder.encode(hello)[...]))
+    one.side.take(.received(link, FrameEncoder.encode(.codeReveal(nonce: someNonce))[...]))
+    one.side.command(.leave(one.far, .left))
+    let associate = Frame.associate(AssociationID(high: 1, low: 2), received: 1)
+    #expect(one.side.take(.received(link, FrameEncoder.encode(associate)[...])).closeReason == .left)
+  }
+
+  @Test("a goodbye that is not confirmed in time is said again to who comes back")
+  func unconfirmed() {
+    let one = OneSided().connected { $0.capabilities = .resume }
+    one.side.command(.leave(one.far, .left))
+    one.side.wait(.seconds(6))
+    #expect(one.side.census.associations == 0)
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let hello = one.hello {
+      $0.capabilities = .resume
+      $0.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 1)
+    }
+    #expect(one.side.take(.received(link, FrameEncoder.encode(hello)[...])).closeReason == .left)
+  }
+
   @Test("a farewell is kept for those that may still come, and within its limit")
   func farewells() {
     var farewells = Farewells()

@@ -121,7 +121,8 @@ struct ResumeOrdersTests {
     return linkFault(two)
   }
 
-  @Test("a link lost between any two events of a stream changes nothing of it", arguments: [[0, 1], [1, 0], [0], [1]])
+  @Test(
+    "a link lost between any two events of a stream changes nothing of it", arguments: [[0, 1], [1, 0], [0], [1]])
   func streams(told: [Int]) {
     for writer in 0...1 {
       let orders = TwoSided.inEveryOrder(limit: 20_000, of: { streamWorld(writer: writer, told: told) }) {

@@ -85,6 +85,41 @@ struct UnreadLimitTests {
     #expect(one.side.members == [one.far])
   }
 
+  @Test("an association that the far side has begun upon its second link alone takes the windows of either")
+  func begunOnTheSecond() {
+    // We, who decide, began on a link that holds little, and the far side never heard of it.
+    let one = OneSided(isSmaller: true, configuration { $0.messageLimit = 1_000 })
+    one.traits.unreadLimit = 40_000
+    let capabilities: Capabilities = [.resume, .streams]
+    one.open { $0.capabilities = capabilities }
+    one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
+    one.traits.unreadLimit = nil
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let hello = one.hello {
+      $0.capabilities = capabilities
+      $0.limits.streamWindow = 300
+    }
+    for frame in [
+      hello, .codeReveal(nonce: someNonce), .associated(received: 0, begun: 1), .invite(timeout: 9_000, context: []),
+    ] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    #expect(one.side.members == [one.far])
+    // Our hello there allowed 64 KiB of each stream, the far side's 300 bytes.
+    for frame in [.openStream(stream: 0, name: ""), .streamData(stream: 0, bytes(16_000))] as [Frame] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    #expect(one.side.members == [one.far])
+    one.side.command(.openStream(StreamID(rawValue: 1), to: one.far, name: ""))
+    let outcome = one.side.take(.streamWritten(StreamID(rawValue: 1), bytes(1_000)))
+    let sent = outcome.frames.reduce(0) { sum, frame in
+      if case .streamData(_, let bytes) = frame { sum + bytes.count } else { sum }
+    }
+    #expect(sent == 300)
+  }
+
   @Test("one that comes from such a link has the whole window at once")
   func largerWindow() {
     let one = moved(from: 40_000, to: nil)
