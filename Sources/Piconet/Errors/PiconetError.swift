@@ -101,7 +101,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var underlying: (any Error)?
   /// Of an invitation that did not reach its peer: why each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
-  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it.
+  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it; nil where it learned
+  /// that only when it came back.
   public var removedBy: NodeID?
 
   /// An error of a program's own, such as one to decline with.

@@ -231,7 +231,7 @@ extension SessionEngine {
     timesChanged = true
     var ending = ending
     // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
-    if ending.reason == .removed, ending.by == nil { ending.by = ending.blame == .peer ? far : node }
+    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
     // Whoever has said goodbye is not told of a failed link: the far side's closing is what it waited for.
     if let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed {
       ending = Ending(leaving.reason, .nobody, by: leaving.by)

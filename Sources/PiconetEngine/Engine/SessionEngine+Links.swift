@@ -209,7 +209,11 @@ extension SessionEngine {
       }
     effects.append(.closeLink(id, flush: false))
     let link = links[id]
-    let ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
+    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
+    if reason == .removed, let far = link?.node ?? link?.searchedFor, let association = associations[far] {
+      // Who removes for another member has said so before; a goodbye that is said late does not tell.
+      ending.by = association.removedBy ?? (association.suspension == nil ? far : nil)
+    }
     forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), now, &effects)
     // The far side has no association with us any more, or does not want one: no other link will bring it back.
     if let far = link?.node ?? link?.searchedFor, associations[far]?.suspension != nil,

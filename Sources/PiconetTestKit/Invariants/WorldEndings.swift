@@ -84,7 +84,13 @@ extension World {
   /// A removal is somebody's wish, and everybody knows whose.
   func checkRemoval(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .removed else { return }
-    guard let by = ending.by else { return finding("n\(node.index): nobody has removed \(name(peer)): \(ending)") }
+    guard let by = ending.by else {
+      let isKnown = ending.blame == .peer && causes.removals.contains { $0.subject == node.node }
+      if !isKnown, scenario.hostileCount == 0 {
+        finding("n\(node.index): nobody has removed \(name(peer)): \(ending)")
+      }
+      return
+    }
     // A hostile member may have said anything.
     if let index = indices[peer.peer], isHostile(index) { return }
     if let index = indices[by.peer], isHostile(index) { return }

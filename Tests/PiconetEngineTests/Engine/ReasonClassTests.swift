@@ -90,6 +90,17 @@ struct ReasonClassTests {
     #expect(one.side.take(.received(link, FrameEncoder.encode(hello)[...])).closeReason == .left)
   }
 
+  @Test("a removal for another member is told as that one's, even where the goodbye takes too long")
+  func removedForAnother() {
+    let one = OneSided().connected { $0.capabilities = [.resume, .removal] }
+    let third = node(4)
+    one.receive(.removed(by: MemberName(peer: third.peer, incarnation: third.incarnation)))
+    one.receive(.close(.removed, detail: ""))
+    #expect(endings(one.side).map(\.reason) == [.removed])
+    #expect(endings(one.side).first?.by == third)
+    #expect(endings(one.side).first?.blame == .peer)
+  }
+
   @Test("a farewell is kept for those that may still come, and within its limit")
   func farewells() {
     var farewells = Farewells()
