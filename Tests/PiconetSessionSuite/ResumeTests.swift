@@ -107,7 +107,7 @@ extension SessionSuite {
 
     @Test(
       "a node that hides takes back the members that it has, refuses others, and listens no longer than for them",
-      arguments: SuiteTransport.breakable.filter { !$0.usesBluetooth })
+      arguments: SuiteTransport.lossless)
     func hidden(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
