@@ -140,7 +140,8 @@ extension World {
     }
     switch ReasonClass(ending.reason) {
     case .broken: break
-    case .lost: if mayLeave { return }
+    // A link is given up for another one that is there already.
+    case .lost: if mayLeave || ending.reason == .duplicateLink { return }
     // Somebody's wish; any member may ask for the removal of others.
     case .left, .removed, .refused: return
     }
