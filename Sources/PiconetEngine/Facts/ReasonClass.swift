@@ -4,7 +4,7 @@ import PiconetWire
 ///
 /// The reasons themselves may differ: of two that lose each other one may find no way in time (`timedOut`) while the other is told
 /// that its association is forgotten (`linkFailed`); who leaves while the other shuts down has its own reason. The class is the same
-/// on both sides, but where one is `lost`: then the other side's word did not get through.
+/// on both sides, but where what one of them said did not get through: then the other is `lost`, or had a wish of its own.
 public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// One of the two wanted it.
   case left
@@ -32,6 +32,8 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// Whether the two sides of one association may end it so.
   /// - Parameter isSilenced: what one of them said may have been lost, with a link or a process.
   public func agrees(with other: ReasonClass, isSilenced: Bool) -> Bool {
-    self == other || (isSilenced && (self == .lost || other == .lost))
+    if self == other { return true }
+    let isWish = [self, other].allSatisfy { $0 == .left || $0 == .removed }
+    return isSilenced && (self == .lost || other == .lost || isWish)
   }
 }

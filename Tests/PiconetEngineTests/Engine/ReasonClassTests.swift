@@ -117,12 +117,14 @@ struct ReasonClassTests {
     #expect(farewells.reason(for: node(2), holding: name, at: seconds(12)) == nil)
   }
 
-  @Test("a lost side agrees with any other only where something may have been lost")
+  @Test("a lost side agrees with any other, and a leave with a removal, only where something may have been lost")
   func agreement() {
     for one in ReasonClass.allCases {
       for other in ReasonClass.allCases {
         #expect(one.agrees(with: other, isSilenced: false) == (one == other))
-        #expect(one.agrees(with: other, isSilenced: true) == (one == other || one == .lost || other == .lost))
+        let isLoss = one == .lost || other == .lost
+        let isWish = Set([one, other]) == [.left, .removed]
+        #expect(one.agrees(with: other, isSilenced: true) == (one == other || isLoss || isWish))
       }
     }
     #expect(ReasonClass(.timedOut) == ReasonClass(.linkFailed))
