@@ -80,6 +80,7 @@ extension SessionEngine {
     let left = min(room, bulkWindow(of: link) - link.outstanding) - (bytes.count - start)
     if left > 0, association.streams.hasTurns {
       let before = bytes.count
+      bytes.reserveCapacity(before + min(left, association.streams.queuedCount + 1024))
       let framed = association.streams.frame(
         into: &bytes, room: left, frameLimit: min(association.frameLimit, link.bulkFrameLimit))
       association.counts.sent.streams.add(frames: framed.frames, bytes: bytes.count - before)
