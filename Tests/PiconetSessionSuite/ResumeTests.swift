@@ -90,7 +90,7 @@ extension SessionSuite {
       "a silence that is shorter than the disconnect timeout is outlived, whatever the link does",
       arguments: SuiteTransport.breakable)
     func silence(over transport: SuiteTransport) async throws {
-      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 10 }
+      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 8 }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: patient, client: patient) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)

@@ -14,8 +14,14 @@ final class ToolScene: Sendable {
   let into: String
   private let processes = Mutex<[ToolProcess]>([])
 
+  /// So many scenes at once, of two or three processes each: what a program is given seconds for should not have to wait for the
+  /// programs of thirty others.
+  private static let room = TaskGate(6)
+
   /// Runs a test and leaves no process behind.
   static func run(_ body: (ToolScene) async throws -> Void) async throws {
+    guard await room.enter() else { return }
+    defer { room.leave() }
     let scene = try ToolScene()
     do {
       try await body(scene)
