@@ -126,10 +126,11 @@ extension SessionEngine {
   }
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
-    guard let limit = associations[far]?.inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
-    guard let link = associations[far]?.link else { return }
-    associations[far]?.creditDue = limit
-    dirty.insert(link)
+    guard let association = associations[far],
+      let limit = association.inbox.consume(cost, messageLimit: configuration.messageLimit)
+    else { return }
+    association.creditDue = limit
+    dirty.insert(association.link)
   }
 
   // MARK: Leaving
