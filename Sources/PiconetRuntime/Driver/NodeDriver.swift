@@ -74,23 +74,28 @@ public final class NodeDriver: RoundHandler {
     self.observer = observer
     radio =
       transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
-    timer = LoopTimer(loop: loop) { [weak self] in
-      self?.armed = nil
-      self?.process(.deadlineReached)
+    own.driver = self
+    timer = LoopTimer(loop: loop) { [own] in
+      own.driver?.armed = nil
+      own.driver?.process(.deadlineReached)
     }
-    securingTimer = LoopTimer(loop: loop) { [weak self] in self?.securingDeadline() }
-    closingTimer = LoopTimer(loop: loop) { [weak self] in self?.closingDeadline() }
+    securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
+    closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
     for discovery in discoveries {
       let source = discovery.sourceName
-      discovery.setHandler { [weak self] report in self?.process(.discoveryReported(source: source, report)) }
+      discovery.setHandler { [own] report in own.driver?.process(.discoveryReported(source: source, report)) }
     }
     for transport in transports {
-      transport.setListeningHandler { [weak self] in self?.listeningChanged() }
+      transport.setListeningHandler { [own] in own.driver?.listeningChanged() }
     }
     loop.addRoundHandler(self)
   }
 
   deinit { readBuffer.deallocate() }
+
+  /// What callbacks hold in place of a weak reference, of which one makes every count of references to the driver slow. `close` ends it.
+  private final class Reference { var driver: NodeDriver? }
+  private let own = Reference()
 
   // MARK: What comes from above
 
@@ -145,7 +150,7 @@ public final class NodeDriver: RoundHandler {
     var failures: [TransportKind: LinkFailure] = [:]
     for transport in transports where transport.listeningPort == nil {
       do throws(LinkFailure) {
-        try transport.listen { [weak self] endpoint in self?.accepted(endpoint) }
+        try transport.listen { [own] endpoint in own.driver?.accepted(endpoint) }
       } catch {
         failures[transport.kind] = error
       }
@@ -187,7 +192,7 @@ public final class NodeDriver: RoundHandler {
     listening == .everybody ? transports.flatMap { $0.listeningAddresses } : []
   }
 
-  /// Whether nothing of ours is left: no link, no discovery.
+  /// Ends all that is left: links, discoveries, timers. Whoever makes a driver closes it.
   public func close() {
     isEnding = true
     engine.endRecording(.complete)
@@ -205,6 +210,7 @@ public final class NodeDriver: RoundHandler {
     securingTimer?.set(nil)
     closingTimer?.set(nil)
     loop.removeRoundHandler(self)
+    own.driver = nil
   }
 
   // MARK: The engine
@@ -340,9 +346,9 @@ public final class NodeDriver: RoundHandler {
     guard source.arrives else {
       return readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
-    let read = LoopConfined { [weak self] in
-      guard let self, sources[transfer] === source else { return }
-      readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+    let read = LoopConfined { [own] in
+      guard let self = own.driver, self.sources[transfer] === source else { return }
+      self.readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
     source.whenReadable(upTo: offset + UInt64(payloadCount)) { [loop] in loop.execute { read.value() } }
   }
@@ -376,8 +382,8 @@ public final class NodeDriver: RoundHandler {
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
-    } then: { [weak self] fact in
-      self?.process(fact)
+    } then: { [own] fact in
+      own.driver?.process(fact)
     }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
@@ -389,15 +395,15 @@ public final class NodeDriver: RoundHandler {
   }
 
   private func proceed(_ transfer: TransferID) {
-    stores[transfer]?.proceed(on: worker, loop: loop) { [weak self] runner, fact in
-      guard let self else { return }
+    stores[transfer]?.proceed(on: worker, loop: loop) { [own] runner, fact in
+      guard let self = own.driver else { return }
       switch fact {
-      case .chunkStored(_, let upTo): observer.storeProgressed(transfer, stored: upTo)
-      case .committed: stores[transfer] = nil
+      case .chunkStored(_, let upTo): self.observer.storeProgressed(transfer, stored: upTo)
+      case .committed: self.stores[transfer] = nil
       default: break
       }
-      process(fact)
-      if stores[transfer] === runner { busyStores.insert(transfer) }
+      self.process(fact)
+      if self.stores[transfer] === runner { self.busyStores.insert(transfer) }
     }
   }
 
@@ -409,7 +415,7 @@ public final class NodeDriver: RoundHandler {
       return
     }
     if kind.usesRadio { radio?.dialBegins(dial) }
-    dials[dial] = transport.dial(addresses) { [weak self] result in self?.dialled(dial, result) }
+    dials[dial] = transport.dial(addresses) { [own] result in own.driver?.dialled(dial, result) }
   }
 
   private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {
