@@ -24,7 +24,8 @@ struct SeeingTests {
       #expect(near.sent.messages == LaneCount(frames: 10, bytes: 1_030))
       #expect(far.received.messages == near.sent.messages)
       #expect(near.sent.bytes > 1_030)
-      #expect(near.roundTrip?.count == 2)
+      // Those two, and a heartbeat where the machine takes its time.
+      #expect(near.roundTrip.map { $0.count >= 2 } == true)
       #expect(near.link?.kind == .tcp)
       #expect(near.queuedBytes == 0 && near.age > .zero)
     }
