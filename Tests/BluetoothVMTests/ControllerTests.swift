@@ -121,7 +121,7 @@ struct ControllerTests {
   @Test("two that page each other at once connect as soon as the first is heard")
   func bothPage() throws {
     defer {
-      _ = try? FaultTests.run("fault page 0; fault paging 5120")
+      _ = try? FaultTests.run("fault page 200; fault paging 5120")
       try? Self.end()
     }
     // No page ends by itself within the time that the pings have.

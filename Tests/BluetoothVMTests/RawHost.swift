@@ -11,6 +11,13 @@ final class RawHost {
     static let connectionRequest: UInt8 = 0x04
     static let commandComplete: UInt8 = 0x0E
     static let commandStatus: UInt8 = 0x0F
+    static let authenticationComplete: UInt8 = 0x06
+    static let linkKeyRequest: UInt8 = 0x17
+    static let linkKeyNotification: UInt8 = 0x18
+    static let capabilitiesRequest: UInt8 = 0x31
+    static let capabilitiesResponse: UInt8 = 0x32
+    static let confirmationRequest: UInt8 = 0x33
+    static let pairingComplete: UInt8 = 0x36
   }
 
   private let descriptor: Int32

@@ -176,7 +176,7 @@ private final class Stage: Transport, Discovery, LinkSecurity, TrustJudge, NodeO
 
   func hide() async {
     await loop.perform { [self] in
-      driver?.stopListening()
+      driver?.hide()
       driver?.take([.advertise(nil)])
     }
   }

@@ -105,6 +105,34 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "a node that hides takes back the members that it has, refuses others, and listens no longer than for them",
+      arguments: SuiteTransport.lossless)
+    func hidden(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let addresses = try await pair.addresses()
+          let (onClient, onServer) = try await pair.connect(breakable: true)
+          try await pair.server.setAvailable(false)
+          #expect(await pair.server.listeningAddresses.isEmpty)
+          for number: UInt8 in 1...3 {
+            try await world.cut()
+            try await onClient.send([number])
+            #expect(await pair.server.session.messages.first()?.bytes == [number])
+          }
+          try await world.node(2, "Stranger") { stranger in
+            func dial() async -> PiconetError? {
+              await failure { try await stranger.connect(to: addresses, timeout: transport.patience) }
+            }
+            let refused = await dial()
+            #expect(refused?.code == .notAvailable && refused?.blame == .peer, "\(String(describing: refused))")
+            await onServer.disconnect()
+            try await world.until("nobody listens") { await dial()?.code == .unreachable }
+          }
+        }
+      }
+    }
+
     @Test("a timeout of 0, set while connected, ends a member with its link", arguments: SuiteTransport.breakable)
     func atOnce(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

@@ -51,7 +51,8 @@ enum {
     INQUIRY_RESULT = 0x02, CONNECTION_COMPLETE = 0x03, DISCONNECTION_COMPLETE = 0x05, AUTHENTICATION_COMPLETE = 0x06,
     REMOTE_NAME_COMPLETE = 0x07, ENCRYPTION_CHANGE = 0x08,
     COMMAND_COMPLETE = 0x0e, COMMAND_STATUS = 0x0f, COMPLETED_PACKETS = 0x13, RSSI_INQUIRY_RESULT = 0x22,
-    EXTENDED_INQUIRY_RESULT = 0x2f, LE_META = 0x3e
+    EXTENDED_INQUIRY_RESULT = 0x2f,
+    CAPABILITIES_REQUEST = 0x31, CAPABILITIES_RESPONSE = 0x32, CONFIRMATION_REQUEST = 0x33, LE_META = 0x3e
 };
 enum {
     LE_CONNECTION_COMPLETE = 0x01, LE_REPORT = 0x02, LE_ENHANCED_CONNECTION_COMPLETE = 0x0a, LE_EXTENDED_REPORT = 0x0d,
@@ -60,7 +61,7 @@ enum {
 enum {
     CREATE_CONNECTION = 0x0405, DISCONNECT = 0x0406, CANCEL_CONNECTION = 0x0408, ACCEPT_CONNECTION = 0x0409,
     REJECT_CONNECTION = 0x040a, REPLY_LINK_KEY = 0x040b, AUTHENTICATE = 0x0411, REMOTE_NAME = 0x0419, CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_LOCAL_NAME = 0x0c13,
-    WRITE_ACCEPT_TIMEOUT = 0x0c16, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009, READ_KEY_SIZE = 0x1408,
+    REPLY_CAPABILITIES = 0x042b, WRITE_ACCEPT_TIMEOUT = 0x0c16, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009, READ_KEY_SIZE = 0x1408,
     LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005, LE_ENABLE_ADVERTISING = 0x200a, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
     LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_SET_SET_PARAMETERS = 0x2036, LE_ENABLE_SETS = 0x2039, LE_REMOVE_SET = 0x203c,
     LE_CLEAR_SETS = 0x203d, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
@@ -77,6 +78,7 @@ struct link {
     bool used, le;
     bool central;     // LE: it asked for the link
     bool authenticates;  // its host has asked for authentication, and waits
+    bool has_told;    // its host has told its input and output capabilities, and the other one has not yet
     bool ended;       // the host has been told that it ended
     uint16_t handle;
     int peer;
@@ -140,7 +142,9 @@ static int control = -1;
 static bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 static uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
 static int64_t delay, supervision = 20000000, page_timeout = 5120000;  // microseconds
-static int64_t page_time;
+// Nobody is heard at once on air. What is more, bluetoothd takes back a passing pairing when it comes to read that the link has ended,
+// and ends with it whatever link there is by then.
+static int64_t page_time = 200000;
 static int64_t rate;                                                   // bytes a second; 0: any
 
 static int64_t now(void)
@@ -217,7 +221,7 @@ static void no_connection(int a, const uint8_t *address, uint8_t status)
 
 static void authentication_complete(int a, struct link *link, uint8_t status)
 {
-    link->authenticates = false;
+    link->authenticates = link->has_told = false;
     event(a, AUTHENTICATION_COMPLETE, (uint8_t[]){ status, link->handle & 0xff, link->handle >> 8 }, 3);
 }
 
@@ -630,6 +634,33 @@ static void advertising_is_set(int a)
     }
 }
 
+// "IO Capability Request Reply" with all its parameters. btvirt asks an adapter only the first time it is paired with another one; but
+// Linux lets go of a link at the end of a pairing as often as it was asked at its beginning, and ends that link when it is not used
+// otherwise as often as it believes.
+static void tell_capabilities(int a, const uint8_t *parameters)
+{
+    int peer = with_address(parameters);
+    struct link *link = peer >= 0 ? between(a, peer, false) : NULL, *other = link ? other_end(a, link) : NULL;
+    uint8_t told[9], ours[10] = { 0 }, theirs[10] = { 0 };
+
+    command_complete(a, REPLY_CAPABILITIES, other ? 0 : UNKNOWN_CONNECTION, parameters);
+    if (!other)
+        return;
+    memcpy(told, adapters[a].address, 6);
+    memcpy(told + 6, parameters + 6, 3);
+    event(peer, CAPABILITIES_RESPONSE, told, sizeof told);
+    if (!other->has_told) {
+        link->has_told = true;
+        event(peer, CAPABILITIES_REQUEST, adapters[a].address, 6);
+        return;
+    }
+    other->has_told = false;
+    memcpy(theirs, adapters[a].address, 6);
+    memcpy(ours, parameters, 6);
+    event(peer, CONFIRMATION_REQUEST, theirs, sizeof theirs);
+    event(a, CONFIRMATION_REQUEST, ours, sizeof ours);
+}
+
 // True if the command was answered here.
 static bool answers(int a, const uint8_t *packet, size_t length)
 {
@@ -736,6 +767,11 @@ static bool answers(int a, const uint8_t *packet, size_t length)
             link->authenticates = true;
         return false;
     }
+    case REPLY_CAPABILITIES:
+        if (count < 9)
+            return false;
+        tell_capabilities(a, parameters);
+        return true;
     case REPLY_LINK_KEY:
         peer = count >= 6 ? with_address(parameters) : -1;
         if (peer >= 0 && between(a, peer, false))

@@ -191,7 +191,7 @@ final class NodeShell: @unchecked Sendable {
             info: configuration.discoveryInfo, scope: configuration.session, ports: driver.listeningPorts))
       ])
     } else if before.advertises {
-      driver.stopListening()
+      driver.hide()
       driver.take([.advertise(nil)])
     }
     if presence.searches {

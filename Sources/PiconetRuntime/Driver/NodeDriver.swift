@@ -43,7 +43,9 @@ public final class NodeDriver: RoundHandler {
   private var isFinished = false
   /// Nil where no transport shares its radio with a discovery.
   let radio: RadioWatch?
-  private var isListening = false
+  /// For whom it listens.
+  private enum Listening { case nobody, members, everybody }
+  private var listening = Listening.nobody
   private var advertisement: Advertisement?
 
   /// Where ciphertext is read to, for all links in turn.
@@ -118,10 +120,28 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// Starts to listen on every transport that does not listen yet.
+  /// Listens for everybody, on every transport.
   /// - Returns: why some can't.
   public func listen() -> [TransportKind: LinkFailure] {
-    isListening = true
+    listening = .everybody
+    process(.availabilityChanged(true))
+    return listenOnAll()
+  }
+
+  /// Listens for members only, as long as there are any that may have lost their links, where it listens at all: at the same
+  /// addresses, which are all that they know. Strangers are refused.
+  public func hide() {
+    guard listening == .everybody else { return }
+    listening = .members
+    process(.availabilityChanged(false))
+    stopListeningWithoutMembers()
+  }
+
+  private func stopListeningWithoutMembers() {
+    if listening == .members, !engine.expectsMembers { stopListening() }
+  }
+
+  private func listenOnAll() -> [TransportKind: LinkFailure] {
     var failures: [TransportKind: LinkFailure] = [:]
     for transport in transports where transport.listeningPort == nil {
       do throws(LinkFailure) {
@@ -140,8 +160,8 @@ public final class NodeDriver: RoundHandler {
     return ports
   }
 
-  public func stopListening() {
-    isListening = false
+  private func stopListening() {
+    listening = .nobody
     for transport in transports { transport.stopListening() }
   }
 
@@ -152,8 +172,8 @@ public final class NodeDriver: RoundHandler {
 
   /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
   private func listeningChanged() {
-    guard !isEnding, isListening else { return }
-    _ = listen()
+    guard !isEnding, listening != .nobody else { return }
+    _ = listenOnAll()
     guard var advertisement, advertisement.ports != listeningPorts else { return }
     advertisement.ports = listeningPorts
     advertise(advertisement)
@@ -162,7 +182,10 @@ public final class NodeDriver: RoundHandler {
   /// A look at the connection to a peer; nil where there is none.
   public func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: loop.now) }
 
-  public var listeningAddresses: [TransportAddress] { transports.flatMap { $0.listeningAddresses } }
+  /// Where everybody may dial.
+  public var listeningAddresses: [TransportAddress] {
+    listening == .everybody ? transports.flatMap { $0.listeningAddresses } : []
+  }
 
   /// Whether nothing of ours is left: no link, no discovery.
   public func close() {
@@ -245,6 +268,7 @@ public final class NodeDriver: RoundHandler {
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
+    stopListeningWithoutMembers()
     armTimer()
     if trace != nil { passTraceOn() }
     roundTime = nil
