@@ -28,9 +28,7 @@ extension SessionSuite {
     func inARow(over transport: SuiteTransport) async throws {
       let outside = Holdings.now()
       try await SuiteWorld.run(transport, limit: transport.connectsLimit) { world in
-        // A link that is cut ends what it was for, at once.
-        let mortal: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .zero }
-        try await world.pair(server: mortal, client: mortal) { pair in
+        try await world.pair { pair in
           try await BarePeer.run(0, in: world) { rude in
             try await rude.listen(hangingUp: true)
             try await world.until("it listens") { await !rude.addresses.isEmpty }
@@ -57,16 +55,20 @@ extension SessionSuite {
             print("\(transport.connects) connects over \(transport.name) took \(clock.now - start), beside \(before)")
             #expect(wrong.isEmpty, "\(wrong.count) wrong: \(wrong.prefix(5).joined(separator: "; "))")
             try await row.settle()
-            var after = Holdings.now()
             try await world.until("nothing is left of the connects") {
-              after = Holdings.now()
+              let after = Holdings.now()
               return after.descriptors <= before.descriptors && after.threads <= before.threads
+                && after.registrations == before.registrations
             }
-            #expect(after.registrations == before.registrations)
           }
         }
       }
-      let after = Holdings.now()
+      // The kernel may list a thread that was joined a moment longer, and the bus a connection that was closed.
+      var after = Holdings.now()
+      for _ in 0..<100 where after.threads != outside.threads || after.registrations != outside.registrations {
+        try await Task.sleep(for: transport.glance)
+        after = Holdings.now()
+      }
       #expect(after.threads == outside.threads && after.registrations == outside.registrations, "\(outside); \(after)")
       // libdispatch opens up to three of its own when it likes.
       #expect(after.descriptors < outside.descriptors + 8, "\(outside); \(after)")
@@ -131,7 +133,15 @@ extension SessionSuite {
       private func made(_ number: Int) async throws -> String? {
         let inviting = Task { try await dial(addresses, number) }
         defer { inviting.cancel() }
-        let onServer = try await invitation(number, of: inviting).accept()
+        let invitation = try await invitation(number, of: inviting)
+        return try await accepted(invitation, inviting, number)
+      }
+
+      /// They become members, exchange a message and leave.
+      private func accepted(
+        _ invitation: Invitation, _ inviting: Task<Member, any Error>, _ number: Int
+      ) async throws -> String? {
+        let onServer = try await invitation.accept()
         let onClient = try await inviting.value
         try await onClient.send([UInt8(truncatingIfNeeded: number)])
         let message = await pair.server.session.messages.first()
@@ -210,8 +220,8 @@ extension SessionSuite {
         let invitation = try await invitation(number, of: inviting)
         relay?.cut()
         try await world.cut()
-        let errors = (await failure { try await inviting.value }, await invitation.ended())
-        return errors.0?.code == .linkFailed && errors.1?.code == .linkFailed ? nil : "\(errors)"
+        // What was begun outlives its link: the invitation goes on upon the next one.
+        return try await accepted(invitation, inviting, number)
       }
 
       /// The server's device, where nobody listens.

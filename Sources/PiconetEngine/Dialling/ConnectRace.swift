@@ -12,6 +12,8 @@ struct ConnectRace: Sendable {
   private(set) var nextDeadline: Instant?
   /// A transport has failed since the last one was dialled: the next need not wait.
   private var isNextDue = false
+  /// Transports that were dialled once more.
+  private var repeated: Set<TransportKind> = []
 
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
     self.headStart = headStart
@@ -38,8 +40,21 @@ struct ConnectRace: Sendable {
 
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
-    failures.append(TransportFailure(kind, failure))
     isNextDue = true
+    if failure.code == .reset, Self.endsWithItsCarrier(kind), repeated.insert(kind).inserted {
+      waiting.insert((kind, addresses.filter { $0.kind == kind }), at: 0)
+    } else {
+      failures.append(TransportFailure(kind, failure))
+    }
+  }
+
+  /// Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
+  /// link begins upon it ends the new one too. It is dialled once more.
+  private static func endsWithItsCarrier(_ kind: TransportKind) -> Bool {
+    switch kind {
+    case .l2cap, .rfcomm, .le: true
+    case .tcp, .relay, .simulated: false
+    }
   }
 
   /// Time is up: what failed, and those that have not answered.

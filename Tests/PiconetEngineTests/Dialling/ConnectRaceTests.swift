@@ -55,6 +55,28 @@ struct ConnectRaceTests {
     #expect(race.nextDeadline == seconds(2))
   }
 
+  @Test("over Bluetooth a link that is reset as it begins is dialled once more, at once and before the next transport")
+  func resetOfANewLink() {
+    var race = race([l2cap, rfcomm])
+    _ = race.next(at: seconds(0))
+    race.failed(.l2cap, LinkFailure(.reset, "at first"))
+    #expect(race.failures.isEmpty)
+    #expect(race.next(at: seconds(0))?.addresses == [l2cap])
+    race.failed(.l2cap, LinkFailure(.reset, "again"))
+    #expect(race.failures == [TransportFailure(.l2cap, LinkFailure(.reset, "again"))])
+    #expect(race.next(at: seconds(0))?.kind == .rfcomm)
+    race.failed(.rfcomm, LinkFailure(.refused))
+    #expect(race.isLost)
+  }
+
+  @Test("a TCP connection that is reset is not dialled again")
+  func resetOfTCP() {
+    var race = race([tcp("1")])
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(.reset))
+    #expect(race.isLost)
+  }
+
   @Test("the race is lost when all have failed, and every failure is kept")
   func lost() {
     var race = race([tcp("1"), l2cap])
