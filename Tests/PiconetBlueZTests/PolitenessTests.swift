@@ -150,6 +150,21 @@ struct PolitenessTests {
     #expect(scene.machine.isAdvertising)
   }
 
+  @Test("an advertisement that is ended by a link before its registration is answered is renewed as well")
+  func silencedAtOnce() {
+    var scene = Scene()
+    scene.tell(.daemonAppeared)
+    scene.tell(.advertise(Scene.offer))
+    while !scene.log.contains("RegisterAdvertisement") { scene.answerOne() }
+    scene.tell(.reachedOverLowEnergy)
+    scene.pass(.seconds(5))
+    #expect(
+      scene.log.filter { $0.hasSuffix("Advertisement") }.suffix(3) == [
+        "RegisterAdvertisement", "UnregisterAdvertisement", "RegisterAdvertisement",
+      ])
+    #expect(scene.machine.isAdvertising)
+  }
+
   @Test("who is not advertised has nothing to renew")
   func nothingToRenew() {
     var scene = Scene()

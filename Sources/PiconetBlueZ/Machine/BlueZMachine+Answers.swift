@@ -72,7 +72,6 @@ extension BlueZMachine {
     case .registerAdvertisement(let service):
       use?.advertisement = .held(service)
       use?.advertisedAt = now
-      use?.isSilenced = false
     case .unregisterAdvertisement: use?.advertisement = .none
     case .setFilter(let service): use?.filter = service
     case .startDiscovery(let service):

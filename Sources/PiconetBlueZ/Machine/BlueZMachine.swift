@@ -73,7 +73,9 @@ public struct BlueZMachine: Sendable {
           deadlines.append(use.timeoutSetAt.map { $0 + settings.renewal })
           deadlines.append(use.timeoutSetAt.map { $0 + settings.leastReassertion })
           deadlines.append(use.modeSetAt.map { $0 + settings.leastReassertion })
-          if use.isSilenced { deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising }) }
+          if use.isSilenced, !use.advertisement.isNone {
+            deadlines.append(use.advertisedAt.map { $0 + settings.leastReadvertising })
+          }
         }
       }
     }
@@ -132,7 +134,8 @@ public struct BlueZMachine: Sendable {
     case .dialFailed(let address): book.dialFailed(address, at: now)
     case .profileReleased: profile = .none
     case .advertisementReleased: use?.advertisement = .none
-    case .reachedOverLowEnergy: if use?.advertisement.isNone == false { use?.isSilenced = true }
+    // Also of one that is being registered: bluetoothd answers after it is on air.
+    case .reachedOverLowEnergy: use?.isSilenced = true
     case .shutDown:
       if isEnding { return [] }
       isEnding = true
@@ -259,6 +262,7 @@ public struct BlueZMachine: Sendable {
         use?.former = nil
       }
       if let action = nextAction(at: now), let call = call(for: action) {
+        if case .registerAdvertisement = action { use?.isSilenced = false }
         remember(action, at: now)
         let id = BlueZCallID(rawValue: nextID())
         onTheWay = (id, action)

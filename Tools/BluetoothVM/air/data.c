@@ -1,0 +1,84 @@
+// Data, from one host to the other: as slow as the air is, and held back while a link is silent.
+
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+
+#include "air.h"
+
+void drop_packets(int a, uint16_t handle)
+{
+    struct adapter *adapter = &adapters[a];
+    int kept = 0;
+    for (int i = 0; i < adapter->packet_count; i++) {
+        if ((number(adapter->packets[i].bytes + 1) & 0xfff) == handle)
+            continue;
+        if (kept != i)
+            adapter->packets[kept] = adapter->packets[i];
+        kept++;
+    }
+    adapter->packet_count = kept;
+}
+
+void transmit(int a, const uint8_t *packet, size_t length)
+{
+    struct adapter *adapter = &adapters[a];
+    int64_t start = now();
+
+    if (adapter->packet_count == MAX_PACKETS || length > MAX_PACKET) {
+        fprintf(stderr, "air: adapter %d sends more than it was told to\n", a);
+        return;
+    }
+    if (rate > 0) {
+        if (adapter->air_free > start)
+            start = adapter->air_free;
+        start += (int64_t)(length - 5) * 1000000 / rate;
+        adapter->air_free = start;
+    }
+    struct packet *waiting = &adapter->packets[adapter->packet_count++];
+    waiting->due = start + delay;
+    waiting->length = length;
+    memcpy(waiting->bytes, packet, length);
+}
+
+static void deliver(int a, const struct link *link, const struct link *other, struct packet *packet)
+{
+    uint16_t handle = number(packet->bytes + 1);
+    unsigned flags = handle >> 12;
+
+    completed_packet(a, link->handle);
+    sent_packets[a][link->peer]++;
+    sent_bytes[a][link->peer] += packet->length - 5;
+    // "First, not flushable" goes from hosts only; it arrives as "first".
+    if ((flags & 3) == 0)
+        flags |= 2;
+    handle = other->handle | flags << 12;
+    packet->bytes[1] = handle & 0xff;
+    packet->bytes[2] = handle >> 8;
+    to_host(link->peer, packet->bytes, packet->length);
+}
+
+// Those whose time has come and whose receiver is in reach; the others keep their order.
+void deliver_due(int a, int64_t time)
+{
+    struct adapter *adapter = &adapters[a];
+    int kept = 0, count = adapter->packet_count;
+
+    for (int i = 0; i < count; i++) {
+        struct packet *packet = &adapter->packets[i];
+        struct link *link = with_handle(a, number(packet->bytes + 1) & 0xfff);
+        if (!link || link->ended)
+            continue;
+        struct link *other = other_end(a, link);
+        // No other end yet: the peer's host is about to hear of the link.
+        if (packet->due <= time && in_reach(a, link->peer) && other && !other->ended
+            && adapters[link->peer].encrypting_until <= time) {
+            deliver(a, link, other, packet);
+            continue;
+        }
+        if (kept != i)
+            adapter->packets[kept] = *packet;
+        kept++;
+    }
+    adapter->packet_count = kept;
+}

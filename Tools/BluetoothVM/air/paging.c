@@ -1,0 +1,97 @@
+// Connections over BR/EDR: from the page to its end.
+
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "air.h"
+
+// Whether btvirt may be given A's page now. Of two that page one another the first gets through, and the other is told when that
+// link is there: see `connected`.
+static bool gets_through(int a, int peer)
+{
+    return peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN) && adapters[peer].pages != a;
+}
+
+static void begin_paging(int a, int peer)
+{
+    adapters[a].pages = peer;
+    adapters[a].accepted = false;
+    adapters[a].pages_until = now() + adapters[peer].accept_timeout;
+}
+
+// A's page is over, with another status for either host.
+void end_paging(int a, uint8_t own_status, uint8_t status)
+{
+    int peer = adapters[a].pages;
+
+    adapters[a].pages = -1;
+    no_connection(a, adapters[peer].address, own_status);
+    no_connection(peer, adapters[a].address, status);
+}
+
+// "Create Connection" with at least an address. True if it was answered here.
+bool pages(int a, const uint8_t *packet, size_t length)
+{
+    struct adapter *adapter = &adapters[a];
+    struct attempt *attempt = &adapter->paging;
+    const uint8_t *address = packet + 4;
+    int peer = with_address(address);
+
+    if (peer >= 0)
+        finish_half_links(a, peer);
+    if (attempt->opcode || adapter->pages >= 0) {
+        command_status(a, CREATE_CONNECTION, COMMAND_DISALLOWED);
+        return true;
+    }
+    if (peer >= 0 && between(a, peer, false)) {
+        command_status(a, CREATE_CONNECTION, CONNECTION_EXISTS);
+        return true;
+    }
+    bool refused = peer >= 0 && adapters[peer].refusal;
+    bool through = gets_through(a, peer) && !refused;
+    if (through && page_time == 0) {
+        begin_paging(a, peer);
+        return false;
+    }
+    command_status(a, CREATE_CONNECTION, 0);
+    if (refused) {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, adapters[peer].refusal, 20000);
+    } else if (through && length <= MAX_COMMAND) {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_time);
+        attempt->length = length;
+        memcpy(attempt->packet, packet, length);
+    } else {
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_timeout);
+    }
+    return true;
+}
+
+// A page has taken its time.
+void is_heard(int a)
+{
+    struct attempt *attempt = &adapters[a].paging;
+    int peer = with_address(attempt->address);
+    size_t length = attempt->length;
+
+    attempt->length = 0;
+    if (!gets_through(a, peer)) {
+        attempt->due = now() + page_timeout;
+        return;
+    }
+    attempt->opcode = 0;
+    begin_paging(a, peer);
+    adapters[a].own_page = true;
+    to_emulator(a, attempt->packet, length);
+}
+
+// A page that the other host has neither accepted nor rejected.
+void watch_paging(int a, int64_t time, int64_t *next)
+{
+    struct adapter *adapter = &adapters[a];
+    if (adapter->pages < 0 || adapter->accepted)
+        return;
+    if (time < adapter->pages_until)
+        sooner(next, adapter->pages_until);
+    else
+        end_paging(a, ACCEPT_TIMEOUT, ACCEPT_TIMEOUT);
+}
