@@ -11,6 +11,7 @@ import Testing
 struct ControllerTests {
   static let first = "00:AA:01:00:00:00"
   static let second = "00:AA:01:01:00:01"
+  static let third = "00:AA:01:02:00:02"
 
   /// An advertising set that bluetoothd does not use.
   static let set = "07"
@@ -101,10 +102,26 @@ struct ControllerTests {
     #expect(try FaultTests.becomes(connects))
   }
 
+  @Test("an adapter that has asked one for authentication is authenticated when another one asks for it")
+  func authenticatesInTurn() throws {
+    defer {
+      _ = try? FaultTests.run("fault cut 0 2; fault cut 1 2")
+      try? Self.end()
+    }
+    #expect(try FaultTests.run("hciconfig hci2 piscan").status == 0)
+    for (from, to, address, port) in [(2, 0, Self.first, 4131), (1, 2, Self.third, 4133)] {
+      _ = try FaultTests.run("fault run timeout -s KILL 60 l2test -i hci\(to) -r -P \(port)")
+      #expect(try FaultTests.becomes("grep -q \" \(port) \" /sys/kernel/debug/bluetooth/l2cap"))
+      // Once: a second time there is a key, and nobody is asked for anything.
+      let sent = try FaultTests.run("timeout 30 l2test -i hci\(from) -s -N 1 -b 20 -A -P \(port) \(address)")
+      #expect(sent.output.contains("Connected"), "hci\(from) to hci\(to): \(sent.output)")
+    }
+  }
+
   @Test("two that page each other at once connect as soon as the first is heard")
   func bothPage() throws {
     defer {
-      _ = try? FaultTests.run("fault page 0; fault paging 5120")
+      _ = try? FaultTests.run("fault page 200; fault paging 5120")
       try? Self.end()
     }
     // No page ends by itself within the time that the pings have.

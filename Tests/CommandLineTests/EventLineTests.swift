@@ -29,6 +29,9 @@ private let examples: [Event] = [
       peer: fingerprint, name: "Living room", transports: ["tcp", "l2cap", "rfcomm"], address: "[2001:db8::7]:4000")),
   .connected(
     .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
+  .suspended(
+    .init(peer: fingerprint, name: "Living room", reason: "link-failed", message: "the connection broke")),
+  .resumed(.init(peer: fingerprint, name: "Living room", transport: "tcp")),
   .declined(.init(peer: fingerprint, name: "Somebody", reason: "not-known")),
   .offered(.init(peer: fingerprint, file: "sunset.jpg", bytes: 48_211, mediaType: ImageKind.jpeg.mediaType)),
   .progress(

@@ -5,7 +5,7 @@ import Testing
 
 /// An engine with an association to one far side, the smaller node, which a test plays by hand.
 final class AssociatedEngine {
-  let now = Instant(nanoseconds: 1_000_000_000)
+  var now = Instant(nanoseconds: 1_000_000_000)
   let link = LinkID(rawValue: 1)
   let far: NodeID
   private var engine: SessionEngine
@@ -70,6 +70,7 @@ final class AssociatedEngine {
   }
 
   var census: EngineCensus { engine.census }
+  var nextDeadline: Instant? { engine.nextDeadline }
 
   var transmittedCount: Int {
     effects.reduce(0) { sum, effect in

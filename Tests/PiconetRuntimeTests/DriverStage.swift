@@ -110,7 +110,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
 
   func hide() async {
     await loop.perform { [self] in
-      driver?.stopListening()
+      driver?.hide()
       driver?.take([.advertise(nil)])
     }
   }

@@ -90,7 +90,7 @@ extension SessionSuite {
       "a silence that is shorter than the disconnect timeout is outlived, whatever the link does",
       arguments: SuiteTransport.breakable)
     func silence(over transport: SuiteTransport) async throws {
-      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 10 }
+      let patient: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = transport.silence * 8 }
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: patient, client: patient) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)
@@ -101,6 +101,34 @@ extension SessionSuite {
           let all = await pair.server.session.take(50)
           #expect(all.map(\.bytes) == (0..<50).map { numbered($0)[...] })
           try await sending.value
+        }
+      }
+    }
+
+    @Test(
+      "a node that hides takes back the members that it has, refuses others, and listens no longer than for them",
+      arguments: SuiteTransport.lossless)
+    func hidden(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          let addresses = try await pair.addresses()
+          let (onClient, onServer) = try await pair.connect(breakable: true)
+          try await pair.server.setAvailable(false)
+          #expect(await pair.server.listeningAddresses.isEmpty)
+          for number: UInt8 in 1...3 {
+            try await world.cut()
+            try await onClient.send([number])
+            #expect(await pair.server.session.messages.first()?.bytes == [number])
+          }
+          try await world.node(2, "Stranger") { stranger in
+            func dial() async -> PiconetError? {
+              await failure { try await stranger.connect(to: addresses, timeout: transport.patience) }
+            }
+            let refused = await dial()
+            #expect(refused?.code == .notAvailable && refused?.blame == .peer, "\(String(describing: refused))")
+            await onServer.disconnect()
+            try await world.until("nobody listens") { await dial()?.code == .unreachable }
+          }
         }
       }
     }

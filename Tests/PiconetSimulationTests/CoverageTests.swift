@@ -47,6 +47,8 @@ struct CoverageTests {
     #expect(total.resumed >= 40)
     #expect(total.moved >= 5)
     #expect(total.messages >= 200)
+    #expect(total.streamsDone >= 20)
+    #expect(total.stored >= 20)
   }
 
   @Test("hostile nodes get in")

@@ -1,6 +1,7 @@
 import Foundation
-import Piconet
 import Testing
+
+@testable import Piconet
 
 @Suite("Seeing what goes on", .timeLimit(.minutes(5)))
 struct SeeingTests {
@@ -26,6 +27,23 @@ struct SeeingTests {
       #expect(near.roundTrip?.count == 2)
       #expect(near.link?.kind == .tcp)
       #expect(near.queuedBytes == 0 && near.age > .zero)
+    }
+  }
+
+  @Test("statistics name the transport, count all frames, and have the unreliable messages that never got to the loop")
+  func transportFramesAndDrops() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      // Far more than the queue holds, faster than the loop takes them.
+      let message = [UInt8](repeating: 1, count: 16_000)
+      for _ in 0..<10_000 { try await onClient.send(message, mode: .unreliable) }
+      let refused = onClient.budget.droppedCount
+      _ = try await pair.client.session.ping(onClient)
+      let figures = try #require(await pair.client.session.statistics(for: onClient))
+      #expect(figures.transport == .tcp)
+      #expect(refused > 0 && figures.unreliableDropped >= refused)
+      #expect(figures.sent.unreliable.frames + figures.unreliableDropped == 10_000)
+      #expect(figures.sent.frames == figures.sent.controlFrames + figures.sent.unreliable.frames)
     }
   }
 

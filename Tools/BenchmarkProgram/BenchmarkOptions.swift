@@ -8,10 +8,11 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate|stream|lanes --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]`,
+/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]
+/// [--peers N] [--seconds N]`,
 /// between two network namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server printed.
 struct BenchmarkOptions {
-  enum Mode: String { case pingpong, bulk, rate, stream, lanes }
+  enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers }
 
   var mode: Mode
   var isServer = false
@@ -27,11 +28,18 @@ struct BenchmarkOptions {
   var host = "127.0.0.1"
   /// Where the server is; nil: `port` on this machine.
   var address: String?
+  /// Another way to the server.
+  var otherAddress: String?
+  /// Nodes that connect to one.
+  var peers = 8
+  /// How long nothing is sent while it is measured what that costs.
+  var seconds = 10
 
   init(_ arguments: [String]) throws {
     guard arguments.count > 2, let mode = Mode(rawValue: arguments[1]) else {
       throw BenchmarkFailure(
-        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes --server|--client [--port N] [--cpu N]")
+        "usage: piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N]"
+      )
     }
     self.mode = mode
     var rest = arguments.dropFirst(2)
@@ -44,13 +52,14 @@ struct BenchmarkOptions {
       case "--listen": host = rest.popFirst() ?? ""
       case "--adapter": adapter = rest.popFirst()
       case "--address": address = rest.popFirst()
+      case "--other-address": otherAddress = rest.popFirst()
       case "--transport":
         guard let kind = [TransportKind.tcp, .l2cap, .rfcomm].first(where: { "\($0)" == rest.first }) else {
           throw BenchmarkFailure("--transport needs tcp, l2cap or rfcomm")
         }
         transport = kind
         rest.removeFirst()
-      case "--port", "--cpu", "--size", "--count":
+      case "--port", "--cpu", "--size", "--count", "--peers", "--seconds":
         guard let number = rest.popFirst().flatMap({ Int($0) }), number >= 0 else {
           throw BenchmarkFailure("\(option) needs a number")
         }
@@ -58,6 +67,8 @@ struct BenchmarkOptions {
         case "--port": port = number
         case "--cpu": cpu = number
         case "--size": size = number
+        case "--peers": peers = number
+        case "--seconds": seconds = number
         default: count = number
         }
       default: throw BenchmarkFailure("unknown option \(option)")

@@ -24,7 +24,13 @@ enum BothEnds {
           return
         }
       } else {
-        try await body(node, try await node.connect(to: options.address ?? "127.0.0.1:\(options.port)"))
+        let first = options.address ?? "127.0.0.1:\(options.port)"
+        guard let other = options.otherAddress else {
+          return try await body(node, try await node.connect(to: first))
+        }
+        // The one that is to be used is tried first.
+        let ways = [first, other].map { TransportAddress(kind: options.transport, text: $0) }
+        try await body(node, try await node.connect(to: ways))
       }
     }
   }

@@ -14,6 +14,8 @@ struct Main {
       case .rate: try await Rate(options: options).run()
       case .stream: try await StreamRate(options: options).run()
       case .lanes: try await Lanes(options: options).run()
+      case .failover: try await Failover(options: options).run()
+      case .peers: try await Peers(options: options).run()
       }
     } catch {
       let complaint = Array("piconet-benchmark: \(error)\n".utf8)

@@ -34,13 +34,31 @@ struct Measurement {
   }
 
   /// VmHWM, not ru_maxrss, which inherits the peak of the program that started this one.
-  private static func peakResident() -> Int {
+  private static func peakResident() -> Int { memory("VmHWM:") }
+
+  /// What this process has in memory now, in KiB.
+  static func resident() -> Int { memory("VmRSS:") }
+
+  /// Processor time of this process so far, in seconds.
+  static func processorTime() -> Double {
+    let now = Measurement()
+    return now.user + now.system
+  }
+
+  /// How often this process has gone to sleep by itself.
+  static func sleeps() -> Int {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    return usage.ru_nvcsw
+  }
+
+  private static func memory(_ name: String) -> Int {
     guard let status = fopen("/proc/self/status", "r") else { return -1 }
     defer { fclose(status) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, 256, status) != nil {
       let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if text.hasPrefix("VmHWM:") { return Int(text.split(separator: " ")[1].drop { $0 == "\t" }) ?? -1 }
+      if text.hasPrefix(name) { return Int(text.split(separator: " ")[1].drop { $0 == "\t" }) ?? -1 }
     }
     return -1
   }

@@ -87,6 +87,40 @@ def lanes(bench, ours, options):
     return [("(e) message of 64 B beside a file, 2 Mbit/s", [subject])]
 
 
+def failovers(bench, ours, options):
+    if options.control:
+        return []
+    def phases(subject):
+        return (f"noticed after {table.median(subject, 'noticed'):.1f} ms, the other way found "
+                f"{table.median(subject, 'found'):.1f} ms later")
+    silence = Subject(
+        "a cable is pulled, nobody is told", ("ms", "ms", "{:.0f}"), lambda: measurements.failover_after_silence(bench),
+        targets=[("<= 11 s, 10 of which are the silence", "value", "ms", at_most(11_000))], remark=phases)
+    # Each takes the silence after which a link is taken for dead.
+    silence.most_rounds = 3
+    reset = Subject(
+        "the connection is reset", ("ms", "ms", "{:.1f}"), lambda: measurements.failover_after_reset(bench),
+        targets=[("<= 100 ms", "value", "ms", at_most(100))], remark=phases)
+    return [("(f) from the cut to the next message over the other way", [subject]) for subject in (reset, silence)]
+
+
+def many_peers(bench, ours, options):
+    if options.control:
+        return []
+    groups = []
+    for count in (8, 64, 256):
+        def remark(subject):
+            return (f"{table.median(subject, 'kib'):.0f} KiB a peer; while nothing is sent {table.median(subject, 'idle'):.0f} us of "
+                    f"processor time a second for each, {table.median(subject, 'wakeups'):.0f} wakeups a second in all")
+        subject = Subject(
+            "one of them", MICROSECONDS,
+            lambda count=count: measurements.peers(bench, count, options.trips // 4, options.idle), remark=remark,
+            targets=[("<= 64 KiB a peer", "value", "kib", at_most(64)), ("<= 50 us/s a peer", "value", "idle", at_most(50))])
+        subject.most_rounds = 3
+        groups.append((f"(g) round trip of 64 B, two cores, {count} peers connected", [subject]))
+    return groups
+
+
 def machine():
     model = next(
         (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "processor unknown")
@@ -98,17 +132,17 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcde", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes); default abcde")
+    parser.add_argument("--only", default="abcdefg", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers); default abcdefg")
     parser.add_argument("--repeats", type=int, default=7, help="rounds of each; default 7")
     parser.add_argument("--quick", action="store_true", help="3 rounds of a tenth of the work: to see that it runs")
     parser.add_argument(
         "--control", action="store_true", help="the baseline in Piconet's place: what a ratio is worth on this machine")
     parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.trips, options.messages, options.mebibytes, options.beside = 20_000, 8_000_000, 1024, 500
+    options.trips, options.messages, options.mebibytes, options.beside, options.idle = 20_000, 8_000_000, 1024, 500, 10
     options.subject = "the baseline again" if options.control else "Piconet"
     if options.quick:
-        options.repeats, options.trips, options.messages, options.mebibytes, options.beside = 3, 2_000, 800_000, 100, 150
+        options.repeats, options.trips, options.messages, options.mebibytes, options.beside, options.idle = 3, 2_000, 800_000, 100, 150, 3
 
     cpus = sorted(os.sched_getaffinity(0))
     folder = tempfile.mkdtemp(prefix="piconet-benchmark.", dir="/dev/shm")
@@ -117,7 +151,8 @@ def main():
         bench.warm_up(options.mebibytes << 20)
         ours = bench.baseline if options.control else bench.ours
         groups = []
-        for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes)):
+        for letter, make in (("a", round_trips), ("b", files), ("c", rates), ("d", photos), ("e", lanes),
+                             ("f", failovers), ("g", many_peers)):
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]

@@ -3,7 +3,7 @@ import os
 import shutil
 import time
 
-from processes import Failed, Process, both_ends, shaped_hosts
+from processes import Failed, Process, Relay, both_ends, cabled_hosts, shaped_hosts
 
 # The start of a JPEG file; the tools look no further.
 JPEG = bytes.fromhex("ffd8ffe000104a46494600010100000100010000ffdb")
@@ -150,3 +150,65 @@ def message_beside_file(bench, count, settings):
         figures = server.result(server.output)
     return {"p50": figures["p50_ms"], "p99": figures["p99_ms"], "worst": figures["worst_ms"],
             "kb_s": figures["bulk_bytes_per_second"] / 1000}
+
+
+def failover_phases(cut, client, server):
+    """From the cut of the way in use until the next message is delivered over the other one, in ms."""
+    client.wait()
+    server.wait()
+    near, far = client.result(client.output), server.result(server.output)
+    # What was on its way when the cut came is not meant.
+    first = next((moment for moment in far["arrivals_ns"] if moment >= near["noticed_ns"]), None)
+    if first is None:
+        raise Failed("failover: no message came over the other way")
+    noticed, found, delivered = ((moment - cut) / 1e6 for moment in (near["noticed_ns"], near["resumed_ns"], first))
+    return {"noticed": noticed, "found": found - noticed, "delivered": delivered, "ms": delivered}
+
+
+def failover_after_reset(bench):
+    """The connection goes through a relay that resets it; the other way is without the relay."""
+    started = []
+    try:
+        def start(*arguments):
+            process = Process(
+                [bench.ours, "failover", *arguments], environment(bench, "failover-" + arguments[0]), bench.folder)
+            started.append(process)
+            return process
+        server = start("--server", "--cpu", str(bench.two[1]))
+        port = server.wait_for("READY")
+        relay = Relay(int(port))
+        client = start(
+            "--client", "--cpu", str(bench.two[0]), "--address", f"127.0.0.1:{relay.port}", "--other-address",
+            f"127.0.0.1:{port}")
+        client.wait_for("CUT")
+        cut = time.monotonic_ns()
+        relay.cut()
+        return failover_phases(cut, client, server)
+    finally:
+        for process in reversed(started):
+            process.close()
+
+
+def failover_after_silence(bench):
+    """Two hosts with two cables, one of which is pulled: nobody is told."""
+    networks = ("10.78.0", "10.79.0")
+    with cabled_hosts(networks, bench.folder) as hosts:
+        server = hosts.start(1, [bench.ours, "failover", "--server", "--listen", "*"])
+        port = server.wait_for("READY")
+        ways = [f"{network}.2:{port}" for network in networks]
+        client = hosts.start(
+            0, [bench.ours, "failover", "--client", "--address", ways[0], "--other-address", ways[1]])
+        client.wait_for("CUT")
+        cut = time.monotonic_ns()
+        hosts.configure(0, "link", "set", "cable0", "down")
+        return failover_phases(cut, client, server)
+
+
+def peers(bench, count, trips, seconds):
+    """One node with so many peers: all of them are one other process, on the other processor."""
+    options = ["--peers", str(count), "--count", str(trips), "--seconds", str(seconds)]
+    client, server = both_ends(bench.ours, "peers", options, options, bench.two, bench.folder)
+    return {
+        "p50": client["p50_us"], "kib": server["kib_per_peer"], "idle": server["idle_cpu_us_per_peer_s"],
+        "wakeups": server["idle_wakeups_per_s"], "rss": server["resident_kib"] / 1024,
+    }

@@ -4,8 +4,11 @@ import json
 import os
 import select
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
+import threading
 import time
 
 TIMEOUT = 600.0
@@ -105,6 +108,8 @@ class ShapedHosts:
         self.folder = folder
         self.started = []
         self.namespaces = []
+        # Processes that keep them.
+        self.sleepers = []
 
     def start(self, host, arguments):
         process = Process(
@@ -117,7 +122,73 @@ class ShapedHosts:
         process = Process(["unshare", "--net", "sh", "-c", "ip link set lo up && echo READY && exec sleep 600"], {}, self.folder)
         self.started.append(process)
         process.wait_for("READY")
+        self.sleepers.append(process.process.pid)
         self.namespaces.append(f"/proc/{process.process.pid}/ns/net")
+
+
+    def join_by_cables(self, networks):
+        """A pair of Ethernet devices between the two hosts for each network, such as `10.78.0`."""
+        for number, network in enumerate(networks):
+            ends = [f"cable{number}", "netns", str(self.sleepers[0]), "type", "veth", "peer", "name", f"cable{number}",
+                    "netns", str(self.sleepers[1])]
+            subprocess.run(["ip", "link", "add"] + ends, check=True)
+            for host in (0, 1):
+                self.configure(host, "addr", "add", f"{network}.{host + 1}/30", "dev", f"cable{number}")
+                self.configure(host, "link", "set", f"cable{number}", "up")
+
+    def configure(self, host, *words):
+        subprocess.run(["nsenter", f"--net={self.namespaces[host]}", "ip", *words], check=True)
+
+
+class Relay:
+    """Hands one TCP connection on, until it is cut: both ends are reset then, and nobody gets through any more."""
+
+    def __init__(self, port):
+        self.target = ("127.0.0.1", port)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        try:
+            near, _ = self.listener.accept()
+            far = socket.create_connection(self.target)
+        except OSError:
+            return
+        self.sockets = [near, far]
+        for source, target in ((near, far), (far, near)):
+            source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self.pump, args=(source, target), daemon=True).start()
+
+    def pump(self, source, target):
+        try:
+            while piece := source.recv(65536):
+                target.sendall(piece)
+        except OSError:
+            pass
+
+    def cut(self):
+        self.listener.close()
+        for end in self.sockets:
+            # The threads that read wake up; with nothing to linger for the connection is reset.
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            end.shutdown(socket.SHUT_RD)
+            end.close()
+
+
+@contextlib.contextmanager
+def cabled_hosts(networks, folder):
+    """Two network namespaces with a cable for each network."""
+    hosts = ShapedHosts(folder)
+    try:
+        for _ in hosts.addresses:
+            hosts.make_namespace()
+        hosts.join_by_cables(networks)
+        yield hosts
+    finally:
+        for process in reversed(hosts.started):
+            process.close()
 
 
 @contextlib.contextmanager

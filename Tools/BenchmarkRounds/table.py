@@ -7,7 +7,7 @@ from processes import Failed
 class Subject:
     """One row of the table: a way to measure, run once a round."""
 
-    def __init__(self, name, figure, measure, against=None, targets=()):
+    def __init__(self, name, figure, measure, against=None, targets=(), remark=None):
         self.name = name
         # The figure that the row is about: its name, its unit and how to print it.
         self.figure, self.unit, self.form = figure
@@ -18,6 +18,10 @@ class Subject:
         self.targets = targets
         # A row that does the same job; shown as one more comparison, without targets.
         self.same_job = None
+        # What else there is to say of it, from its rounds.
+        self.remark = remark
+        # Where a round takes long.
+        self.most_rounds = None
         self.rounds = []
         self.failure = None
 
@@ -38,8 +42,8 @@ class Subject:
 def run(groups, repeats, tell):
     """`repeats` rounds of each group; the order within a group turns from round to round."""
     for title, subjects in groups:
-        for number in range(repeats):
-            tell(f"{title}: round {number + 1} of {repeats}")
+        for number in range(min([repeats] + [subject.most_rounds for subject in subjects if subject.most_rounds])):
+            tell(f"{title}: round {number + 1}")
             turn = number % len(subjects)
             for subject in subjects[turn:] + subjects[:turn]:
                 if subject.failure:
@@ -56,6 +60,10 @@ def spread(values, form):
     return f"{form.format(middle)} ({form.format(low)}..{form.format(high)})"
 
 
+def median(subject, figure):
+    return statistics.median(subject.values(figure))
+
+
 def judgement(subject):
     """Each target with its median and whether it is met."""
     words = []
@@ -63,6 +71,8 @@ def judgement(subject):
         values = subject.ratios(figure) if kind == "ratio" else subject.values(figure)
         if values:
             words.append(f"{text}: {'met' if holds(statistics.median(values)) else '**missed**'}")
+    if subject.remark:
+        words.append(subject.remark(subject))
     return "; ".join(words)
 
 

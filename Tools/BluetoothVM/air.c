@@ -51,7 +51,8 @@ enum {
     INQUIRY_RESULT = 0x02, CONNECTION_COMPLETE = 0x03, DISCONNECTION_COMPLETE = 0x05, AUTHENTICATION_COMPLETE = 0x06,
     REMOTE_NAME_COMPLETE = 0x07, ENCRYPTION_CHANGE = 0x08,
     COMMAND_COMPLETE = 0x0e, COMMAND_STATUS = 0x0f, COMPLETED_PACKETS = 0x13, RSSI_INQUIRY_RESULT = 0x22,
-    EXTENDED_INQUIRY_RESULT = 0x2f, LE_META = 0x3e
+    EXTENDED_INQUIRY_RESULT = 0x2f,
+    CAPABILITIES_REQUEST = 0x31, CAPABILITIES_RESPONSE = 0x32, CONFIRMATION_REQUEST = 0x33, LE_META = 0x3e
 };
 enum {
     LE_CONNECTION_COMPLETE = 0x01, LE_REPORT = 0x02, LE_ENHANCED_CONNECTION_COMPLETE = 0x0a, LE_EXTENDED_REPORT = 0x0d,
@@ -59,13 +60,14 @@ enum {
 };
 enum {
     CREATE_CONNECTION = 0x0405, DISCONNECT = 0x0406, CANCEL_CONNECTION = 0x0408, ACCEPT_CONNECTION = 0x0409,
-    REJECT_CONNECTION = 0x040a, REMOTE_NAME = 0x0419, CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_LOCAL_NAME = 0x0c13,
-    WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009, READ_KEY_SIZE = 0x1408,
+    REJECT_CONNECTION = 0x040a, REPLY_LINK_KEY = 0x040b, AUTHENTICATE = 0x0411, REMOTE_NAME = 0x0419, CANCEL_REMOTE_NAME = 0x041a, RESET = 0x0c03, WRITE_LOCAL_NAME = 0x0c13,
+    REPLY_CAPABILITIES = 0x042b, WRITE_ACCEPT_TIMEOUT = 0x0c16, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009, READ_KEY_SIZE = 0x1408,
     LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005, LE_ENABLE_ADVERTISING = 0x200a, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
     LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_SET_SET_PARAMETERS = 0x2036, LE_ENABLE_SETS = 0x2039, LE_REMOVE_SET = 0x203c,
     LE_CLEAR_SETS = 0x203d, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
 };
 enum { INQUIRY_SCAN = 1, PAGE_SCAN = 2 };
+enum { SLOT = 625, ACCEPT_TIMEOUT_AT_START = 0x1fa0 * SLOT };  // microseconds
 enum {
     UNKNOWN_CONNECTION = 0x02, PAGE_TIMEOUT = 0x04, CONNECTION_TIMEOUT = 0x08, CONNECTION_EXISTS = 0x0b,
     COMMAND_DISALLOWED = 0x0c, ACCEPT_TIMEOUT = 0x10, ENDED_BY_REMOTE_USER = 0x13, ENDED_BY_LOCAL_HOST = 0x16
@@ -75,6 +77,8 @@ enum {
 struct link {
     bool used, le;
     bool central;     // LE: it asked for the link
+    bool authenticates;  // its host has asked for authentication, and waits
+    bool has_told;    // its host has told its input and output capabilities, and the other one has not yet
     bool ended;       // the host has been told that it ended
     uint16_t handle;
     int peer;
@@ -113,7 +117,9 @@ struct adapter {
     unsigned own_advertising_commands;  // likewise
     bool own_page, own_le_connection;   // btvirt's status of a connection that waited is no host's: it has one
     int pages;              // whom btvirt pages for it; -1: nobody
-    int64_t pages_until;    // when nobody has answered that
+    bool accepted;          // by them: the link is about to be there
+    int64_t pages_until;    // when they have not answered that
+    int64_t accept_timeout; // how long its own host may take to answer one
     uint8_t name[NAME_SIZE];
     uint16_t last_le_handle;
     struct advertising sets[MAX_SETS];
@@ -136,8 +142,9 @@ static int control = -1;
 static bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 static uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
 static int64_t delay, supervision = 20000000, page_timeout = 5120000;  // microseconds
-static int64_t page_time;
-static const int64_t answer_timeout = 10000000;
+// Nobody is heard at once on air. What is more, bluetoothd takes back a passing pairing when it comes to read that the link has ended,
+// and ends with it whatever link there is by then.
+static int64_t page_time = 200000;
 static int64_t rate;                                                   // bytes a second; 0: any
 
 static int64_t now(void)
@@ -210,6 +217,12 @@ static void no_connection(int a, const uint8_t *address, uint8_t status)
     memcpy(parameters + 3, address, 6);
     parameters[9] = 1;
     event(a, CONNECTION_COMPLETE, parameters, sizeof parameters);
+}
+
+static void authentication_complete(int a, struct link *link, uint8_t status)
+{
+    link->authenticates = link->has_told = false;
+    event(a, AUTHENTICATION_COMPLETE, (uint8_t[]){ status, link->handle & 0xff, link->handle >> 8 }, 3);
 }
 
 static void completed_packet(int a, uint16_t handle)
@@ -435,7 +448,18 @@ static bool gets_through(int a, int peer)
 static void begin_paging(int a, int peer)
 {
     adapters[a].pages = peer;
-    adapters[a].pages_until = now() + answer_timeout;
+    adapters[a].accepted = false;
+    adapters[a].pages_until = now() + adapters[peer].accept_timeout;
+}
+
+// A's page is over, with another status for either host.
+static void end_paging(int a, uint8_t own_status, uint8_t status)
+{
+    int peer = adapters[a].pages;
+
+    adapters[a].pages = -1;
+    no_connection(a, adapters[peer].address, own_status);
+    no_connection(peer, adapters[a].address, status);
 }
 
 // "Create Connection" with at least an address. True if it was answered here.
@@ -513,14 +537,12 @@ static struct advertising *advertising(int a, uint8_t handle)
 static void watch_paging(int a, int64_t time, int64_t *next)
 {
     struct adapter *adapter = &adapters[a];
-    if (adapter->pages < 0)
+    if (adapter->pages < 0 || adapter->accepted)
         return;
-    if (time < adapter->pages_until) {
+    if (time < adapter->pages_until)
         sooner(next, adapter->pages_until);
-        return;
-    }
-    no_connection(a, adapters[adapter->pages].address, ACCEPT_TIMEOUT);
-    adapter->pages = -1;
+    else
+        end_paging(a, ACCEPT_TIMEOUT, ACCEPT_TIMEOUT);
 }
 
 static bool advertises(int a)
@@ -612,6 +634,33 @@ static void advertising_is_set(int a)
     }
 }
 
+// "IO Capability Request Reply" with all its parameters. btvirt asks an adapter only the first time it is paired with another one; but
+// Linux lets go of a link at the end of a pairing as often as it was asked at its beginning, and ends that link when it is not used
+// otherwise as often as it believes.
+static void tell_capabilities(int a, const uint8_t *parameters)
+{
+    int peer = with_address(parameters);
+    struct link *link = peer >= 0 ? between(a, peer, false) : NULL, *other = link ? other_end(a, link) : NULL;
+    uint8_t told[9], ours[10] = { 0 }, theirs[10] = { 0 };
+
+    command_complete(a, REPLY_CAPABILITIES, other ? 0 : UNKNOWN_CONNECTION, parameters);
+    if (!other)
+        return;
+    memcpy(told, adapters[a].address, 6);
+    memcpy(told + 6, parameters + 6, 3);
+    event(peer, CAPABILITIES_RESPONSE, told, sizeof told);
+    if (!other->has_told) {
+        link->has_told = true;
+        event(peer, CAPABILITIES_REQUEST, adapters[a].address, 6);
+        return;
+    }
+    other->has_told = false;
+    memcpy(theirs, adapters[a].address, 6);
+    memcpy(ours, parameters, 6);
+    event(peer, CONFIRMATION_REQUEST, theirs, sizeof theirs);
+    event(a, CONFIRMATION_REQUEST, ours, sizeof ours);
+}
+
 // True if the command was answered here.
 static bool answers(int a, const uint8_t *packet, size_t length)
 {
@@ -638,7 +687,10 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         adapter->scan = 0;
         memset(adapter->random_address, 0, 6);
         adapter->paging.opcode = adapter->naming.opcode = adapter->le_connecting.opcode = 0;
+        if (adapter->pages >= 0 && !adapter->accepted)
+            no_connection(adapter->pages, adapter->address, CONNECTION_TIMEOUT);
         adapter->pages = -1;
+        adapter->accept_timeout = ACCEPT_TIMEOUT_AT_START;
         adapter->own_page = adapter->own_le_connection = false;
         adapter->setting_length = 0;
         memset(adapter->sets, 0, sizeof adapter->sets);
@@ -653,6 +705,10 @@ static bool answers(int a, const uint8_t *packet, size_t length)
     case LE_CLEAR_SETS:
         adapter->setting_length = length <= MAX_COMMAND ? length : 0;
         memcpy(adapter->setting, packet, adapter->setting_length);
+        return false;
+    case WRITE_ACCEPT_TIMEOUT:
+        if (count >= 2)
+            adapter->accept_timeout = number(parameters) * SLOT;
         return false;
     case WRITE_SCAN_ENABLE:
         if (count >= 1)
@@ -678,11 +734,11 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         if (adapter->paging.opcode && memcmp(adapter->paging.address, parameters, 6) == 0) {
             command_complete(a, opcode, 0, parameters);
             end_attempt(a, &adapter->paging, UNKNOWN_CONNECTION);
-        } else if (peer >= 0 && adapter->pages == peer) {
-            // The other host may accept all the same; see there.
-            adapter->pages = -1;
+        } else if (peer >= 0 && adapter->pages == peer && !adapter->accepted) {
             command_complete(a, opcode, 0, parameters);
-            no_connection(a, parameters, UNKNOWN_CONNECTION);
+            end_paging(a, UNKNOWN_CONNECTION, ENDED_BY_REMOTE_USER);
+        } else if (peer >= 0 && adapter->pages == peer) {
+            command_complete(a, opcode, CONNECTION_EXISTS, parameters);
         } else {
             command_complete(a, opcode, UNKNOWN_CONNECTION, parameters);
         }
@@ -692,18 +748,37 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         peer = count >= 7 ? with_address(parameters) : -1;
         if (peer < 0)
             return false;
-        if (adapters[peer].pages != a) {
-            // Whoever paged has given up. btvirt would make a link all the same.
-            command_status(a, opcode, 0);
-            no_connection(a, parameters, ENDED_BY_REMOTE_USER);
+        if (adapters[peer].pages != a || adapters[peer].accepted) {
+            // The page is over, and this host has been told. btvirt would make a link all the same.
+            command_status(a, opcode, UNKNOWN_CONNECTION);
             return true;
         }
         if (opcode == REJECT_CONNECTION) {
-            // btvirt tells only the host that rejects.
-            adapters[peer].pages = -1;
-            no_connection(peer, adapter->address, parameters[6]);
+            // btvirt tells only the host that rejects, and not why.
+            command_status(a, opcode, 0);
+            end_paging(peer, parameters[6], ENDED_BY_LOCAL_HOST);
+            return true;
         }
+        adapters[peer].accepted = true;
         return false;
+    case AUTHENTICATE: {
+        struct link *link = count >= 2 ? with_handle(a, number(parameters)) : NULL;
+        if (link)
+            link->authenticates = true;
+        return false;
+    }
+    case REPLY_CAPABILITIES:
+        if (count < 9)
+            return false;
+        tell_capabilities(a, parameters);
+        return true;
+    case REPLY_LINK_KEY:
+        peer = count >= 6 ? with_address(parameters) : -1;
+        if (peer >= 0 && between(a, peer, false))
+            return false;
+        // btvirt would crash.
+        command_complete(a, opcode, UNKNOWN_CONNECTION, parameters);
+        return true;
     case REMOTE_NAME:
         if (count < 6)
             return false;
@@ -816,6 +891,19 @@ static void connected_by_le(int a, uint8_t *handle)
     add_link(a, own, handle + 4, true, central);
 }
 
+// Who has asked for it is told. btvirt tells who has ever asked for any, or both; and finds the link by its peer, the wrong one where
+// there are two.
+static void authenticated(int a, struct link *link, uint8_t status)
+{
+    struct link *own = link->le ? between(a, link->peer, false) : link;
+    struct link *other = own ? other_end(a, own) : NULL;
+
+    if (own && own->authenticates && !own->ended)
+        authentication_complete(a, own, status);
+    if (other && other->authenticates && !other->ended)
+        authentication_complete(link->peer, other, status);
+}
+
 // True if the event is not for the host. May change it.
 static bool withholds(int a, uint8_t *packet, size_t length)
 {
@@ -828,15 +916,11 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             connected(a, packet[3], number(packet + 4), packet + 6);
         return false;
     case AUTHENTICATION_COMPLETE:
-        // btvirt finds the link by its peer, and takes the wrong one where there are two. The host would wait for the right one.
         link = length >= 6 ? with_handle(a, number(packet + 4)) : NULL;
-        if (link && link->le)
-            link = between(a, link->peer, false);
-        if (link) {
-            packet[4] = link->handle & 0xff;
-            packet[5] = link->handle >> 8;
-        }
-        return false;
+        if (!link)
+            return false;
+        authenticated(a, link, packet[3]);
+        return true;
     case DISCONNECTION_COMPLETE:
         link = length >= 7 && packet[3] == 0 ? with_handle(a, number(packet + 4)) : NULL;
         if (!link)
@@ -1197,7 +1281,8 @@ static int open_adapter(void)
     if (adapter_count == 0)
         start();
     pthread_mutex_lock(&lock);
-    adapters[adapter_count] = (struct adapter){ .vhci = vhci, .emulator = pair[0], .pages = -1 };
+    adapters[adapter_count] = (struct adapter){ .vhci = vhci, .emulator = pair[0], .pages = -1,
+                                                 .accept_timeout = ACCEPT_TIMEOUT_AT_START };
     adapter_count++;
     pthread_mutex_unlock(&lock);
     if (write(wake[1], "", 1) < 0 && errno != EAGAIN)

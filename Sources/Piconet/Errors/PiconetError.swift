@@ -29,6 +29,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let wrongSession = Code(rawValue: "wrongSession")
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(rawValue: "unreachable")
+    /// The peer hides: while it is not available it takes invitations of nobody.
+    public static let notAvailable = Code(rawValue: "notAvailable")
     /// The connection broke.
     public static let linkFailed = Code(rawValue: "linkFailed")
     /// The peer broke the protocol.
@@ -99,7 +101,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var underlying: (any Error)?
   /// Of an invitation that did not reach its peer: why each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
-  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it.
+  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it; nil where it learned
+  /// that only when it came back.
   public var removedBy: NodeID?
 
   /// An error of a program's own, such as one to decline with.
@@ -141,7 +144,7 @@ extension PiconetError {
     .directoryVanished: .directoryVanished, .sourceChanged: .sourceChanged,
     .sourceUnreadable: .sourceUnreadable, .notWanted: .notWanted, .storageFailed: .storageFailed,
     .tooManyTransfers: .tooManyTransfers, .notSupported: .notSupported,
-    .internalError: .internalError,
+    .notAvailable: .notAvailable, .internalError: .internalError,
   ]
 
   private static let words: [Code: String] = [
@@ -159,7 +162,7 @@ extension PiconetError {
     .digestMismatch: "the content was damaged", .sizeMismatch: "the size is not what was offered",
     .directoryVanished: "the directory was removed", .notWanted: "not wanted", .storageFailed: "the disk failed",
     .tooManyTransfers: "too many transfers at once", .notSupported: "the device does not support it",
-    .invalidArgument: "invalid",
+    .notAvailable: "the device is not available", .invalidArgument: "invalid",
     .state: "the stored identity", .internalError: "internal error",
   ]
 }

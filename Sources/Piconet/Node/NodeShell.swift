@@ -16,6 +16,7 @@ final class NodeShell: @unchecked Sendable {
   private let resolver: WorkerThread
   private let configuration: NodeConfiguration
   private var driver: NodeDriver?
+  private let take: Forward
   private var wiring: NodeWiring?
   private var trace: TraceFile?
   private let currentPresence: Mutex<Presence>
@@ -101,8 +102,8 @@ final class NodeShell: @unchecked Sendable {
     let take = Forward()
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop, worker: worker
-    ) { take.shell?.driver?.take($0) }
-    take.shell = self
+    ) { take.driver?.take($0) }
+    self.take = take
   }
 
   /// On the loop.
@@ -133,7 +134,8 @@ final class NodeShell: @unchecked Sendable {
       trust: KnownPeersJudge(
         policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
       observer: core, limits: limits, trace: trace)
-    core.look = { [weak self] node in self?.driver?.statistics(of: node) }
+    take.driver = driver
+    core.look = { [take] node in take.driver?.statistics(of: node) }
   }
 
   private static func openTrace(_ settings: TraceSettings) throws(PiconetError) -> TraceFile {
@@ -191,7 +193,7 @@ final class NodeShell: @unchecked Sendable {
             info: configuration.discoveryInfo, scope: configuration.session, ports: driver.listeningPorts))
       ])
     } else if before.advertises {
-      driver.stopListening()
+      driver.hide()
       driver.take([.advertise(nil)])
     }
     if presence.searches {
@@ -223,6 +225,7 @@ final class NodeShell: @unchecked Sendable {
       loop.execute { [self] in
         driver?.close()
         driver = nil
+        take.driver = nil
         guard let wiring else { return continuation.resume() }
         // Kept until then: orderly closes may take a moment.
         wiring.shutDown { [self] in
@@ -255,8 +258,8 @@ final class NodeShell: @unchecked Sendable {
   }
 }
 
-/// Lets the core's mailbox reach the shell, which is made after it.
+/// Lets the core's mailbox reach the driver, which is made after it. Not a weak reference, which would be paid for with each message.
 private final class Forward: @unchecked Sendable {
-  // Sendable is right: set before the loop gets its first input, read on the loop.
-  weak var shell: NodeShell?
+  // Sendable is right: set, read and cleared on the loop.
+  var driver: NodeDriver?
 }

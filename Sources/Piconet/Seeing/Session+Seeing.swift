@@ -7,7 +7,10 @@ extension Session {
   ///
   /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
   public func statistics(for member: Member) async -> AssociationStatistics? {
-    await core.statistics(of: member.id)
+    guard var statistics = await core.statistics(of: member.id) else { return nil }
+    // Those that did not even get to the loop.
+    statistics.unreliableDropped += member.budget.droppedCount
+    return statistics
   }
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to the far side's

@@ -40,13 +40,13 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why the member has
   ///   left; `invalidArgument` after `cancel`, or for a count below 1.
   public func read(upTo count: Int) async throws(PiconetError) -> ArraySlice<UInt8>? {
-    try await read(upTo: count, isolation: nil)
+    guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
+    return try await read(upTo: count, isolation: nil)
   }
 
   private func read(
     upTo count: Int, isolation: isolated (any Actor)?
   ) async throws(PiconetError) -> ArraySlice<UInt8>? {
-    guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
     switch await buffer.read(upTo: count, isolation: isolation) {
     case .bytes(let bytes): return bytes
     case .end: return nil
@@ -61,7 +61,7 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     core.cancel(stream, code.reason, detail)
   }
 
-  /// Reads all that waits at a time.
+  /// Reads what waits, a piece at a time: nothing is copied.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: IncomingStream
 
@@ -72,7 +72,7 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(PiconetError) -> ArraySlice<UInt8>? {
-      try await stream.read(upTo: .max, isolation: actor)
+      try await stream.read(upTo: StreamBuffer.onePiece, isolation: actor)
     }
   }
 

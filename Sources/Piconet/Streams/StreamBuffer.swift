@@ -20,7 +20,7 @@ final class StreamBuffer: Sendable {
   }
 
   private struct State {
-    var waiting: ArraySlice<UInt8> = []
+    var waiting = StreamPieces()
     var end: End?
     /// Read, and not told to the engine.
     var untold = 0
@@ -37,6 +37,8 @@ final class StreamBuffer: Sendable {
   private let consumed: @Sendable (Int) -> Void
   /// A reader of small parts tells of them together.
   private static let toldTogether = 32 << 10
+  /// In place of a count: what waits, as it lies there.
+  static let onePiece = 0
 
   init(sender: NodeID, consumed: @escaping @Sendable (Int) -> Void) {
     self.sender = sender
@@ -62,9 +64,7 @@ final class StreamBuffer: Sendable {
 
   func push(_ bytes: Bytes) {
     serve { state in
-      if state.end != nil { return }
-      // Copied: a slice would keep alive all that was read from the link with it, however small it is itself.
-      state.waiting.append(contentsOf: bytes)
+      if state.end == nil { state.waiting.append(bytes) }
     }
   }
 
@@ -75,7 +75,7 @@ final class StreamBuffer: Sendable {
       case (nil, _), (.finished, .void), (.lost, .void): state.end = end
       default: return
       }
-      if case .void = end { state.waiting = [] }
+      if case .void = end { state.waiting = StreamPieces() }
     }
   }
 
@@ -104,15 +104,7 @@ final class StreamBuffer: Sendable {
       case nil: return nil
       }
     }
-    let taken: ArraySlice<UInt8>
-    if count >= state.waiting.count {
-      taken = state.waiting
-      state.waiting = []
-    } else {
-      // Copied, so that what comes can be appended in place.
-      taken = Array(state.waiting.prefix(count))[...]
-      state.waiting = state.waiting.dropFirst(count)
-    }
+    let taken = count == onePiece ? state.waiting.takePiece() : state.waiting.take(upTo: count)
     state.untold += taken.count
     return .bytes(taken)
   }
@@ -128,10 +120,16 @@ final class StreamBuffer: Sendable {
 
   /// The next bytes, at most `count`.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
-    let id = state.withLock { state in
+    let (id, answer, told) = state.withLock { state -> (UInt64, Reading?, Int?) in
       state.nextTaker += 1
-      return state.nextTaker
+      // What is there needs no waiting.
+      guard !Task.isCancelled, state.takers.isEmpty, let reading = Self.take(count, &state) else {
+        return (state.nextTaker, nil, nil)
+      }
+      return (state.nextTaker, reading, Self.tell(&state))
     }
+    if let told { consumed(told) }
+    if let answer { return answer }
     return await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { continuation in
         let (answer, told) = state.withLock { state -> (Reading?, Int?) in

@@ -18,7 +18,7 @@ public final class BlueZDiscovery: Discovery {
     }
   }
 
-  /// How long `shutDown` takes at most.
+  /// How long `shutDown` takes at most, and a second more where a connect is waited for whose record nobody wants any more.
   public static let shutDownLimit = Duration.seconds(2)
 
   public let sourceName = "bluez"
@@ -150,6 +150,7 @@ public final class BlueZDiscovery: Discovery {
     endHandlers.append(completion)
     guard endHandlers.count == 1 else { return }
     lowEnergy?.close()
+    for read in reads.values { read.cancel() }
     // Held until the end: whoever shuts us down may let go of us.
     let limit = LoopTimer(loop: loop) { self.finish() }
     limit.set(after: Self.shutDownLimit)
@@ -169,7 +170,9 @@ public final class BlueZDiscovery: Discovery {
     reads = [:]
     let handlers = endHandlers
     endHandlers = []
-    for handler in handlers { handler() }
+    guard let reader else { return handlers.forEach { $0() } }
+    // Held until the end.
+    reader.shutDown { withExtendedLifetime(reader) { handlers.forEach { $0() } } }
   }
 
   // MARK: the machine

@@ -12,8 +12,15 @@ public protocol ServiceRecordReader: AnyObject {
   ) -> any DialCancellation
   /// Cancels what is under way: each completion gets `.cancelled`.
   func close()
+  /// As `close`; `completion` is called on the loop, perhaps at once, when no descriptor of the reader is left: after a second at most.
+  func shutDown(_ completion: @escaping () -> Void)
 }
 
 extension ServiceRecordReader {
   public func close() {}
+
+  public func shutDown(_ completion: @escaping () -> Void) {
+    close()
+    completion()
+  }
 }

@@ -28,12 +28,15 @@ public final class RecordChannelReader: ServiceRecordReader {
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
   ) -> any DialCancellation {
-    let exchange = RecordChannelExchange(kind: kind, adapter: adapter, loop: queue.loop)
+    let exchange = RecordChannelExchange(
+      kind: kind, adapter: adapter, device: device.device, loop: queue.loop, closes: queue.closes)
     return queue.add(of: service, on: device, exchange: exchange, completion: completion)
   }
 
   /// Cancels what is under way: each completion gets `.cancelled`.
   public func close() { queue.cancelAll() }
+
+  public func shutDown(_ completion: @escaping () -> Void) { queue.shutDown(completion) }
 }
 
 /// Connections to a device's record channel, one after the other, until one tells a record that counts.
@@ -41,7 +44,9 @@ private final class RecordChannelExchange: RecordExchange {
   private let kind: SocketKind
   private let adapter: BluetoothAddress
   private let loop: EventLoop
+  private let closes: DrainingCloses
   private weak var reading: RecordReading?
+  private let device: BluetoothAddress
   private var socket: BluetoothSocket?
   private var watch: DescriptorWatch?
   private var isConnected = false
@@ -50,10 +55,14 @@ private final class RecordChannelExchange: RecordExchange {
   /// What was told so far, none of it for us.
   private var lists: [AttributeList] = []
 
-  init(kind: SocketKind, adapter: BluetoothAddress, loop: EventLoop) {
+  init(
+    kind: SocketKind, adapter: BluetoothAddress, device: BluetoothAddress, loop: EventLoop, closes: DrainingCloses
+  ) {
     self.kind = kind
+    self.device = device
     self.adapter = adapter
     self.loop = loop
+    self.closes = closes
   }
 
   deinit { close() }
@@ -81,10 +90,12 @@ private final class RecordChannelExchange: RecordExchange {
   }
 
   func close() {
+    let isConnecting = watch != nil && !isConnected
     watch?.cancel()
     watch = nil
-    socket?.close()
-    socket = nil
+    guard let socket else { return }
+    self.socket = nil
+    if isConnecting { closes.takeConnecting(socket, to: device) } else { socket.close() }
   }
 
   func descriptorIsReady(_ readiness: Readiness) {

@@ -64,6 +64,17 @@ public final class DeviceRecordReader: ServiceRecordReader {
   /// Cancels what is under way: each completion gets `.cancelled`.
   public func close() { for reader in readers.values { reader.close() } }
 
+  public func shutDown(_ completion: @escaping () -> Void) {
+    var waiting = readers.count
+    for reader in readers.values {
+      reader.shutDown {
+        waiting -= 1
+        if waiting == 0 { completion() }
+      }
+    }
+    if readers.isEmpty { completion() }
+  }
+
   fileprivate func read(
     _ route: RecordRoutes.Route, of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

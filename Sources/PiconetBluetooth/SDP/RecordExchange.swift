@@ -84,6 +84,8 @@ final class RecordReadingQueue {
   let loop: EventLoop
   let scope: String?
   let timeLimit: Duration
+  /// Takes connects that nobody waits for any more.
+  let closes: DrainingCloses
   private var running: [RecordReading] = []
   private var waiting: [RecordReading] = []
 
@@ -91,6 +93,7 @@ final class RecordReadingQueue {
     self.loop = loop
     self.scope = scope
     self.timeLimit = timeLimit
+    closes = DrainingCloses(loop: loop, time: .zero, limit: 2 * Self.runningLimit)
   }
 
   func add(
@@ -109,6 +112,12 @@ final class RecordReadingQueue {
 
   /// Cancels all of them.
   func cancelAll() { for reading in waiting + running { reading.cancel() } }
+
+  /// Cancels all of them; `completion` is called, perhaps at once, when no connect is waited for any more.
+  func shutDown(_ completion: @escaping () -> Void) {
+    cancelAll()
+    closes.onceEmpty(completion)
+  }
 
   fileprivate func ended(_ reading: RecordReading) {
     running.removeAll { $0 === reading }

@@ -28,10 +28,12 @@ public final class SDPClient: ServiceRecordReader {
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
   ) -> any DialCancellation {
-    queue.add(
-      of: service, on: device, exchange: SDPExchange(loop: queue.loop, adapter: adapter), completion: completion)
+    let exchange = SDPExchange(loop: queue.loop, adapter: adapter, closes: queue.closes)
+    return queue.add(of: service, on: device, exchange: exchange, completion: completion)
   }
 
   /// Cancels what is under way: each completion gets `.cancelled`.
   public func close() { queue.cancelAll() }
+
+  public func shutDown(_ completion: @escaping () -> Void) { queue.shutDown(completion) }
 }

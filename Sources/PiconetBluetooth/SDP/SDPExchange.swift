@@ -10,6 +10,8 @@ final class SDPExchange: RecordExchange {
 
   private let loop: EventLoop
   private let adapter: BluetoothAddress?
+  private let closes: DrainingCloses
+  private var device: BluetoothAddress?
   private weak var reading: RecordReading?
   private var session: UnsafeMutableRawPointer?
   private var watch: DescriptorWatch?
@@ -18,9 +20,10 @@ final class SDPExchange: RecordExchange {
   /// More than the 672 bytes that L2CAP takes for us unless it is asked for more, which libbluetooth does not.
   private static let packetLimit = 4096
 
-  init(loop: EventLoop, adapter: BluetoothAddress?) {
+  init(loop: EventLoop, adapter: BluetoothAddress?, closes: DrainingCloses) {
     self.loop = loop
     self.adapter = adapter
+    self.closes = closes
   }
 
   deinit { close() }
@@ -34,6 +37,7 @@ final class SDPExchange: RecordExchange {
       throw LinkFailure(recordAtOnce: SystemError("connect", errno), device: reading.device)
     }
     self.session = session
+    device = reading.device.device
     do {
       watch = try loop.watch(piconet_sdp_socket(session), for: .write, handler: self)
     } catch {
@@ -42,10 +46,15 @@ final class SDPExchange: RecordExchange {
   }
 
   func close() {
+    let isConnecting = watch != nil && state == .connecting
     watch?.cancel()
     watch = nil
-    if let session { piconet_sdp_close(session) }
-    session = nil
+    guard let session else { return }
+    self.session = nil
+    // libbluetooth closes its own descriptor of the socket.
+    let kept = isConnecting ? fcntl(piconet_sdp_socket(session), F_DUPFD_CLOEXEC, 0) : -1
+    piconet_sdp_close(session)
+    if kept >= 0, let device { closes.takeConnecting(BluetoothSocket(kind: .l2cap, descriptor: kept), to: device) }
   }
 
   func descriptorIsReady(_ readiness: Readiness) {

@@ -43,8 +43,7 @@ public final class BluetoothStack {
     let oneIsDone = { [reader] in
       waiting -= 1
       guard waiting == 0 else { return }
-      reader.close()
-      completion()
+      reader.shutDown(completion)
     }
     for transport in closing { transport.shutDown(oneIsDone) }
     guard let discovery else { return loop.executeLater(oneIsDone) }

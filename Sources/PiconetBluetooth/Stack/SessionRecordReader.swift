@@ -56,6 +56,13 @@ final class SessionRecordReader: ServiceRecordReader {
     known?.reader.close()
     known = nil
   }
+
+  func shutDown(_ completion: @escaping () -> Void) {
+    guard let reader = known?.reader else { return completion() }
+    known = nil
+    // Held until the end.
+    reader.shutDown { withExtendedLifetime(reader, completion) }
+  }
 }
 
 /// A reading that fails without having begun.

@@ -172,6 +172,7 @@ private final class BluetoothAttempt: DescriptorHandler {
   let step: Int
   private unowned let dial: BluetoothDial
   private let closes: DrainingCloses
+  private let device: BluetoothAddress
   private var socket: BluetoothSocket?
   private var watch: DescriptorWatch?
   private(set) var isConnected = false
@@ -183,6 +184,7 @@ private final class BluetoothAttempt: DescriptorHandler {
     self.step = step
     self.dial = dial
     closes = environment.closes
+    device = place.device
     do throws(SystemError) {
       let socket = try BluetoothSocket(environment.kind)
       // From here on `deinit` closes the socket, also where this throws.
@@ -215,7 +217,7 @@ private final class BluetoothAttempt: DescriptorHandler {
     self.socket = nil
     if let watch {
       watch.cancel()
-      closes.takeConnecting(socket)
+      closes.takeConnecting(socket, to: device)
     } else {
       socket.close()
     }

@@ -2,6 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 import PiconetRuntime
+import PiconetSDP
 
 /// Sockets whose orderly close is under way.
 ///
@@ -10,12 +11,23 @@ import PiconetRuntime
 /// The kernel tells of half empty queues, not of empty ones; the rest is looked at in short turns. Bounded in time and number.
 final class DrainingCloses {
   private static let turn: Duration = .milliseconds(4)
+  /// Where only answers over silent links are waited for.
+  private static let lateTurn: Duration = .milliseconds(100)
 
   private struct Entry {
     var socket: BluetoothSocket
     var mode: SocketSettings.Mode?
     var deadline: Instant
-    var isConnecting = false
+    var connect: Connect?
+    /// Its answer has not come in time, but there is a link.
+    var isLate = false
+  }
+
+  /// A connect that nobody wants any more.
+  private struct Connect {
+    var device: BluetoothAddress
+    /// When it is closed though there is a link.
+    var end: Instant
   }
 
   private let loop: EventLoop
@@ -40,40 +52,66 @@ final class DrainingCloses {
   func take(_ socket: BluetoothSocket, mode: SocketSettings.Mode?) {
     let entry = Entry(socket: socket, mode: mode, deadline: loop.now + time)
     guard entries.count < limit, mustWait(entry) else { return Self.close(socket, mode: mode) }
-    entries.append(entry)
-    if timer?.deadline == nil { timer?.set(after: Self.turn) }
+    append(entry)
   }
 
-  /// How long the answer to a connect that nobody wants any more is waited for.
+  /// A new one may be over in a moment, whatever is waited for.
+  private func append(_ entry: Entry) {
+    entries.append(entry)
+    if entries.count == 1 || entries.dropLast().allSatisfy(\.isLate) { timer?.set(after: Self.turn) }
+  }
+
+  /// How long the answer to a connect that nobody wants any more is waited for, and how long at most as long as there is a link: as
+  /// long as Linux itself waits.
   private static let answerTime: Duration = .seconds(1)
+  private static let linkedAnswerTime: Duration = .seconds(40)
 
   /// Takes over a socket in the middle of its connect.
   ///
   /// Closed before the far side has answered, Linux can't tell it to forget the channel, and gives the same channel number to the
   /// next connect. Which the far side then refuses, since it has that number: for 40 s, or as long as there is a link. An answer
-  /// takes some milliseconds over a link that is up; if there is none yet, paging ends with the close.
-  func takeConnecting(_ socket: BluetoothSocket) {
-    let entry = Entry(socket: socket, mode: nil, deadline: loop.now + Self.answerTime, isConnecting: true)
-    guard entries.count < limit, mustWait(entry) else { return Self.close(socket, mode: socket.mode) }
-    entries.append(entry)
-    if timer?.deadline == nil { timer?.set(after: Self.turn) }
+  /// takes some milliseconds over a link that is up, and may come late if that was silent for a while; if there is no link yet, paging
+  /// ends with the close.
+  func takeConnecting(_ socket: BluetoothSocket, to device: BluetoothAddress) {
+    // RFCOMM numbers no channels, and has one connection to a channel at a time: the next connect would wait for this one.
+    let end = loop.now + (socket.kind == .rfcomm ? Self.answerTime : Self.linkedAnswerTime)
+    let entry = Entry(
+      socket: socket, mode: nil, deadline: loop.now + Self.answerTime, connect: Connect(device: device, end: end))
+    // Half of the room is kept for those who have something to send.
+    guard entries.count(where: { $0.connect != nil }) < limit / 2, entries.count < limit, mustWait(entry) else {
+      return Self.close(socket, mode: socket.mode)
+    }
+    append(entry)
   }
 
   private func mustWait(_ entry: Entry) -> Bool {
-    if entry.isConnecting {
+    if entry.connect != nil {
       return !entry.socket.hasEnded && loop.now < entry.deadline && entry.socket.failure != nil
     }
     guard let memory = entry.socket.memory, memory.unsent > 0 else { return false }
     return !entry.socket.hasEnded && loop.now < entry.deadline
   }
 
+  /// Those to be closed whose answer is still to come, over a link.
+  private func extend() {
+    for index in entries.indices {
+      guard let connect = entries[index].connect, loop.now >= entries[index].deadline, loop.now < connect.end,
+        entries[index].socket.hasLink(to: connect.device)
+      else { continue }
+      entries[index].deadline = min(loop.now + Self.answerTime, connect.end)
+      entries[index].isLate = true
+    }
+  }
+
   private func look() {
+    extend()
     entries.removeAll { entry in
       if mustWait(entry) { return false }
       Self.close(entry.socket, mode: entry.mode)
       return true
     }
-    if entries.isEmpty { tellEmpty() } else { timer?.set(after: Self.turn) }
+    if entries.isEmpty { return tellEmpty() }
+    timer?.set(after: entries.allSatisfy(\.isLate) ? Self.lateTurn : Self.turn)
   }
 
   private func tellEmpty() {
@@ -82,8 +120,12 @@ final class DrainingCloses {
     for body in bodies { body() }
   }
 
-  /// Calls `body` as soon as nothing waits, perhaps at once.
+  /// Calls `body` as soon as nothing waits, perhaps at once. No connect is waited for longer than `answerTime` from now on.
   func onceEmpty(_ body: @escaping () -> Void) {
+    for index in entries.indices {
+      guard let connect = entries[index].connect else { continue }
+      entries[index].connect?.end = min(connect.end, loop.now + Self.answerTime)
+    }
     if entries.isEmpty { body() } else { whenEmpty.append(body) }
   }
 

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Reliable messages on their way in: fragments become messages, credit grows as the application takes them.
 struct Inbox: Sendable {
-  private let window: UInt64
+  private var window: UInt64
   private var fragments: [UInt8] = []
   private var isFragmented = false
   /// Cost of all that came in since the association began.
@@ -15,6 +15,13 @@ struct Inbox: Sendable {
   init(window: UInt64) {
     self.window = window
     granted = window
+  }
+
+  /// From now on so much may wait for the application, because the link is another one. Credit that was given stays given: a smaller
+  /// window is reached when it is used up.
+  mutating func resize(_ window: UInt64) {
+    self.window = window
+    granted = max(granted, consumed + window)
   }
 
   mutating func fragment(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) {

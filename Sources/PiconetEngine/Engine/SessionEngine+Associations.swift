@@ -21,7 +21,15 @@ extension SessionEngine {
       end(association: far, Self.lostThere, now, &effects)
     }
     if link.searchedFor != nil {
-      refuse(id, .noSuchAssociation, "", now, &effects)
+      refuse(id, reasonGone(far, hello.held?.id, now), "", now, &effects)
+      return
+    }
+    if !link.isDialler, farewells.reason(for: far, holding: hello.held?.id, at: now) != nil {
+      refuse(id, reasonGone(far, hello.held?.id, now), "", now, &effects)
+      return
+    }
+    guard admitsStranger(far, on: link) else {
+      refuse(id, .notAvailable, "", now, &effects)
       return
     }
     guard makeRoomForAssociation(now, &effects) else {
@@ -46,14 +54,18 @@ extension SessionEngine {
       takeOver(former, received, on: link, now, &effects)
       return
     }
-    guard received == 0 else {
-      refuse(id, .noSuchAssociation, "", now, &effects)
+    guard received == 0, farewells.reason(for: far, holding: association, at: now) == nil else {
+      refuse(id, reasonGone(far, association, now), "", now, &effects)
       return
     }
     end(association: far, Self.lostThere, now, &effects)
     if link.searchedFor != nil {
       // We had nothing else to say to it.
-      refuse(id, .noSuchAssociation, "", now, &effects)
+      refuse(id, reasonGone(far, link.hello?.held?.id, now), "", now, &effects)
+      return
+    }
+    guard admitsStranger(far, on: link) else {
+      refuse(id, .notAvailable, "", now, &effects)
       return
     }
     guard makeRoomForAssociation(now, &effects) else {
@@ -204,7 +216,9 @@ extension SessionEngine {
   private mutating func leaveCame(
     _ reason: Reason, _ detail: String, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
-    let isOurs = associations[far]?.leaving?.isTold == true
+    // Of a leave and a removal that cross, the removal counts on both sides.
+    let leaving = associations[far]?.leaving
+    let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
     effects.append(.closeLink(id, flush: true))
     let by = reason == .removed ? associations[far]?.removedBy ?? far : nil
     forget(id, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), now, &effects)
@@ -217,9 +231,12 @@ extension SessionEngine {
     timesChanged = true
     var ending = ending
     // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
-    if ending.reason == .removed, ending.by == nil { ending.by = ending.blame == .peer ? far : node }
+    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
     // Whoever has said goodbye is not told of a failed link: the far side's closing is what it waited for.
-    if let leaving = association.leaving, leaving.isTold { ending = Ending(leaving.reason, .nobody, by: leaving.by) }
+    if let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed {
+      ending = Ending(leaving.reason, .nobody, by: leaving.by)
+    }
+    noteFarewell(to: association, ending, now)
     for transfer in association.outgoing.values.sorted() + association.outgoingOrder {
       drop(outgoing: transfer, ending, &effects)
     }

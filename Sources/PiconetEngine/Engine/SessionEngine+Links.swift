@@ -123,6 +123,16 @@ extension SessionEngine {
     }
     links[id]?.node = far
     links[id]?.hello = hello
+    // Our own hello, which holds nothing any more, would tell that we have lost the association.
+    if !link.isDialler, let reason = farewells.reason(for: far, holding: hello.held?.id, at: now) {
+      refuse(id, reason, "", now, &effects)
+      return
+    }
+    guard admits(far, on: link) else {
+      // Who holds an association has come for that one, and must learn that it is over.
+      refuse(id, hello.held.map { reasonGone(far, $0.id, now) } ?? .notAvailable, "", now, &effects)
+      return
+    }
     if let wanted = link.searchedFor, wanted != far {
       otherAnswered(wanted, on: link, now, &effects)
       refuse(id, .duplicateLink, "the node that was looked for is not here", now, &effects)
@@ -142,6 +152,17 @@ extension SessionEngine {
     default:
       breach(id, .protocolBroken, "hello without this side's part of the short code", now, &effects)
     }
+  }
+
+  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
+  /// association with us.
+  private func admits(_ far: NodeID, on link: Link) -> Bool {
+    associations[far] != nil || admitsStranger(far, on: link)
+  }
+
+  /// The same for a node that has no association with us.
+  func admitsStranger(_ far: NodeID, on link: Link) -> Bool {
+    isOpen || link.isDialler || attempts.contains { $0.node == far }
   }
 
   private mutating func revealCame(_ nonce: [UInt8], on id: LinkID, _ effects: inout [Effect]) {
@@ -188,15 +209,22 @@ extension SessionEngine {
       }
     effects.append(.closeLink(id, flush: false))
     let link = links[id]
-    let ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
+    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
+    if reason == .removed, let far = link?.node ?? link?.searchedFor, let association = associations[far] {
+      // Who removes for another member has said so before; a goodbye that is said late does not tell.
+      ending.by = association.removedBy ?? (association.suspension == nil ? far : nil)
+    }
     forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), now, &effects)
     // The far side has no association with us any more, or does not want one: no other link will bring it back.
     if let far = link?.node ?? link?.searchedFor, associations[far]?.suspension != nil,
-      reason == .noSuchAssociation || reason == .identity
+      Self.endsSuspended.contains(reason)
     {
       end(association: far, ending, now, &effects)
     }
   }
+
+  /// Reasons with which a link is closed that was to carry on an association which is over.
+  private static let endsSuspended: Set<Reason> = [.noSuchAssociation, .identity, .left, .removed, .shuttingDown]
 
   /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association ends, too.
   static func endsOnlyLink(_ reason: Reason) -> Bool {

@@ -11,6 +11,12 @@ extension SessionEngine {
     return association.leaving?.isTold != true || ending.blame != .peer
   }
 
+  /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
+  public var expectsMembers: Bool {
+    configuration.disconnectTimeout > .zero && shutdown == nil
+      && associations.values.contains { $0.isDurable && !isUnused($0) }
+  }
+
   /// The association's link is gone.
   mutating func suspend(
     _ association: Association, on link: Link, _ cause: Ending, _ now: Instant, _ effects: inout [Effect]
@@ -46,6 +52,27 @@ extension SessionEngine {
     guard let association = associations[far] else { return }
     if links[association.link] != nil { end(association.link, ending, told: told, now, &effects) }
     endAssociation(far, ending, now, &effects)
+  }
+
+  /// Why an association that the far side holds is over.
+  func reasonGone(_ far: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
+    farewells.reason(for: far, holding: held, at: now) ?? .noSuchAssociation
+  }
+
+  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has not reached.
+  mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
+    guard association.isDurable, association.isMember, ending.blame != .peer, shutdown == nil else { return }
+    let reason: Reason
+    switch ReasonClass(ending.reason) {
+    case .left: reason = .left
+    case .removed: reason = .removed
+    case .lost, .broken, .refused: return
+    }
+    // The silence that its hello told is half of its timeout.
+    let patience = Duration.milliseconds(2 * Int64(clamping: min(association.limits.silence, 43_200_000)))
+    farewells.note(
+      Farewells.Farewell(association: association.id, reason: reason, until: now + patience), to: association.node,
+      limit: configuration.associationLimit, at: now)
   }
 
   // MARK: The smaller node, which decides
@@ -128,10 +155,20 @@ extension SessionEngine {
     if let counted = link.hello?.associationsBegun, counted < begun, received == 0 {
       association.peer.code = link.code
     }
+    if received == 0, let limits = link.hello?.limits { agree(association, on: link, limits) }
     activate(association, on: link, received, now, &effects)
     for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
       refuse(other, .duplicateLink, "", now, &effects)
     }
+  }
+
+  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of the one on which
+  /// we have: what either of them may mean is taken, and no more is sent than both allow.
+  private func agree(_ association: Association, on link: Link, _ limits: PeerLimits) {
+    association.streams.incomingWindow = max(
+      association.streams.incomingWindow, UInt64(firstStreamWindow(on: link.opening.traits)))
+    association.streams.outgoingWindow = min(association.streams.outgoingWindow, limits.streamWindow)
+    if !association.isMember { association.outbox.limit = min(association.outbox.limit, limits.messageWindow) }
   }
 
   // MARK: The larger node
@@ -178,6 +215,7 @@ extension SessionEngine {
     endSearch(association, &effects)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
+    association.inbox.resize(UInt64(messageWindow(on: link.opening.traits)))
     association.resumed(farHas: received)
     restateTransfers(of: association)
     dirty.insert(link.id)

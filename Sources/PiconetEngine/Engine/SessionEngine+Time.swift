@@ -16,12 +16,16 @@ extension SessionEngine {
       consider(link.nextDeadline(configuration))
       consider(link.pings.deadline)
     }
-    for association in associations.values {
-      consider(association.invitationExpires)
-      consider(association.leaving?.deadline)
-      if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
-      consider(suspensionDeadline(of: association))
-    }
+    for association in associations.values { consider(deadline(of: association)) }
+    return next
+  }
+
+  private func deadline(of association: Association) -> Instant? {
+    var next = suspensionDeadline(of: association)
+    func consider(_ instant: Instant) { next = next.map { min($0, instant) } ?? instant }
+    if let expires = association.invitationExpires { consider(expires) }
+    if let leaving = association.leaving { consider(leaving.deadline) }
+    if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
     return next
   }
 
@@ -29,14 +33,19 @@ extension SessionEngine {
     timesChanged = true
     attemptDeadlines(now, &effects)
     pingDeadlines(now, &effects)
-    for id in links.keys.sorted() { linkDeadline(id, now, &effects) }
-    for far in associations.keys.sorted() {
+    // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of them.
+    let soon = now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
+    for id in links.values.filter({ $0.nextDeadline(configuration) <= soon }).map(\.id).sorted() {
+      linkDeadline(id, now, soon, &effects)
+    }
+    let due = associations.values.filter { association in deadline(of: association).map { $0 <= now } ?? false }
+    for far in due.map(\.node).sorted() {
       associationDeadline(far, now, &effects)
       suspensionDeadline(far, now, &effects)
     }
   }
 
-  private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ soon: Instant, _ effects: inout [Effect]) {
     guard let link = links[id] else { return }
     guard link.phase == .active else {
       if link.openedAt + configuration.handshakeTimeout <= now {
@@ -51,7 +60,7 @@ extension SessionEngine {
       let seconds = link.patience(configuration).wholeNanoseconds / 1_000_000_000
       end(
         id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, now, &effects)
-    } else if link.nextPing(configuration) <= now {
+    } else if link.nextPing(configuration) <= soon {
       link.queue(.ping(link.pings.begin(nil, at: now)))
       links[id]?.pingedAt = now
       // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.

@@ -80,6 +80,7 @@ extension SessionEngine {
     let left = min(room, bulkWindow(of: link) - link.outstanding) - (bytes.count - start)
     if left > 0, association.streams.hasTurns {
       let before = bytes.count
+      bytes.reserveCapacity(before + min(left, association.streams.queuedCount + 1024))
       let framed = association.streams.frame(
         into: &bytes, room: left, frameLimit: min(association.frameLimit, link.bulkFrameLimit))
       association.counts.sent.streams.add(frames: framed.frames, bytes: bytes.count - before)
@@ -125,10 +126,11 @@ extension SessionEngine {
   }
 
   mutating func consumed(_ cost: Int, from far: NodeID) {
-    guard let limit = associations[far]?.inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
-    guard let link = associations[far]?.link else { return }
-    associations[far]?.creditDue = limit
-    dirty.insert(link)
+    guard let association = associations[far],
+      let limit = association.inbox.consume(cost, messageLimit: configuration.messageLimit)
+    else { return }
+    association.creditDue = limit
+    dirty.insert(association.link)
   }
 
   // MARK: Leaving

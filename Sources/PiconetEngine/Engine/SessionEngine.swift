@@ -22,6 +22,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var searchDials: [DialID: (node: NodeID, kind: TransportKind)] = [:]
   var links: [LinkID: Link] = [:]
   var associations: [NodeID: Association] = [:]
+  var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
   var outgoing: [TransferID: OutgoingTransfer] = [:]
@@ -36,6 +37,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Messages of one association that came in one batch and are delivered at once.
   var arrived: (node: NodeID, messages: [Bytes])?
   var shutdown: Shutdown?
+  /// Strangers may come in by links of theirs.
+  var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
   /// what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
   public private(set) var nextDeadline: Instant?
@@ -90,6 +93,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .chunkStored(let id, let upTo): stored(id, upTo: upTo)
     case .committed(let id, let name): committed(id, name: name, &effects)
     case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &effects)
+    case .availabilityChanged(let isOpen): self.isOpen = isOpen
     case .deadlineReached: deadlineReached(now, &effects)
     }
     flushArrived(&effects)

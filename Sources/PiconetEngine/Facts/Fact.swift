@@ -75,6 +75,8 @@ public enum Fact: Sendable, Hashable {
   /// The resource is verified and has its final name.
   case committed(TransferID, name: [UInt8])
   case storeFailed(TransferID, Reason, detail: String)
+  /// Whether strangers may come in by links of theirs; otherwise members alone may, who look for a way to us. An engine begins open.
+  case availabilityChanged(Bool)
   /// Time has passed; nothing else.
   case deadlineReached
 }

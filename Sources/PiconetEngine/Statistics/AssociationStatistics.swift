@@ -12,7 +12,7 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var received: TrafficCount
   /// Sequenced frames that were sent again on another link.
   public var retransmitted: LaneCount
-  /// Unreliable messages that the link could not take at once.
+  /// Unreliable messages that did not go: the link could not take them at once, or too many waited before it.
   public var unreliableDropped: UInt64
   /// Unreliable messages that came after a newer one and were not delivered.
   public var unreliableLate: UInt64
@@ -28,6 +28,9 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var unacknowledgedFrames: UInt64
   /// What is kept of them, in bytes, for another link.
   public var unacknowledgedBytes: Int
+
+  /// What the connection goes over; nil while no link leads to the peer.
+  public var transport: TransportKind? { link?.kind }
 }
 
 extension SessionEngine {

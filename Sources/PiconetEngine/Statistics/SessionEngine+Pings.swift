@@ -28,7 +28,8 @@ extension SessionEngine {
   }
 
   mutating func pingDeadlines(_ now: Instant, _ effects: inout [Effect]) {
-    for id in links.keys.sorted() {
+    let due = links.values.filter { link in link.pings.deadline.map { $0 <= now } ?? false }
+    for id in due.map(\.id).sorted() {
       for command in links[id]?.pings.expired(at: now) ?? [] {
         reply(command, .failed(Ending(.timedOut, .peer, "no answer to the ping")), &effects)
       }

@@ -39,6 +39,11 @@ public struct TrafficCount: Sendable, Hashable {
 
   public init() {}
 
+  /// Frames of all kinds.
+  public var frames: UInt64 {
+    controlFrames &+ messages.frames &+ unreliable.frames &+ streams.frames &+ chunks.frames
+  }
+
   /// Counts one frame. Reliable messages, which come by the million, are counted where they are taken.
   mutating func count(_ frame: Frame) {
     switch frame {

@@ -141,6 +141,7 @@ extension SessionEngine {
     let count = max(1, association.streams.incoming.count)
     var window = min(configuration.streamWindow, configuration.streamMemory / count)
     if let limit = association.peer.traits.unreadLimit { window = min(window, limit / 4 / count) }
-    return max(UInt64(window), association.streams.incomingWindow)
+    // The first window of a stream is that of the first link, whichever is used now.
+    return UInt64(max(window, firstStreamWindow(on: association.peer.traits)))
   }
 }

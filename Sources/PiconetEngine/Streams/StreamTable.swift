@@ -75,7 +75,14 @@ struct StreamTable: Sendable {
         continue
       }
       frames += turn.frames
-      if turn.byteCount > 0, let id = outgoing[number]?.id { taken.append((id, turn.byteCount)) }
+      if turn.byteCount > 0, let id = outgoing[number]?.id {
+        // A stream alone takes turn after turn: its application is told once.
+        if taken.last?.id == id {
+          taken[taken.count - 1].count += turn.byteCount
+        } else {
+          taken.append((id, turn.byteCount))
+        }
+      }
       // Its turn comes first when there is room again.
       if turn.lacksRoom { break }
       _ = row.popFirst()

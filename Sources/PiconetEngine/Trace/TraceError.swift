@@ -12,7 +12,8 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .notATrace: "this is no trace of Piconet"
     case .version(let version):
-      "the trace has version \(version) of the format; this program reads version \(TraceHeader.version)"
+      "an \(version < TraceHeader.version ? "older" : "newer") Piconet wrote the trace: its format is version "
+        + "\(version), and this program reads version \(TraceHeader.version)"
     case .recordTooLarge(let count):
       "a record announces \(count) bytes; the limit is \(TraceRecord.largest)"
     case .malformed(let what): "the trace is damaged: \(what)"

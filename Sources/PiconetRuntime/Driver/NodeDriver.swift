@@ -43,7 +43,9 @@ public final class NodeDriver: RoundHandler {
   private var isFinished = false
   /// Nil where no transport shares its radio with a discovery.
   let radio: RadioWatch?
-  private var isListening = false
+  /// For whom it listens.
+  private enum Listening { case nobody, members, everybody }
+  private var listening = Listening.nobody
   private var advertisement: Advertisement?
 
   /// Where ciphertext is read to, for all links in turn.
@@ -74,18 +76,19 @@ public final class NodeDriver: RoundHandler {
     self.observer = observer
     radio =
       transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
-    timer = LoopTimer(loop: loop) { [weak self] in
-      self?.armed = nil
-      self?.process(.deadlineReached)
+    own.driver = self
+    timer = LoopTimer(loop: loop) { [own] in
+      own.driver?.armed = nil
+      own.driver?.process(.deadlineReached)
     }
-    securingTimer = LoopTimer(loop: loop) { [weak self] in self?.securingDeadline() }
-    closingTimer = LoopTimer(loop: loop) { [weak self] in self?.closingDeadline() }
+    securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
+    closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
     for discovery in discoveries {
       let source = discovery.sourceName
-      discovery.setHandler { [weak self] report in self?.process(.discoveryReported(source: source, report)) }
+      discovery.setHandler { [own] report in own.driver?.process(.discoveryReported(source: source, report)) }
     }
     for transport in transports {
-      transport.setListeningHandler { [weak self] in self?.listeningChanged() }
+      transport.setListeningHandler { [own] in own.driver?.listeningChanged() }
     }
     loop.addRoundHandler(self)
   }
@@ -94,6 +97,10 @@ public final class NodeDriver: RoundHandler {
     readBuffer.deallocate()
     openBuffer.deallocate()
   }
+
+  /// What callbacks hold in place of a weak reference, of which one makes every count of references to the driver slow. `close` ends it.
+  private final class Reference { var driver: NodeDriver? }
+  private let own = Reference()
 
   // MARK: What comes from above
 
@@ -123,14 +130,32 @@ public final class NodeDriver: RoundHandler {
     work()
   }
 
-  /// Starts to listen on every transport that does not listen yet.
+  /// Listens for everybody, on every transport.
   /// - Returns: why some can't.
   public func listen() -> [TransportKind: LinkFailure] {
-    isListening = true
+    listening = .everybody
+    process(.availabilityChanged(true))
+    return listenOnAll()
+  }
+
+  /// Listens for members only, as long as there are any that may have lost their links, where it listens at all: at the same
+  /// addresses, which are all that they know. Strangers are refused.
+  public func hide() {
+    guard listening == .everybody else { return }
+    listening = .members
+    process(.availabilityChanged(false))
+    stopListeningWithoutMembers()
+  }
+
+  private func stopListeningWithoutMembers() {
+    if listening == .members, !engine.expectsMembers { stopListening() }
+  }
+
+  private func listenOnAll() -> [TransportKind: LinkFailure] {
     var failures: [TransportKind: LinkFailure] = [:]
     for transport in transports where transport.listeningPort == nil {
       do throws(LinkFailure) {
-        try transport.listen { [weak self] endpoint in self?.accepted(endpoint) }
+        try transport.listen { [own] endpoint in own.driver?.accepted(endpoint) }
       } catch {
         failures[transport.kind] = error
       }
@@ -145,8 +170,8 @@ public final class NodeDriver: RoundHandler {
     return ports
   }
 
-  public func stopListening() {
-    isListening = false
+  private func stopListening() {
+    listening = .nobody
     for transport in transports { transport.stopListening() }
   }
 
@@ -157,8 +182,8 @@ public final class NodeDriver: RoundHandler {
 
   /// An adapter came or went: what could not listen may do so now, and others must learn the new ports.
   private func listeningChanged() {
-    guard !isEnding, isListening else { return }
-    _ = listen()
+    guard !isEnding, listening != .nobody else { return }
+    _ = listenOnAll()
     guard var advertisement, advertisement.ports != listeningPorts else { return }
     advertisement.ports = listeningPorts
     advertise(advertisement)
@@ -167,9 +192,12 @@ public final class NodeDriver: RoundHandler {
   /// A look at the connection to a peer; nil where there is none.
   public func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: loop.now) }
 
-  public var listeningAddresses: [TransportAddress] { transports.flatMap { $0.listeningAddresses } }
+  /// Where everybody may dial.
+  public var listeningAddresses: [TransportAddress] {
+    listening == .everybody ? transports.flatMap { $0.listeningAddresses } : []
+  }
 
-  /// Whether nothing of ours is left: no link, no discovery.
+  /// Ends all that is left: links, discoveries, timers. Whoever makes a driver closes it.
   public func close() {
     isEnding = true
     engine.endRecording(.complete)
@@ -187,6 +215,7 @@ public final class NodeDriver: RoundHandler {
     securingTimer?.set(nil)
     closingTimer?.set(nil)
     loop.removeRoundHandler(self)
+    own.driver = nil
   }
 
   // MARK: The engine
@@ -250,6 +279,7 @@ public final class NodeDriver: RoundHandler {
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
+    stopListeningWithoutMembers()
     armTimer()
     if trace != nil { passTraceOn() }
     roundTime = nil
@@ -321,9 +351,9 @@ public final class NodeDriver: RoundHandler {
     guard source.arrives else {
       return readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
-    let read = LoopConfined { [weak self] in
-      guard let self, sources[transfer] === source else { return }
-      readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+    let read = LoopConfined { [own] in
+      guard let self = own.driver, self.sources[transfer] === source else { return }
+      self.readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
     source.whenReadable(upTo: offset + UInt64(payloadCount)) { [loop] in loop.execute { read.value() } }
   }
@@ -357,8 +387,8 @@ public final class NodeDriver: RoundHandler {
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
-    } then: { [weak self] fact in
-      self?.process(fact)
+    } then: { [own] fact in
+      own.driver?.process(fact)
     }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
@@ -370,15 +400,15 @@ public final class NodeDriver: RoundHandler {
   }
 
   private func proceed(_ transfer: TransferID) {
-    stores[transfer]?.proceed(on: worker, loop: loop) { [weak self] runner, fact in
-      guard let self else { return }
+    stores[transfer]?.proceed(on: worker, loop: loop) { [own] runner, fact in
+      guard let self = own.driver else { return }
       switch fact {
-      case .chunkStored(_, let upTo): observer.storeProgressed(transfer, stored: upTo)
-      case .committed: stores[transfer] = nil
+      case .chunkStored(_, let upTo): self.observer.storeProgressed(transfer, stored: upTo)
+      case .committed: self.stores[transfer] = nil
       default: break
       }
-      process(fact)
-      if stores[transfer] === runner { busyStores.insert(transfer) }
+      self.process(fact)
+      if self.stores[transfer] === runner { self.busyStores.insert(transfer) }
     }
   }
 
@@ -390,7 +420,7 @@ public final class NodeDriver: RoundHandler {
       return
     }
     if kind.usesRadio { radio?.dialBegins(dial) }
-    dials[dial] = transport.dial(addresses) { [weak self] result in self?.dialled(dial, result) }
+    dials[dial] = transport.dial(addresses) { [own] result in own.driver?.dialled(dial, result) }
   }
 
   private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {

@@ -34,7 +34,7 @@ public final class EventLoop: @unchecked Sendable {
   private var timers = TimerHeap()
   private var jobs = JobQueue()
   private var incoming: [LoopJob] = []
-  private var roundHandlers: [RoundRegistration] = []
+  private var roundHandlers: [any RoundHandler] = []
   private var hasEnded = false
 
   private struct Shared {
@@ -68,7 +68,8 @@ public final class EventLoop: @unchecked Sendable {
       throw error
     }
     shared.withLock { $0.thread = thread }
-    clock.onStep { [weak self] in self?.execute {} }
+    // A weak reference makes every count of references to the loop slow: none where the clock needs none.
+    if !(clock is SystemClock) { clock.onStep { [weak self] in self?.execute {} } }
   }
 
   // MARK: Any thread
@@ -136,13 +137,13 @@ public final class EventLoop: @unchecked Sendable {
     return watch
   }
 
-  /// Calls `handler` at the end of each round from this one on, in the order of the calls; held weakly.
+  /// Calls `handler` at the end of each round from this one on, in the order of the calls, until it is removed.
   public func addRoundHandler(_ handler: any RoundHandler) {
-    roundHandlers.append(RoundRegistration(handler: handler))
+    roundHandlers.append(handler)
   }
 
   public func removeRoundHandler(_ handler: any RoundHandler) {
-    roundHandlers.removeAll { $0.handler == nil || $0.handler === handler }
+    roundHandlers.removeAll { $0 === handler }
   }
 
   /// How many descriptors are watched.
@@ -249,14 +250,12 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   private func endRound() {
-    var hasGone = false
     var index = 0
     // By index: a handler may add or remove handlers.
     while index < roundHandlers.count {
-      if let handler = roundHandlers[index].handler { handler.roundHasEnded() } else { hasGone = true }
+      roundHandlers[index].roundHasEnded()
       index += 1
     }
-    if hasGone { roundHandlers.removeAll { $0.handler == nil } }
   }
 
   private func tellKernel() {
@@ -331,8 +330,4 @@ public final class EventLoop: @unchecked Sendable {
 /// Who is called at the end of each round of a loop.
 public protocol RoundHandler: AnyObject {
   func roundHasEnded()
-}
-
-private struct RoundRegistration {
-  weak var handler: (any RoundHandler)?
 }

@@ -17,7 +17,19 @@ extension EngineFuzz {
     let perLink = (256 << 10) + limits.messageWindow + 2 * limits.messageLimit
     if census.queuedBytes > perLink * census.links { broken("\(census.queuedBytes) bytes are queued") }
     if !members.contains(honest.node) { broken("the honest peer is no member") }
-    if let deadline = engine.nextDeadline, deadline + .seconds(1) < now { broken("a deadline was missed") }
+    serveDueDeadlines()
+  }
+
+  /// A fact may bring a deadline that is over already, as when a search that had nothing to look for has again; a driver's timer fires at
+  /// once then. None may stay due.
+  private func serveDueDeadlines() {
+    var rounds = 0
+    while let deadline = engine.nextDeadline, deadline <= now, finding == nil {
+      rounds += 1
+      if rounds > 64 { return broken("a deadline stays due, by \(now - deadline)") }
+      take(.deadlineReached)
+      settle()
+    }
   }
 
   /// The hostile peers fall silent; what the honest one has begun comes to its end, and then everything.

@@ -74,7 +74,7 @@ extension EngineFuzz {
     case .deriveCode(let link, _, _, _): honest.take(.codeDerived(link, "123456"), at: now)
     case .readChunks, .finishSource: if let fact = Self.answer(to: effect, fails: false) { honest.take(fact, at: now) }
     case .storeChunk(let id, let bytes):
-      honest.storedHere += bytes
+      honest.storedHere.append(bytes)
       honest.take(.chunkStored(id, upTo: UInt64(honest.storedHere.count)), at: now)
     case .commitStore(let id, _, _):
       honest.isStoredHere = true
@@ -123,7 +123,7 @@ extension EngineFuzz {
       let effect = asked.remove(at: index)
       switch effect {
       case .storeChunk(let id, let bytes):
-        honest.storedThere += bytes
+        honest.storedThere.append(bytes)
         take(.chunkStored(id, upTo: UInt64(honest.storedThere.count)))
       case .commitStore(let id, _, _):
         honest.isStoredThere = true

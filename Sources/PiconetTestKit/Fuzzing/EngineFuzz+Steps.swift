@@ -217,5 +217,7 @@ extension EngineFuzz {
       if next >= end { break }
       if rounds > 3_000 { return broken("deadlines stay due") }
     }
+    // What a later fact makes due is due from then on: an invitation lets a search go on whose pause is over.
+    if let deadline = engine.nextDeadline, deadline + .seconds(1) < now { broken("a deadline was missed") }
   }
 }

@@ -76,12 +76,15 @@ final class EngineFuzz {
   }
 
   /// Of the hostile peers two have smaller ids than everybody, two larger ones.
-  static func node(_ number: UInt8) -> NodeID {
+  static func node(_ number: UInt8) -> NodeID { nodes[Int(number)] }
+  static func hostileNode(_ index: Int) -> NodeID { hostileNodes[index % hostileCount] }
+
+  private static let nodes: [NodeID] = (0...UInt8.max).map { number in
     let bytes = [UInt8](repeating: number, count: PeerID.byteCount)
     guard let peer = PeerID(bytes: bytes) else { preconditionFailure("an id has \(PeerID.byteCount) bytes") }
     return NodeID(peer: peer, incarnation: Incarnation(rawValue: UInt64(number)))
   }
-  static func hostileNode(_ index: Int) -> NodeID { node([10, 20, 80, 90][index % hostileCount]) }
+  private static let hostileNodes = [nodes[10], nodes[20], nodes[80], nodes[90]]
 
   func run() -> String? {
     connectHonestPeer()

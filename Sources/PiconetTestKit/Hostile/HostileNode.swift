@@ -10,6 +10,8 @@ final class HostileNode {
     case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
     case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
     case inviteTwice, leaveAndTalk, acknowledgeTooMuch, unknownRequired, reservedRange
+    case beforeReveal, beforeAssociate, beforeMember, closeAndTalk
+    case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
   }
 
@@ -17,7 +19,7 @@ final class HostileNode {
   struct Session {
     let connection: Int
     let side: Int
-    let attack: Attack
+    var attack: Attack
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     let nonce: [UInt8]
     /// The far side, once its hello came.
@@ -26,6 +28,9 @@ final class HostileNode {
     var isMember = false
     var rounds = 0
     var isOver = false
+    /// The association that this link has, or that it is to go on with.
+    var association: AssociationID?
+    var isResuming = false
     /// Offers of the far side, and how far it takes ours.
     var offers: [(number: UInt64, size: UInt64)] = []
     /// Streams of the far side.
@@ -37,6 +42,8 @@ final class HostileNode {
   let node: NodeID
   var dice: Dice
   var sessions: [Session] = []
+  /// What the next connection of ours goes on with.
+  var resuming: Session?
 
   init(index: Int, node: NodeID, dice: Dice) {
     self.index = index

@@ -7,7 +7,11 @@ extension World {
   /// - Returns: false if there is nothing more to do.
   func attack(_ node: HostileNode, _ number: Int) -> Bool {
     let session = node.sessions[number]
-    guard session.isAssociated, session.rounds < 12 else { return session.rounds < 12 && session.attack != .silence }
+    // Floods of what costs nothing have no end.
+    let most = session.attack == .optionalFlood || session.attack == .pingFlood ? 60 : 12
+    guard session.isAssociated, session.rounds < most else {
+      return session.rounds < most && session.attack != .silence
+    }
     node.sessions[number].rounds += 1
     func say(_ frames: Frame...) { for frame in frames { send(frame, node, number) } }
     let payload = node.dice.bytes(node.dice.number(1...900))[...]
@@ -15,6 +19,14 @@ extension World {
     case .silence, .garbage, .wrongOrder, .helloTwice, .wrongReveal: say(monkeyFrame(node))
     case .halfFrame: hostileSend([FrameType.message, 0x40 | 0x3F, 0xFF, 1, 2, 3], node, number)
     case .hugeFrame: hostileSend([FrameType.message, 0xBF, 0xFF, 0xFF, 0xFF], node, number)
+    case .beforeReveal, .beforeAssociate, .beforeMember: say(monkeyFrame(node))
+    case .closeAndTalk:
+      say(.close(node.dice.pick([.left, .linkFailed, .duplicateLink, .timedOut, .removed]), detail: ""))
+      say(.message(payload), .invite(timeout: 1_000, context: []))
+    case .stolenAssociation: say(.message(payload), .acknowledge(received: 3))
+    case .resumeAhead, .resumeBehind, .resumeTwice:
+      say(.message(payload), .unreliableMessage(number: VariableInteger.max, payload))
+      if session.rounds > 1 { comeBack(node, number) }
     case .monkey: for _ in 0..<node.dice.number(1...6) { say(monkeyFrame(node)) }
     case .foreignTransfers:
       // Numbers that other peers' transfers have.

@@ -28,9 +28,18 @@ extension World {
 
   func hostileOpened(_ connection: Connection, _ side: Int) {
     let node = hostile(connection.ends[side].node)
-    let session = HostileNode.Session(
+    var session = HostileNode.Session(
       connection: connection.number, side: side, attack: node.dice.pick(HostileNode.Attack.allCases),
       nonce: node.dice.bytes(CodePart.byteCount))
+    if let former = node.resuming, former.connection != connection.number, side == 0 {
+      session.attack = former.attack
+      session.association = former.association
+      session.isResuming = true
+      node.resuming = nil
+    } else if session.attack == .stolenAssociation, !knownAssociations.isEmpty {
+      session.association = node.dice.pick(knownAssociations)
+      session.isResuming = true
+    }
     node.sessions.append(session)
     note(.world("hostile: \(session.attack) on connection \(connection.number)"))
     statistics.attacks += 1
@@ -64,8 +73,9 @@ extension World {
     switch frame {
     case .hello(let hello): hostileTook(hello, node, number)
     case .codeReveal: beginAssociation(node, number)
-    case .associate:
-      send(.associated(received: 0, begun: 1), node, number)
+    case .associate(let association, _):
+      node.sessions[number].association = association
+      send(.associated(received: session.isResuming ? claim(session.attack, node) : 0, begun: 1), node, number)
       associated(node, number)
     case .associated: associated(node, number)
     case .invite:
@@ -84,6 +94,9 @@ extension World {
     let session = node.sessions[number]
     let peer = nodes[connections[session.connection].ends[1 - session.side].node].peer
     node.sessions[number].far = NodeID(peer: peer, incarnation: hello.incarnation)
+    if session.attack == .beforeReveal, session.side == 0 {
+      for _ in 0..<3 { send(monkeyFrame(node), node, number) }
+    }
     if session.side == 0 {
       send(.codeReveal(nonce: session.attack == .wrongReveal ? node.dice.bytes(32) : session.nonce), node, number)
       beginAssociation(node, number)
@@ -93,9 +106,11 @@ extension World {
   }
 
   private func sendHello(_ code: CodePart, _ node: HostileNode, _ number: Int) {
-    let hello = Hello(
+    let session = node.sessions[number]
+    let resumes = [.stolenAssociation, .resumeAhead, .resumeBehind, .resumeTwice].contains(session.attack)
+    var hello = Hello(
       incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
-      capabilities: [node.dice.chance(80) ? .streams : [], node.dice.chance(50) ? .resume : []],
+      capabilities: [node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : []],
       limits: PeerLimits(
         message: node.dice.pick([0, 1, 1_000_000, VariableInteger.max]),
         frame: node.dice.pick([1_024, 16_381, VariableInteger.max]),
@@ -108,19 +123,57 @@ extension World {
       held: node.dice.chance(15)
         ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil,
       code: node.dice.chance(95) ? code : nil)
+    if session.isResuming, let association = session.association {
+      hello.held = HeldAssociation(id: association, received: claim(session.attack, node))
+    }
     send(.hello(hello), node, number)
     if node.sessions[number].attack == .helloTwice { send(.hello(hello), node, number) }
   }
 
   private func beginAssociation(_ node: HostileNode, _ number: Int) {
     guard let far = node.sessions[number].far, node.node < far else { return }
-    send(.associate(AssociationID(high: node.dice.word(), low: node.dice.word()), received: 0), node, number)
+    let session = node.sessions[number]
+    if session.attack == .beforeAssociate { for _ in 0..<3 { send(monkeyFrame(node), node, number) } }
+    if session.isResuming, let association = session.association {
+      send(.associate(association, received: claim(session.attack, node)), node, number)
+    } else {
+      let association = AssociationID(high: node.dice.word(), low: node.dice.word())
+      node.sessions[number].association = association
+      send(.associate(association, received: 0), node, number)
+    }
     associated(node, number)
+  }
+
+  /// How many frames of an association it says to have: far too many, fewer than before, or anything.
+  private func claim(_ attack: HostileNode.Attack, _ node: HostileNode) -> UInt64 {
+    switch attack {
+    case .resumeAhead: node.dice.pick([50, 1_000, 1 << 40, VariableInteger.max])
+    case .resumeBehind: 0
+    case .resumeTwice: UInt64(node.dice.number(0...4))
+    default: node.dice.pick([0, 1, 5, node.dice.word() >> 3])
+    }
+  }
+
+  /// Throws its link away and comes back for its association, or for somebody else's.
+  func comeBack(_ node: HostileNode, _ number: Int) {
+    let session = node.sessions[number]
+    guard !isCalm, !session.isResuming, session.association != nil, node.resuming == nil else { return }
+    let target = connections[session.connection].ends[1 - session.side].node
+    guard !isHostile(target), nodes[target].isAlive, connections.count < 30 else { return }
+    node.resuming = session
+    if session.attack != .resumeTwice {
+      node.sessions[number].isOver = true
+      close(connections[session.connection], session.side, flush: false)
+    }
+    let connection = connect(node.index, target)
+    open(connection, 0, dial: nil)
+    enterAccepted(connection)
   }
 
   private func associated(_ node: HostileNode, _ number: Int) {
     guard !node.sessions[number].isAssociated else { return }
     node.sessions[number].isAssociated = true
+    if node.sessions[number].attack == .beforeMember { return }
     if node.dice.chance(80) { send(.invite(timeout: 2_000, context: [1, 2, 3]), node, number) }
   }
 

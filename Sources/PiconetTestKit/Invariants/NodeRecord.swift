@@ -12,6 +12,7 @@ struct NodeRecord {
   var dials: Set<DialID> = []
   /// Members, and the short code under which each came.
   var members: [NodeID: String] = [:]
+  var memberSince: [NodeID: UInt64] = [:]
   var connectedCount = 0
   /// Links that associations have taken over, for planted faults.
   var resumedLinks: Set<LinkID> = []

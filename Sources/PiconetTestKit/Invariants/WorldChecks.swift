@@ -54,6 +54,17 @@ extension World {
     if node.record.spins > 20 { finding("n\(node.index) has a deadline that stays due") }
   }
 
+  /// Whether all that was begun has ended.
+  var isQuiet: Bool {
+    findings.areDropped = true
+    findings.isAny = false
+    checkQuiet()
+    findings.areDropped = false
+    // A link may be dead, and nobody knows it yet.
+    return !findings.isAny
+      && connections.allSatisfy { $0.isOver || ($0.isOpen && $0.pipes.allSatisfy { !$0.isDead }) }
+  }
+
   /// Trouble is over for long: all that was begun has ended, and both sides agree.
   func checkQuiet() {
     let honest = nodes.prefix(scenario.engineCount)
@@ -74,7 +85,9 @@ extension World {
     if seed.family == .glare { checkGlare() }
   }
 
-  private func lostAltogether() -> String? { scenario.hostileCount == 0 ? flows.lostAltogether() : nil }
+  private func lostAltogether() -> String? {
+    scenario.hostileCount == 0 || scenario.isFair ? flows.lostAltogether() : nil
+  }
 
   private func checkNothingPending(_ node: SimulatedNode) {
     for id in node.record.pending.keys.sorted() {

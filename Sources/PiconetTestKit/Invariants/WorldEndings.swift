@@ -9,6 +9,31 @@ struct Causes {
   var declined = 0
   var toldDeclined = 0
 
+  /// Members of one side that ended before the other side's did, by the code that both have shown.
+  var endings: [String: MemberEnding] = [:]
+  /// Until when what a node said may not have come, and what anybody said.
+  private var troubles: [Int: UInt64] = [:]
+  private var troubleOfAll: UInt64?
+
+  struct MemberEnding {
+    let node: NodeID
+    let ending: Ending
+    let since: UInt64
+  }
+
+  mutating func trouble(of node: Int?, until time: UInt64) {
+    if let node {
+      troubles[node] = max(troubles[node] ?? 0, time)
+    } else {
+      troubleOfAll = max(troubleOfAll ?? 0, time)
+    }
+  }
+
+  /// Whether what either of two nodes said since then may have been lost.
+  func isSilenced(_ first: Int, _ second: Int, since: UInt64) -> Bool {
+    [troubles[first], troubles[second], troubleOfAll].contains { $0.map { $0 >= since } ?? false }
+  }
+
   struct Removal: Hashable {
     var by: NodeID
     var subject: NodeID
@@ -20,7 +45,26 @@ extension World {
   private static let attemptReasons: Set<Reason> = [
     .declined, .cancelled, .timedOut, .unreachable, .full, .identity, .codeMismatch, .alreadyConnected, .inProgress,
     .shuttingDown, .linkFailed, .left, .selfConnection, .idle, .removed, .restarted, .wrongSession, .limitExceeded,
+    .notAvailable,
   ]
+
+  /// Both sides of a membership end for reasons of one class, unless the goodbye of one did not reach the other.
+  func checkClass(_ ending: Ending, of peer: NodeID, code: String, since: UInt64, at node: SimulatedNode) {
+    guard let index = indices[peer.peer], !isHostile(index) else { return }
+    var ending = ending
+    if scenario.faults.contains(.reasonChanged), faultDice.chance(30) { ending.reason = .protocolBroken }
+    guard let other = causes.endings[code], other.node == peer else {
+      causes.endings[code] = Causes.MemberEnding(node: node.node, ending: ending, since: since)
+      return
+    }
+    causes.endings[code] = nil
+    let isSilenced = causes.isSilenced(index, node.index, since: min(since, other.since))
+    if !ReasonClass(ending.reason).agrees(with: ReasonClass(other.ending.reason), isSilenced: isSilenced) {
+      finding(
+        "n\(node.index) loses \(name(peer)): \(ending), blame \(ending.blame); the other side: \(other.ending), blame \(other.ending.blame)"
+      )
+    }
+  }
 
   func checkAttempt(_ ending: Ending, _ node: SimulatedNode) {
     if scenario.hostileCount == 0, !Self.attemptReasons.contains(ending.reason) {
@@ -40,7 +84,13 @@ extension World {
   /// A removal is somebody's wish, and everybody knows whose.
   func checkRemoval(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .removed else { return }
-    guard let by = ending.by else { return finding("n\(node.index): nobody has removed \(name(peer)): \(ending)") }
+    guard let by = ending.by else {
+      let isKnown = ending.blame == .peer && causes.removals.contains { $0.subject == node.node }
+      if !isKnown, scenario.hostileCount == 0 {
+        finding("n\(node.index): nobody has removed \(name(peer)): \(ending)")
+      }
+      return
+    }
     // A hostile member may have said anything.
     if let index = indices[peer.peer], isHostile(index) { return }
     if let index = indices[by.peer], isHostile(index) { return }

@@ -7,6 +7,7 @@ extension World {
     switch event {
     case .connected(let peer):
       let isNew = node.record.members.updateValue(peer.code, forKey: peer.node) == nil
+      node.record.memberSince[peer.node] = now
       if !isNew { finding("n\(node.index) is connected twice with \(name(peer.node))") }
       node.record.connectedCount += 1
       node.record.invitations.remove(peer.node)
@@ -17,13 +18,14 @@ extension World {
         finding("n\(node.index) has more members than the session takes")
       }
     case .disconnected(let peer, let ending):
-      if node.record.members.removeValue(forKey: peer) == nil {
-        finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
+      guard let code = node.record.members.removeValue(forKey: peer) else {
+        return finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
       }
+      checkClass(ending, of: peer, code: code, since: node.record.memberSince[peer] ?? 0, at: node)
       node.record.suspended.remove(peer)
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
-      checkFair(ending, node)
+      checkFair(ending, peer, node)
       checkRemoval(ending, of: peer, at: node)
     case .suspended(let peer, let ending):
       statistics.suspended += 1
@@ -31,7 +33,7 @@ extension World {
         finding("n\(node.index) loses the link to \(name(peer)) twice, or was not connected")
       }
       checkHonest(ending, peer, node)
-      checkFair(ending, node)
+      checkFair(ending, peer, node)
     case .resumed(let peer, _):
       statistics.resumed += 1
       if node.record.members[peer] == nil { finding("n\(node.index) resumes \(name(peer)), which is no member") }

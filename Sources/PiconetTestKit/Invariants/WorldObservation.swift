@@ -61,6 +61,7 @@ extension World {
     }
     if !node.record.resting.isEmpty { checkResting(bytes, on: link, node) }
     if bytes.isEmpty { finding("n\(node.index) transmits nothing") }
+    if scenario.hostileCount > 0, bytes.count < 400 { overhear(bytes, on: link, node) }
     let outstanding = node.record.outstanding[link, default: 0] + bytes.count
     node.record.outstanding[link] = outstanding
     let configuration = scenario.configurations[node.index]
@@ -68,6 +69,16 @@ extension World {
     statistics.largestOutstanding = max(statistics.largestOutstanding, outstanding - configuration.transmitWindow)
     if outstanding > limit {
       finding("n\(node.index) has \(outstanding) bytes waiting for a link, the limit is \(limit)")
+    }
+  }
+
+  /// Hostile nodes know the names of honest nodes' associations.
+  private func overhear(_ bytes: Bytes, on link: LinkID, _ node: SimulatedNode) {
+    guard let (number, side) = node.links[link], !isHostile(connections[number].ends[1 - side].node) else { return }
+    var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
+    decoder.push(bytes)
+    while let frame = try? decoder.next() {
+      if case .associate(let association, _) = frame { knownAssociations.append(association) }
     }
   }
 
@@ -118,11 +129,21 @@ extension World {
   }
 
   /// Without trouble no association ends by it.
-  func checkFair(_ ending: Ending, _ node: SimulatedNode) {
+  ///
+  /// Whatever a hostile node does is no trouble: honest ones do not lose one another by it.
+  func checkFair(_ ending: Ending, _ peer: NodeID, _ node: SimulatedNode) {
+    guard scenario.isFair, let index = indices[peer.peer], !isHostile(index) else { return }
     // Leaving has a time limit, which a slow link may not keep.
-    let mayLeave = scenario.personas.contains { $0.leaveChance > 0 } || nodes.contains { $0.application.isShuttingDown }
-    guard scenario.isFair, !mayLeave, [.timedOut, .linkFailed, .noSuchAssociation].contains(ending.reason) else {
-      return
+    let mayLeave = [index, node.index].contains { place in
+      let persona = scenario.personas[place]
+      return persona.leaveChance > 0 || persona.removeChance > 0 || nodes[place].application.isShuttingDown
+    }
+    switch ReasonClass(ending.reason) {
+    case .broken: break
+    // A link is given up for another one that is there already.
+    case .lost: if mayLeave || ending.reason == .duplicateLink { return }
+    // Somebody's wish; any member may ask for the removal of others.
+    case .left, .removed, .refused: return
     }
     finding("n\(node.index) loses a peer in fair weather: \(ending)")
   }

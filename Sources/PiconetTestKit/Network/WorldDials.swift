@@ -53,7 +53,7 @@ extension World {
     case .failed(let failure): post(.fact(.dialFailed(pending.dial, failure)), to: dialler)
     case .answered(let far):
       let isParted = outages.contains(pending.kind) || (partition.map { $0[far] != $0[pending.node] } ?? false)
-      guard isHostile(far) || (nodes[far].isAlive && !nodes[far].isFinished), !isParted else {
+      guard isHostile(far) || (nodes[far].listens && nodes[far].isAlive && !nodes[far].isFinished), !isParted else {
         return post(.fact(.dialFailed(pending.dial, LinkFailure(isParted ? .unreachable : .refused))), to: dialler)
       }
       let connection = connect(pending.node, far, over: pending.kind)
@@ -93,6 +93,13 @@ extension World {
     open(connection, 1, dial: nil)
   }
 
+  /// Over L2CAP as in its basic mode, which holds little.
+  private func traits(of kind: TransportKind, to far: Int) -> LinkTraits {
+    LinkTraits(
+      kind: kind, remoteAddress: "n\(far)", transmitWindow: kind == .l2cap ? 20_000 : nil,
+      unreadLimit: kind == .l2cap ? 50_000 : nil)
+  }
+
   func open(_ connection: Connection, _ side: Int, dial: DialID?) {
     let end = connection.ends[side]
     connection.ends[side].state = .open
@@ -105,8 +112,7 @@ extension World {
     let nonce = networkDice.bytes(CodePart.byteCount)
     let far = connection.ends[1 - side].node
     let opening = LinkOpening(
-      dial: dial, peer: nodes[far].peer, traits: LinkTraits(kind: connection.kind, remoteAddress: "n\(far)"),
-      nonce: nonce,
+      dial: dial, peer: nodes[far].peer, traits: traits(of: connection.kind, to: far), nonce: nonce,
       commitment: CheapDigest.of(nonce))
     post(.fact(.linkOpened(link, opening)), to: node)
   }

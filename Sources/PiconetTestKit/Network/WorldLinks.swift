@@ -80,7 +80,10 @@ extension World {
   /// Bytes for a socket that its owner has closed are answered with a reset.
   private func answerWithReset(_ connection: Connection, _ side: Int) {
     guard nodes[connection.ends[side].node].life == connection.ends[side].life else { return }
-    if networkDice.chance(scenario.lossyCloseChance) { connection.pipes[side].dropFlight() }
+    if networkDice.chance(scenario.lossyCloseChance) {
+      connection.pipes[side].dropFlight()
+      troubled(connection)
+    }
     connection.pipes[side].dropWaiting()
     connection.pipes[side].closing = .reset
     connection.pipes[1 - side].isDead = true
@@ -96,7 +99,10 @@ extension World {
       connection.pipes[side].closing = .end
     } else {
       connection.pipes[side].dropWaiting()
-      if networkDice.chance(50) { connection.pipes[side].dropFlight() }
+      if networkDice.chance(50) {
+        connection.pipes[side].dropFlight()
+        troubled(connection)
+      }
       connection.pipes[side].closing = .reset
       connection.pipes[1 - side].isDead = true
     }

@@ -32,6 +32,8 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case streamBytesRepeated
   /// The end of a stream gets lost between the engine and the application.
   case streamEndLost
+  /// One side is told of another reason for the end of a member.
+  case reasonChanged
   /// The driver closes no source.
   case sourceLeaks
   /// The engine is told that a transfer goes on when the application lets it rest.

@@ -194,6 +194,8 @@ extension Scenario {
     lossyCloseChance = dice.pick([0, 50])
     discovery.flapChance = dice.pick([0, 30])
     discovery.wrongHintChance = dice.pick([0, 0, 20])
+    drawTransports(40, &dice)
+    useTransports(&dice)
     drawTrouble(dice.number(1...5), &dice)
   }
 
@@ -203,15 +205,28 @@ extension Scenario {
       let length = dice.milliseconds(1...dice.pick([100, 1_000, 5_000]))
       let trouble: Weather = dice.pick([
         .cut, .cut, .stall(length), .stall(length), .partition(length), .pause(length), .refuseDials(length),
+        .hide(length), .outage(dice.pick(transports), isTold: dice.chance(70), length),
       ])
       weather.append((dice.milliseconds(1...last), trouble))
+    }
+  }
+
+  /// One transport, or two: the second has a link that holds little.
+  private mutating func drawTransports(_ chance: Int, _ dice: inout Dice) {
+    transports = dice.chance(chance) ? [.tcp, dice.pick([.rfcomm, .l2cap])] : [.tcp]
+  }
+
+  private mutating func useTransports(_ dice: inout Dice) {
+    for index in configurations.indices {
+      configurations[index].transports = transports
+      configurations[index].movesBetweenTransports = dice.chance(80)
     }
   }
 
   /// Members that stay, and send one another much; what is between them does not.
   private mutating func drawLossy(_ dice: inout Dice) {
     let count = dice.pick([2, 2, 2, 3, 3, dice.number(4...8)])
-    transports = dice.chance(70) ? [.tcp, .rfcomm] : [.tcp]
+    drawTransports(70, &dice)
     populate(count, &dice) { index, dice in
       var persona = Persona()
       for target in 0..<index { persona.invitations.append(Self.invitation(target, within: 0...100, &dice)) }
@@ -223,6 +238,10 @@ extension Scenario {
       persona.offers = 0...dice.number(0...2)
       persona.largestFile = dice.pick([5_000, 300_000])
       persona.prefersSmallFiles = false
+      persona.pauseChance = dice.pick([0, 40])
+      persona.streams = 0...dice.number(0...3)
+      persona.largestStream = dice.pick([5_000, 300_000])
+      persona.cancelStreamChance = dice.pick([0, 20])
       persona.leaveChance = dice.pick([0, 0, 20])
       persona.cancelTransferChance = dice.pick([0, 20])
       persona.inviteAgainChance = dice.pick([0, 50])
@@ -230,10 +249,9 @@ extension Scenario {
     }
     for index in configurations.indices {
       configurations[index].disconnectTimeout = .milliseconds(dice.pick([4_000, 8_000, 20_000]))
-      configurations[index].transports = transports
-      configurations[index].movesBetweenTransports = dice.chance(80)
       if dice.chance(30) { disks[index] = Self.disk(&dice) }
     }
+    useTransports(&dice)
     activeTime = 8_000_000_000
     lossyCloseChance = dice.pick([0, 50])
     dialFailChance = dice.pick([0, 20])
@@ -244,7 +262,9 @@ extension Scenario {
       at += dice.number(50...dice.pick([1_000, 3_000]))
       if at >= 7_900 { break }
       let length = dice.milliseconds(1...dice.pick([300, 3_000, 9_000]))
-      var trouble: [Weather] = [.cut, .cut, .cut, .stall(length), .partition(length), .refuseDials(length)]
+      var trouble: [Weather] = [
+        .cut, .cut, .cut, .stall(length), .partition(length), .refuseDials(length), .hide(length),
+      ]
       if transports.count > 1 {
         trouble.append(.outage(dice.pick(transports), isTold: dice.chance(70), length))
         trouble.append(.outage(.tcp, isTold: dice.chance(70), length))
@@ -277,6 +297,8 @@ extension Scenario {
     lossyCloseChance = dice.pick([0, 50])
     discovery.flapChance = dice.pick([0, 20])
     discovery.wrongHintChance = dice.pick([0, 10])
+    drawTransports(40, &dice)
+    useTransports(&dice)
     drawTrouble(dice.number(0...3), &dice)
     if dice.chance(50) {
       weather.append(
@@ -294,6 +316,11 @@ extension Scenario {
     }
     hostileCount = 1
     activeTime = 1_200_000_000
+    if dice.chance(40) {
+      // Associations without a link are there to be stolen.
+      for index in configurations.indices { configurations[index].disconnectTimeout = .milliseconds(4_000) }
+      for _ in 0..<dice.number(2...8) { weather.append((dice.milliseconds(50...1_150), .cut)) }
+    }
     for index in configurations.indices {
       configurations[index].messageWindow = min(
         configurations[index].messageWindow, 40_000 + configurations[index].messageLimit)

@@ -10,11 +10,13 @@ extension World {
     case .stall(let length): stallOne(length)
     case .partition(let length):
       partition = (0..<scenario.nodeCount).map { _ in weatherDice.number(0...1) }
+      causes.trouble(of: nil, until: now + length)
       enter(.weather(.healPartition), in: length)
     case .healPartition: healPartition()
     case .outage(let kind, let isTold, let length):
       if isCalm { return }
       outages.insert(kind)
+      causes.trouble(of: nil, until: now + length)
       if isTold { cutAll(kind) }
       enter(.weather(.endOutage(kind)), in: length)
     case .endOutage(let kind):
@@ -23,10 +25,26 @@ extension World {
     case .pause(let length):
       let node = nodes[weatherDice.number(0...(scenario.engineCount - 1))]
       node.pausedUntil = now + length
+      causes.trouble(of: node.index, until: now + length)
+    case .hide(let length):
+      let node = nodes[weatherDice.number(0...(scenario.engineCount - 1))]
+      if node.isHidden || isCalm { return }
+      setHidden(true, node)
+      enter(.weather(.show(node: node.index)), in: length)
+    case .show(let index): setHidden(false, nodes[index])
     case .crash(let index, let pause): crash(nodes[index], restartAfter: pause)
     case .restart(let index): restart(nodes[index])
-    case .refuseDials(let length): dialsRefusedUntil = now + length
+    case .refuseDials(let length):
+      dialsRefusedUntil = now + length
+      causes.trouble(of: nil, until: now + length)
     }
+  }
+
+  func setHidden(_ isHidden: Bool, _ node: SimulatedNode) {
+    guard node.isAlive, node.isHidden != isHidden else { return }
+    node.isHidden = isHidden
+    if !isHidden { node.listens = true }
+    post(.fact(.availabilityChanged(!isHidden)), to: node)
   }
 
   private func drawConnection() -> Connection? {
@@ -42,6 +60,7 @@ extension World {
 
   private func cut(_ connection: Connection, told: [Int]) {
     for side in 0...1 { connection.pipes[side].isDead = true }
+    troubled(connection)
     note(.network("cut", connection.number, 0, 0))
     let failure = LinkFailure(weatherDice.pick([.reset, .timedOut, .unreachable]))
     for side in told {
@@ -54,6 +73,7 @@ extension World {
     guard let connection = drawConnection() else { return }
     let sides = weatherDice.pick([[0, 1], [0], [1]])
     for side in sides { connection.pipes[side].stalledUntil = now + length }
+    troubled(connection, for: length)
     note(.network("stall", connection.number, sides.count, Int(length / 1_000_000)))
   }
 
@@ -68,6 +88,11 @@ extension World {
     for connection in connections where !connection.isOver { resume(connection) }
   }
 
+  /// What was said over the connection may not have come.
+  func troubled(_ connection: Connection, for length: UInt64 = 0) {
+    for end in connection.ends { causes.trouble(of: end.node, until: now + length) }
+  }
+
   private func resume(_ connection: Connection) {
     for side in 0...1 { pump(connection, side) }
   }
@@ -76,6 +101,7 @@ extension World {
   func crash(_ node: SimulatedNode, restartAfter pause: UInt64) {
     guard node.isAlive, !isCalm else { return }
     statistics.crashes += 1
+    causes.trouble(of: node.index, until: now)
     node.isAlive = false
     flows.crashed(node.node)
     for connection in connections {

@@ -56,4 +56,7 @@ enum Weather {
   case crash(node: Int, restartAfter: UInt64)
   case restart(node: Int)
   case refuseDials(UInt64)
+  /// A node hides, and shows itself again: it listens for its members at most.
+  case hide(UInt64)
+  case show(node: Int)
 }

@@ -23,6 +23,8 @@ final class SimulatedNode {
   var mailbox: [Mail] = []
   var isTurnEntered = false
   var pausedUntil: UInt64 = 0
+  var isHidden = false
+  var listens = true
   /// The time of the earliest timer entered.
   var timerAt: UInt64?
 
@@ -60,6 +62,8 @@ final class SimulatedNode {
     mailbox = []
     isTurnEntered = false
     pausedUntil = 0
+    isHidden = false
+    listens = true
     timerAt = nil
     links = [:]
     dials = [:]

@@ -36,6 +36,8 @@ final class World {
 
   var connections: [Connection] = []
   var pendingDials: [PendingDial] = []
+  /// Names of associations between honest nodes, for hostile ones.
+  var knownAssociations: [AssociationID] = []
   /// Who can't reach whom: nodes of different sides.
   var partition: [Int]?
   var dialsRefusedUntil: UInt64 = 0
@@ -99,7 +101,8 @@ final class World {
 
   /// The world is not as it must be; the first finding counts.
   func finding(_ text: @autoclosure () -> String) {
-    guard findings.first == nil else { return }
+    findings.isAny = true
+    guard findings.first == nil, !findings.areDropped else { return }
     findings.first = text()
     note(.world("BROKEN: \(findings.first ?? "")"))
   }
@@ -142,4 +145,7 @@ final class World {
 /// What was found broken.
 struct Findings {
   var first: String?
+  /// While it is only asked whether there would be any.
+  var areDropped = false
+  var isAny = false
 }

@@ -59,11 +59,8 @@ extension World {
     return dice.chance(persona.askChance) ? .ask : .new
   }
 
-  /// Six digits that follow from both nonces.
+  /// Follows from both nonces; longer than six digits, so that no two associations have the same.
   private func code(_ dialler: [UInt8], _ acceptor: [UInt8]) -> String {
-    var number = 0
-    for byte in CheapDigest.of(dialler + acceptor).prefix(4) { number = number << 8 | Int(byte) }
-    let digits = String(number % 1_000_000)
-    return String(repeating: "0", count: 6 - digits.count) + digits
+    String(CheapDigest.of(dialler + acceptor).prefix(7).reduce(0) { $0 << 8 | UInt64($1) })
   }
 }

@@ -59,6 +59,7 @@ extension World {
     node.engine.flush(at: instant, into: &effects)
     observe(effects[start...], node)
     checkCensus(node)
+    if node.isHidden, node.listens { node.listens = node.engine.expectsMembers }
     perform(effects, of: node)
     checkSpin(node)
     arm(node, notBefore: 0)

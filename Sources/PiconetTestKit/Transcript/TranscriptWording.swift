@@ -46,7 +46,7 @@ struct TranscriptWording {
     case .dialFailed(let dial, let failure): "dialFailed \(dial.rawValue) \(failure)"
     case .streamWritten(let stream, let bytes): "streamWritten \(describe(stream)) \(size(bytes))"
     case .streamConsumed(let stream, let count): "streamConsumed \(describe(stream)) \(count)"
-    case .discoveryEnded, .deadlineReached: "\(fact)"
+    case .discoveryEnded, .deadlineReached, .availabilityChanged: "\(fact)"
     }
   }
 

@@ -45,6 +45,8 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let unreachable = Reason(rawValue: 21)
   /// The other side's program is older, and can't do what was asked for. Never sent.
   public static let notSupported = Reason(rawValue: 22)
+  /// The node hides, and lets in its members only.
+  public static let notAvailable = Reason(rawValue: 23)
 
   // Ends of transfers.
 
@@ -78,6 +80,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
     .linkFailed: "link failed", .idle: "idle", .noSuchAssociation: "no such association", .restarted: "restarted",
     .selfConnection: "connected to itself", .alreadyConnected: "already connected", .inProgress: "in progress",
     .unreachable: "unreachable", .notSupported: "not supported there",
+    .notAvailable: "not available",
     .nameRefused: "name refused", .tooLarge: "too large", .diskFull: "disk full", .noPermission: "no permission",
     .exists: "exists already", .digestMismatch: "digest mismatch", .sizeMismatch: "size mismatch",
     .directoryVanished: "directory vanished", .sourceChanged: "source changed",

@@ -7,6 +7,9 @@ enum VirtualMachine {
 
   static let adapters = (environment["PICONET_ADAPTERS"] ?? "").split(separator: ",").map(String.init)
 
+  /// With `--hosts`: the buses of the hosts that each have one adapter, in the adapters' order.
+  static let buses = (environment["PICONET_BUSES"] ?? "").split(separator: ",").map(String.init)
+
   static let isHere = environment["PICONET_BLUETOOTH_VM"] == "1" && adapters.count >= 2 && geteuid() == 0
 
   static let reason: Comment =

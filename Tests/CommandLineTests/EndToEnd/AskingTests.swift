@@ -36,7 +36,7 @@ struct AskingTests {
   func withdrawn() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver(accept: "ask", json: false, onTerminal: true)
-      let sender = try scene.sender("--to", "Kitchen", "--timeout", "5", try scene.photo("a.jpg"))
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "10", try scene.photo("a.jpg"))
       #expect(await receiver.shows(question))
       #expect(await sender.end() == 5, "\(sender.error)")
       #expect(await receiver.shows("has gone"))
@@ -44,7 +44,8 @@ struct AskingTests {
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await next.shows("\"connected\""))
       #expect(await receiver.shows(try #require(next.events("connected").first?["code"] as? String)))
-      #expect(await receiver.shows(question))
+      // What is typed before the question stands there is not its answer.
+      #expect(await receiver.shows(question, times: 2))
       receiver.type("y\n")
       #expect(await next.end() == 0, "\(next.error)")
     }

@@ -65,7 +65,7 @@ struct BadWeatherTests {
   @Test("a receiver that is stopped ends the sender when its timeout is over")
   func receiverStopped() async throws {
     try await ToolScene.run { scene in
-      try await underWay(scene, "--timeout", "5") { sender, receiver in
+      try await underWay(scene, "--timeout", "10") { sender, receiver in
         receiver.send(signal: SIGSTOP)
         #expect(await sender.end() == 5, "\(sender.error)")
         receiver.send(signal: SIGCONT)

@@ -30,6 +30,10 @@ struct PiconetToolTests {
       #expect(ping.output.contains("over tcp, 127.0.0.1:"))
       for number in 1...3 { #expect(ping.output.contains("64 bytes from Kitchen: seq=\(number) time=")) }
       #expect(ping.output.contains("3 sent, 3 received, 0% lost, over tcp\nround trip min/avg/max = "))
+      // What the node has counted of the connection itself.
+      #expect(ping.output.contains("\nconnection: tcp, round trip min/avg/last = "), "\(ping.output)")
+      #expect(ping.output.contains("; sent again 0 B in 0 frames; dropped 0\n"))
+      #expect(ping.output.contains("\nqueued 0 B, ") && ping.output.contains(" to send, "))
       let large = try scene.start("piconet", ["ping", "-c2", "-i10ms", "-s90000", try address(listener)], state: "p")
       #expect(await large.end() == 0, "\(large.error)")
       #expect(large.output.contains("90008 bytes from Kitchen: seq=2"))

@@ -9,9 +9,9 @@ struct RefusalTests {
   func noSuchPeer() async throws {
     try await ToolScene.run { scene in
       _ = try await scene.receiver()
-      let sender = try scene.sender("--to", "Nowhere", "--timeout", "0.5", try scene.photo("a.jpg"))
+      let sender = try scene.sender("--to", "Nowhere", "--timeout", "5", try scene.photo("a.jpg"))
       #expect(await sender.end() == 3)
-      #expect(sender.error.contains("no peer called 'Nowhere' was found within 0.5 s; in sight:\n  Kitchen ("))
+      #expect(sender.error.contains("no peer called 'Nowhere' was found within 5 s; in sight:\n  Kitchen ("))
       #expect(sender.events("failed").first?["reason"] as? String == "no-such-peer")
     }
   }
@@ -31,7 +31,11 @@ struct RefusalTests {
     try await ToolScene.run { scene in
       for state in ["one", "two"] { _ = try await scene.receiver(state: state) }
       for arguments in [[], ["--to", "Kitchen"]] {
-        let sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
+        // Who sees the one a good while before the other, on a busy machine, takes that one.
+        var sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
+        for _ in 1..<8 where await sender.end() == 0 {
+          sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
+        }
         #expect(await sender.end() == 2)
         #expect(sender.error.components(separatedBy: "\n  Kitchen (").count == 3, "\(sender.error)")
       }

@@ -106,7 +106,7 @@ struct SendingTests {
     try await ToolScene.run { scene in
       _ = try await scene.receiver()
       let sender = try scene.sender(
-        "--to", "Kitchen", "--to", "Nowhere", "--timeout", "5", try scene.photo("a.jpg"))
+        "--to", "Kitchen", "--to", "Nowhere", "--timeout", "10", try scene.photo("a.jpg"))
       #expect(await sender.end() == 3, "\(sender.error)")
       #expect(sender.events("stored").count == 1)
       #expect(sender.events("failed").count == 1)

@@ -202,6 +202,14 @@ final class ToolProcess: Sendable {
     } ?? false
   }
 
+  /// Waits until a text stands so many times on standard error; false if the process ends before.
+  func shows(_ text: String, times: Int) async -> Bool {
+    await wait { snapshot -> Bool? in
+      if snapshot.error.components(separatedBy: text).count > times { return true }
+      return snapshot.status == nil ? nil : false
+    } ?? false
+  }
+
   /// Waits until standard output is so; false if it never is.
   func shows(_ isSo: @escaping @Sendable (_ output: String) -> Bool) async -> Bool {
     await wait { snapshot -> Bool? in isSo(snapshot.output) ? true : snapshot.status == nil ? nil : false } ?? false

@@ -14,8 +14,14 @@ final class ToolScene: Sendable {
   let into: String
   private let processes = Mutex<[ToolProcess]>([])
 
+  /// So many scenes at once, of two or three processes each: what a program is given seconds for should not have to wait for the
+  /// programs of thirty others.
+  private static let room = TaskGate(6)
+
   /// Runs a test and leaves no process behind.
   static func run(_ body: (ToolScene) async throws -> Void) async throws {
+    guard await room.enter() else { return }
+    defer { room.leave() }
     let scene = try ToolScene()
     do {
       try await body(scene)
@@ -71,9 +77,10 @@ final class ToolScene: Sendable {
   /// - Parameters:
   ///   - state: whose identity: each has a folder of its own.
   ///   - isOrdinary: as the ordinary user, where the tests are root's; after `openToAll`.
+  ///   - bus: the address of D-Bus' system bus, of another host.
   func start(
     _ tool: String, _ arguments: [String], state: String, onTerminal: Bool = false, input: String? = nil,
-    output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false
+    output: String? = nil, isLoopbackOnly: Bool = true, isOrdinary: Bool = false, bus: String? = nil
   ) throws -> ToolProcess {
     // The options of `piconet` stand behind its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
@@ -83,6 +90,7 @@ final class ToolScene: Sendable {
       isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),
       environment: [
         isLoopbackOnly ? "PICONET_INTERFACES" : "PICONET_UNUSED": "lo",
+        bus == nil ? "PICONET_UNUSED_BUS" : "DBUS_SYSTEM_BUS_ADDRESS": bus ?? "",
         "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
         "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
       ], onTerminal: onTerminal, input: input, output: output)

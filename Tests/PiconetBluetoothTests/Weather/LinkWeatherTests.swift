@@ -43,6 +43,27 @@ extension BluetoothTransportTests {
       }
     }
 
+    @Test(arguments: [SocketKind.l2cap, .le]) func aDialGivenUpOverASilentLinkIsNoObstacleToTheNext(
+      _ kind: SocketKind
+    ) async throws {
+      try await withWeather(kind, { $0.dial.timeLimit = .seconds(4) }) { net in
+        try VirtualAdapters.fault("supervision", "60000")
+        _ = try await net.pair()
+        let address = try #require(await net.perform { $0.listener.listeningAddresses.first })
+        try VirtualAdapters.mute()
+        #expect(failure(of: await net.dialAndCancel(address))?.code == .cancelled)
+        // Longer than an answer is waited for over no link.
+        let absent = BluetoothPlace(
+          device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: kind == .le ? 0x80 : 0x1001)
+        for _ in 0..<2 {
+          let place = TransportAddress(kind: kind.transport, text: absent.description)
+          #expect(failure(of: await net.dial(place)) != nil)
+        }
+        try VirtualAdapters.unmute()
+        #expect(failure(of: await net.dial(address)) == nil)
+      }
+    }
+
     @Test(arguments: BluetoothTransportTests.classic) func aLinkCutInTheMiddleOfBytesFailsOnBothSides(
       _ kind: SocketKind
     )

@@ -38,6 +38,24 @@ struct HeartbeatTests {
     #expect(pings.count == 3)
   }
 
+  @Test("links that want a ping at almost the same time get it together, and others do not")
+  func together() throws {
+    let one = try AssociatedEngine()
+    for (number, later) in [(2, 50), (3, 50), (4, 900)] as [(UInt8, Int)] {
+      one.now = one.now + .milliseconds(later)
+      let peer = try #require(PeerID(bytes: [UInt8](repeating: number, count: PeerID.byteCount)))
+      let far = NodeID(peer: peer, incarnation: Incarnation(rawValue: 1))
+      try one.associate(LinkID(rawValue: UInt64(number)), far)
+    }
+    for count in [3, 1] {
+      one.now = try #require(one.nextDeadline)
+      one.take(.deadlineReached)
+      let pings = try one.transmittedFrames().filter { if case .ping = $0 { true } else { false } }
+      #expect(pings.count == count)
+      #expect(one.nextDeadline.map { $0 > one.now } == true)
+    }
+  }
+
   @Test("two quiet engines keep each other for hours")
   func bothQuiet() {
     let two = TwoSided().connected()

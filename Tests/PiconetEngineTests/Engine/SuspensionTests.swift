@@ -3,6 +3,10 @@ import Testing
 
 @testable import PiconetEngine
 
+extension SessionEngine {
+  fileprivate func association(with far: NodeID) -> AssociationID? { associations[far]?.id }
+}
+
 @Suite("An association without a link")
 struct SuspensionTests {
   private func resumable(_ hello: inout Hello) { hello.capabilities = .resume }
@@ -134,6 +138,54 @@ struct SuspensionTests {
     let outcome = say(.associate(AssociationID(high: 1, low: 2), received: 1))
     #expect(outcome.closeReason == .noSuchAssociation)
     #expect(one.side.members == [one.far])
+  }
+
+  @Test(
+    "who comes back with a count that can't be is gone, and nobody else",
+    arguments: [UInt64(50), 1 << 40, VariableInteger.max], [true, false])
+  func countsAhead(received: UInt64, isSmaller: Bool) {
+    let one = OneSided(isSmaller: isSmaller).connected(resumable)
+    let other = OneSidedLink(one, peer: isSmaller ? 7 : 3)
+    if !isSmaller { other.connect(.resume) }
+    _ = lose(one)
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let held = AssociationID(high: 1, low: 2)
+    let hello = one.hello { hello in
+      hello.capabilities = .resume
+      hello.associationsBegun = 1
+      hello.held = HeldAssociation(
+        id: isSmaller ? one.side.engine.association(with: one.far) ?? held : held, received: received)
+    }
+    for frame in [
+      hello, .codeReveal(nonce: someNonce),
+      isSmaller ? .associated(received: received, begun: 1) : .associate(held, received: received),
+    ] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    #expect(disconnections(one.side.log).map(\.reason) == [.protocolBroken])
+    #expect(one.side.members == (isSmaller ? [] : [other.far]))
+    #expect(one.side.census.links == (isSmaller ? 0 : 1))
+  }
+
+  @Test("who comes back with less than it has acknowledged has lost the association")
+  func countsBehind() {
+    let one = member()
+    for _ in 0..<3 { one.side.take(.messageQueued(one.far, bytes(10), .reliable)) }
+    one.receive(.acknowledge(received: 3))
+    _ = lose(one)
+    let link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let held = AssociationID(high: 1, low: 2)
+    let hello = one.hello {
+      $0.capabilities = .resume
+      $0.held = HeldAssociation(id: held, received: 0)
+    }
+    for frame in [hello, .codeReveal(nonce: someNonce), .associate(held, received: 0)] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    #expect(disconnections(one.side.log).map(\.reason) == [.linkFailed])
+    #expect(one.side.census.associations == 0)
   }
 
   /// Loses the link, and answers every dial of the search with this failure, for so long.

@@ -114,6 +114,7 @@ struct TraceSamples {
       .storeFailed(transfer(), reason(), detail: text()), .deadlineReached,
       .linkPaced(link(), BulkPace(room: count(), bound: count())),
       .streamWritten(stream(), bytes()[...]), .streamConsumed(stream(), byteCount: count()),
+      .availabilityChanged(isTrue()),
     ]
   }
   mutating func events() -> [Event] {

@@ -27,9 +27,11 @@ final class BarePeer: @unchecked Sendable {
     let endpoint: any LinkEndpoint
     private(set) var isOver = false
     private(set) var received = 0
+    private let hangsUp: Bool
 
-    init(_ endpoint: any LinkEndpoint) {
+    init(_ endpoint: any LinkEndpoint, hangsUp: Bool = false) {
       self.endpoint = endpoint
+      self.hangsUp = hangsUp
       endpoint.setHandler(self)
       endpoint.setReadiness(read: true, write: false)
     }
@@ -38,7 +40,12 @@ final class BarePeer: @unchecked Sendable {
       guard read, !isOver else { return }
       withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
         switch endpoint.read(into: buffer) {
-        case .bytes(let count): received += count
+        case .bytes(let count):
+          received += count
+          if hangsUp {
+            isOver = true
+            endpoint.close(abort: true)
+          }
         case .wouldBlock: return
         case .end, .failed:
           isOver = true
@@ -134,10 +141,14 @@ final class BarePeer: @unchecked Sendable {
   }
 
   /// Accepts whoever dials, and never speaks.
-  func listen() async throws {
+  /// - Parameter hangsUp: ends each link when something has come.
+  func listen(hangingUp hangsUp: Bool = false) async throws {
     let failure = await loop.perform { [self] () -> LinkFailure? in
       do throws(LinkFailure) {
-        try transport?.listen { [self] in links.append(Link($0)) }
+        try transport?.listen { [self] in
+          if hangsUp { links.removeAll(where: \.isOver) }
+          links.append(Link($0, hangsUp: hangsUp))
+        }
         discovery?.advertise(
           Advertisement(
             peer: identity, incarnation: Incarnation(rawValue: 1), name: "Bare", info: [:],

@@ -52,6 +52,9 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   /// The socket of what silences and cuts links between emulated adapters.
   static let faultSocket = ProcessInfo.processInfo.environment["PICONET_FAULTS"].flatMap { $0.isEmpty ? nil : $0 }
 
+  /// Minutes more for what is rarely run.
+  static let isSlowWanted = ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1"
+
   private static func list(_ variable: String) -> [String]? {
     ProcessInfo.processInfo.environment[variable].map { $0.split(separator: ",").map(String.init) }
   }

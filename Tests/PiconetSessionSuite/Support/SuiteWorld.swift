@@ -30,14 +30,16 @@ final class SuiteWorld: Sendable {
   }
 
   /// A test, with an end: what hangs in it is cancelled, and the test has failed, when the transport's time for a test is over.
+  /// - Parameter limit: more than the transport's time for a test.
   static func run<Value: Sendable>(
-    _ transport: SuiteTransport, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
+    _ transport: SuiteTransport, limit: Duration? = nil, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
   ) async throws -> Value {
     let world = SuiteWorld(transport)
     let test = Task { try await body(world) }
     let watchdog = Task {
-      try await Task.sleep(for: transport.testLimit)
-      Issue.record("the test is not over after \(transport.testLimit), and was cancelled")
+      let limit = limit ?? transport.testLimit
+      try await Task.sleep(for: limit)
+      Issue.record("the test is not over after \(limit), and was cancelled")
       test.cancel()
     }
     defer { watchdog.cancel() }

@@ -77,7 +77,9 @@ struct CatProgram: Sendable {
     let progress = Guarded(Progress())
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
+        let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership {
+          reach.tell(change)
           guard case .left(member.id, let error) = change else { continue }
           progress.change { if !$0.gotEnd || !$0.sentEnd { $0.failure = $0.failure ?? .link(error) } }
           // What came before is still read; then the messages end.

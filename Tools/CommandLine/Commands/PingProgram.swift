@@ -30,7 +30,9 @@ struct PingProgram: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await link.answer(node, policy: policy) }
       group.addTask {
+        let reach = ReachNotes(console: console, side: .receiver)
         for await change in node.session.membership {
+          reach.tell(change)
           switch change {
           case .joined(let member): link.tell(joined: member)
           case .suspended, .resumed: break
@@ -85,8 +87,12 @@ struct PingProgram: Sendable {
           if isComplete, hasSentAll.value { complete.finish() }
         }
       }
+      // One of the node's own, so that the figures have what the connection alone takes.
+      group.addTask { _ = try? await node.session.ping(member, timeout: .seconds(1)) }
       group.addTask {
+        let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership {
+          reach.tell(change)
           guard case .left(member.id, let error) = change else { continue }
           loss.change { $0 = $0 ?? error }
           complete.finish()
@@ -100,9 +106,9 @@ struct PingProgram: Sendable {
       group.cancelAll()
     }
     let end = statistics.value
-    for line in end.summary(name: name, transport: "\(member.proven.transport)") {
-      console.result(line, evenIfQuiet: true)
-    }
+    let figures = await node.session.statistics(for: member)
+    let lines = end.summary(name: name, transport: "\(figures?.transport ?? member.proven.transport)")
+    for line in lines + (figures.map { ConnectionFigures($0).lines } ?? []) { console.result(line, evenIfQuiet: true) }
     if let error = loss.value {
       link.fail(TransferFailure(error, on: .sender))
     } else if end.received == 0 {

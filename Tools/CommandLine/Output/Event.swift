@@ -56,6 +56,23 @@ enum Event: Hashable, Sendable {
     var code: String?
   }
 
+  /// A peer can't be reached for the moment; both sides look for another way.
+  struct Suspended: Hashable, Sendable {
+    var peer: String
+    var name: String
+    /// A word for programs, as in `Failed`.
+    var reason: String
+    /// A sentence for people.
+    var message: String
+  }
+
+  /// A peer is reached again, or over a better transport.
+  struct Resumed: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var transport: String
+  }
+
   /// imagerecv has turned a sender away.
   struct Declined: Hashable, Sendable {
     var peer: String
@@ -131,6 +148,8 @@ enum Event: Hashable, Sendable {
   case lost(Lost)
   case connecting(Connecting)
   case connected(Connected)
+  case suspended(Suspended)
+  case resumed(Resumed)
   case declined(Declined)
   case offered(Offered)
   case progress(Progress)

@@ -38,6 +38,17 @@ enum EventLine {
       object.add("transport", connected.transport)
       object.add("fingerprint", connected.fingerprint)
       object.add("code", ifKnown: connected.code)
+    case .suspended(let suspended):
+      object.add("event", "suspended")
+      object.add("peer", suspended.peer)
+      object.add("name", suspended.name)
+      object.add("reason", suspended.reason)
+      object.add("message", suspended.message)
+    case .resumed(let resumed):
+      object.add("event", "resumed")
+      object.add("peer", resumed.peer)
+      object.add("name", resumed.name)
+      object.add("transport", resumed.transport)
     case .declined(let declined):
       object.add("event", "declined")
       object.add("peer", declined.peer)

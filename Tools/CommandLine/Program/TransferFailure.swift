@@ -35,7 +35,7 @@ struct TransferFailure: Error, Hashable, Sendable {
   private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
     switch error.code {
     case .identity, .codeMismatch: .identity
-    case .unreachable, .wrongSession: .noSuchPeer
+    case .unreachable, .wrongSession, .notAvailable: .noSuchPeer
     case .timedOut, .linkFailed, .left, .removed, .shuttingDown, .notConnected, .version, .protocolBroken,
       .alreadyConnected,
       .inProgress:

@@ -40,19 +40,21 @@ public struct ImageReceiveProgram: Sendable {
     let policy = arguments.accept.possible(console)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
+    let notes = ConnectionNotes(node: node, console: console)
     let desk = OfferDesk(
-      node: node, console: console, board: board, directory: directory, arguments: arguments)
+      node: node, console: console, board: board, notes: notes, directory: directory, arguments: arguments)
     let invitations = InvitationDesk(node: node, console: console, policy: policy)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
-      group.addTask { await follow(node, desk) }
+      group.addTask { await follow(node, desk, notes) }
       // Nobody has anything to say to us; who does all the same costs no memory.
       group.addTask { for await _ in node.session.messages {} }
       await desk.run()
       group.cancelAll()
     }
     console.clearBar()
+    notes.tellAll()
   }
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
@@ -88,7 +90,8 @@ public struct ImageReceiveProgram: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 
-  private func follow(_ node: Node, _ desk: OfferDesk) async {
+  private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
+    let reach = ReachNotes(console: console, side: .receiver)
     for await change in node.session.membership {
       switch change {
       case .joined(let member):
@@ -103,14 +106,11 @@ public struct ImageReceiveProgram: Sendable {
         console.note(
           "Connected to \(console.safe(peer.name)) (\(peer.fingerprint.shortDescription)) over \(transport), code \(peer.shortCode)"
         )
-      case .suspended(let member, let error):
-        console.note(
-          "\(console.safe(member.name)) can't be reached: \(console.safe(error.description)); looking for another way",
-          detail: 1)
-      case .resumed(let member, let transport):
-        console.note("\(console.safe(member.name)) is reached over \(transport)", detail: 1)
+      case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):
+        reach.tell(change)
         desk.left(id)
+        notes.tell(id)
         console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
       }
     }

@@ -6,6 +6,7 @@ final class OfferDesk: Sendable {
   private let node: Node
   private let console: Console
   private let board: TransferBoard
+  private let notes: ConnectionNotes
   private let directory: ReceivingDirectory
   private let policy: ConflictPolicy
   private let takesAny: Bool
@@ -20,12 +21,13 @@ final class OfferDesk: Sendable {
   }
 
   init(
-    node: Node, console: Console, board: TransferBoard, directory: ReceivingDirectory,
+    node: Node, console: Console, board: TransferBoard, notes: ConnectionNotes, directory: ReceivingDirectory,
     arguments: ImageReceiveArguments
   ) {
     self.node = node
     self.console = console
     self.board = board
+    self.notes = notes
     self.directory = directory
     policy = arguments.onConflict
     takesAny = arguments.any
@@ -87,9 +89,13 @@ final class OfferDesk: Sendable {
     let key = board.begin(name, peer: peer, total: Int64(clamping: offer.size))
     defer { board.end(key) }
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
+    await notes.look(at: offer.sender)
     do throws(PiconetError) {
-      let file = try await offer.store(in: directory, onConflict: policy, content: content) { [board] done, _ in
+      let file = try await offer.store(in: directory, onConflict: policy, content: content) {
+        [board, notes] done, total in
         board.progressed(key, done: done)
+        // Now, since a sender leaves when it hears that all is stored.
+        if done == total { notes.lookSoon(at: offer.sender) }
       }
       board.end(key)
       state.withLock { $0.stored += 1 }

@@ -7,6 +7,7 @@ struct Delivery: Sendable {
   let files: [GatheredFile]
   let console: Console
   let board: TransferBoard
+  let notes: ConnectionNotes
   /// After this long without progress, though the connection lives, the peer is given up.
   let patience: Duration
 
@@ -86,7 +87,7 @@ struct Delivery: Sendable {
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.finishing -= 1 } } }
     shared.state.withLock { $0.lastProgress = .now }
     do throws(PiconetError) {
-      let progress: @Sendable (UInt64, UInt64) -> Void = { [board] stored, total in
+      let progress: @Sendable (UInt64, UInt64) -> Void = { [board, notes, member] stored, total in
         board.progressed(key, done: stored)
         let isWhole =
           stored >= total
@@ -98,6 +99,8 @@ struct Delivery: Sendable {
           state.lastProgress = .now
           if isWhole { state.finishing += 1 }
         }
+        // Now, since a receiver that has enough leaves when all is stored.
+        if isWhole { notes.lookSoon(at: member.proven) }
       }
       let sent: SentFile
       if let opened {

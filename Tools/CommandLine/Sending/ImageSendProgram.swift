@@ -40,6 +40,10 @@ public struct ImageSendProgram: Sendable {
     let board = TransferBoard(console: console)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
+      group.addTask {
+        let reach = ReachNotes(console: console, side: .sender)
+        for await change in node.session.membership { reach.tell(change) }
+      }
       await send(files, node, board)
       group.cancelAll()
     }
@@ -67,7 +71,7 @@ public struct ImageSendProgram: Sendable {
         let opened = await open(connection, files)
         if let opened { _ = search.claim(opened.id) }
         group.addTask {
-          if let opened { await deliver(files, to: opened, board) }
+          if let opened { await deliver(files, to: opened, node, board) }
           gate.leave()
         }
       }
@@ -96,7 +100,7 @@ public struct ImageSendProgram: Sendable {
     _ files: [GatheredFile], over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
   ) async {
     let isDone: Void? = await gate.run {
-      if let member = await open(connection, files) { await deliver(files, to: member, board) }
+      if let member = await open(connection, files) { await deliver(files, to: member, connection.node, board) }
     }
     if isDone == nil { notSent(files, to: connection, Delivery.interrupted) }
   }
@@ -111,8 +115,14 @@ public struct ImageSendProgram: Sendable {
     }
   }
 
-  private func deliver(_ files: [GatheredFile], to member: Member, _ board: TransferBoard) async {
-    await Delivery(member: member, files: files, console: console, board: board, patience: arguments.timeout).run()
+  private func deliver(_ files: [GatheredFile], to member: Member, _ node: Node, _ board: TransferBoard) async {
+    let notes = ConnectionNotes(node: node, console: console)
+    await notes.look(at: member.proven)
+    await Delivery(
+      member: member, files: files, console: console, board: board, notes: notes, patience: arguments.timeout
+    ).run()
+    await notes.look(at: member.proven)
+    notes.tellAll()
     await member.disconnect()
   }
 

@@ -6,7 +6,7 @@ extension Fact: TraceCoded {
     case commanded, messageQueued, messagesConsumed, discoveryReported, discoveryEnded, dialFailed, linkOpened, received
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
-    case streamWritten, streamConsumed
+    case streamWritten, streamConsumed, availabilityChanged
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -33,6 +33,7 @@ extension Fact: TraceCoded {
     case .linkPaced(let link, let pace): bytes(Tag.linkPaced, link, pace.room, pace.bound)
     case .streamWritten(let id, let written): bytes(Tag.streamWritten, id, written)
     case .streamConsumed(let id, let count): bytes(Tag.streamConsumed, id, count)
+    case .availabilityChanged(let isOpen): bytes(Tag.availabilityChanged, isOpen)
     }
   }
 
@@ -60,6 +61,7 @@ extension Fact: TraceCoded {
     case .linkPaced: .linkPaced(try reader(), BulkPace(room: try reader(), bound: try reader()))
     case .streamWritten: .streamWritten(try reader(), try reader())
     case .streamConsumed: .streamConsumed(try reader(), byteCount: try reader())
+    case .availabilityChanged: .availabilityChanged(try reader())
     }
   }
 }

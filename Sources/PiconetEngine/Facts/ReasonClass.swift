@@ -1,0 +1,39 @@
+import PiconetWire
+
+/// Why two nodes are members of one session no more, as far as both sides can agree on it.
+///
+/// The reasons themselves may differ: of two that lose each other one may find no way in time (`timedOut`) while the other is told
+/// that its association is forgotten (`linkFailed`); who leaves while the other shuts down has its own reason. The class is the same
+/// on both sides, but where what one of them said did not get through: then the other is `lost`, or had a wish of its own.
+public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
+  /// One of the two wanted it.
+  case left
+  /// A member wanted it for the whole group. Of a removal and a `leave` that cross, the removal counts.
+  case removed
+  /// Nobody wanted it: no way led from one to the other for too long, or one of them runs no more.
+  case lost
+  /// One of the two broke a rule or crossed a limit.
+  case broken
+  /// One of the two does not let the other in, or not any more.
+  case refused
+
+  /// The class of a reason that ends an association; any reason that never does is somebody's wish.
+  public init(_ reason: Reason) {
+    self =
+      switch reason {
+      case .removed: .removed
+      case .timedOut, .linkFailed, .noSuchAssociation, .restarted, .duplicateLink, .unreachable: .lost
+      case .protocolBroken, .limitExceeded, .internalError: .broken
+      case .identity, .codeMismatch, .version, .wrongSession, .selfConnection, .full, .notAvailable: .refused
+      default: .left
+      }
+  }
+
+  /// Whether the two sides of one association may end it so.
+  /// - Parameter isSilenced: what one of them said may have been lost, with a link or a process.
+  public func agrees(with other: ReasonClass, isSilenced: Bool) -> Bool {
+    if self == other { return true }
+    let isWish = [self, other].allSatisfy { $0 == .left || $0 == .removed }
+    return isSilenced && (self == .lost || other == .lost || isWish)
+  }
+}

@@ -1,0 +1,43 @@
+import Piconet
+
+/// Tells when a member can't be reached for the moment, and when it is reached again.
+final class ReachNotes: Sendable {
+  private let console: Console
+  private let side: TransferFailure.Side
+  private let suspended = Guarded<[NodeID: ContinuousClock.Instant]>([:])
+
+  init(console: Console, side: TransferFailure.Side) {
+    self.console = console
+    self.side = side
+  }
+
+  func tell(_ change: MembershipChange, at now: ContinuousClock.Instant = .now) {
+    switch change {
+    case .joined: break
+    case .suspended(let member, let error):
+      suspended.change { $0[member.id] = now }
+      let failure = TransferFailure(error, on: side)
+      console.tell(
+        .suspended(
+          Event.Suspended(
+            peer: member.proven.fingerprint.description, name: member.name, reason: failure.word,
+            message: failure.message)))
+      console.note(
+        "\(console.safe(member.name)) can't be reached: \(console.safe(failure.message)); searching for another way")
+    case .resumed(let member, let transport):
+      let since = suspended.change { $0.removeValue(forKey: member.id) }
+      console.tell(
+        .resumed(
+          Event.Resumed(
+            peer: member.proven.fingerprint.description, name: member.name, transport: "\(transport)")))
+      let name = console.safe(member.name)
+      if let since {
+        let tenths = max(0, Int64((now - since) / .milliseconds(100)))
+        console.note("\(name) is reached again, over \(transport), after \(tenths / 10).\(tenths % 10) s")
+      } else {
+        console.note("\(name) is now reached over \(transport)", detail: 1)
+      }
+    case .left(let id, _): suspended.change { $0[id] = nil }
+    }
+  }
+}
