@@ -64,6 +64,26 @@ ssize_t piconet_send(int socket, const void *bytes, size_t count) {
   return sent;
 }
 
+ssize_t piconet_send_pieces(int socket, const void *bytes, size_t count, size_t piece) {
+  if (count <= piece) return piconet_send(socket, bytes, count);
+  struct mmsghdr messages[piconet_pieces] = {0};
+  struct iovec pieces[piconet_pieces];
+  unsigned number = 0;
+  for (size_t at = 0; at < count && number < piconet_pieces; at += piece, number++) {
+    size_t left = count - at;
+    pieces[number] = (struct iovec){.iov_base = (char *)bytes + at, .iov_len = left < piece ? left : piece};
+    messages[number].msg_hdr = (struct msghdr){.msg_iov = &pieces[number], .msg_iovlen = 1};
+  }
+  int written;
+  do written = sendmmsg(socket, messages, number, MSG_NOSIGNAL);
+  while (written < 0 && errno == EINTR);
+  if (written < 0) return -1;
+  ssize_t sent = 0;
+  // The kernel ends with a piece that it takes a part of.
+  for (int i = 0; i < written; i++) sent += messages[i].msg_len;
+  return sent;
+}
+
 ssize_t piconet_receive(int socket, void *bytes, size_t count) {
   ssize_t received;
   do received = recv(socket, bytes, count, 0);

@@ -3,10 +3,11 @@
 `python3 Tools/BluetoothBenchmark/air.py 3000000` predicts a photo of 3 MB, from one side to the other, over a radio that loses nothing."""
 import os
 import struct
+import subprocess
 import sys
 import time
 
-from processes import Failure, Process
+from processes import PATIENCE, Failure, Process
 
 ACL_SENT, ACL_RECEIVED = 4, 5
 PACKET_3DH5, SLOTS_3DH5 = 1021, 6
@@ -44,16 +45,22 @@ def count(path, adapter):
 def of_transfer(bench, transport):
     """What the sender's adapter put on the air for one transfer, with btmon listening. Needs CAP_NET_RAW."""
     path = os.path.join(bench.folder, "trace")
-    with Process(["btmon", "-w", path], merge=True) as monitor:
-        deadline = time.monotonic() + 10
+    # What waits for btmon, which is behind the air by seconds: it prints each packet too.
+    subprocess.run(["sysctl", "-qw", "net.core.rmem_max=134217728", "net.core.rmem_default=134217728"], check=False)
+    with Process(["btmon", "-w", path], merge=True, silent=True) as monitor:
+        deadline = time.monotonic() + 10 * PATIENCE
         while not (os.path.exists(path) and os.path.getsize(path) > 16):
             if monitor.child.poll() is not None or time.monotonic() > deadline:
                 raise Failure("btmon writes no trace")
             time.sleep(0.1)
         bench.tools(transport)
-        time.sleep(0.5)
+        size = 0
+        while size < (size := os.path.getsize(path)):
+            time.sleep(1)
     counted = count(path, int(bench.adapters[0][3:]))
     os.unlink(path)
+    if counted["sent"] < bench.size:
+        raise Failure(f"the trace lacks packets: {counted}")
     return counted
 
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from processes import Failure, Process
+from processes import PATIENCE, Failure, Process
 
 SDU = 32668  # 32 whole 3-DH5 packets less the L2CAP header
 RFCOMM_WRITE = 8064  # eight RFCOMM frames of BlueZ; rctest blocks, and stands still with writes of 16 kB
@@ -135,7 +135,7 @@ class Bench:
             bus = Process(["dbus-daemon", "--session", "--nofork", "--print-address"], merge=True)
             os.environ["DBUS_SESSION_BUS_ADDRESS"] = bus.line()[0]
             self.obex = [Process([daemon, "-n", "-a", "-r", target], merge=True), bus]
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 10 * PATIENCE
             while "org.bluez.obex" not in self.names() and time.monotonic() < deadline:
                 time.sleep(0.1)
             time.sleep(1)  # its service record is bluetoothd's by then

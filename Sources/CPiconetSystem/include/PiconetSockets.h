@@ -24,11 +24,16 @@ int piconet_set_abortive_close(int socket);
 ssize_t piconet_send(int socket, const void *bytes, size_t count);
 ssize_t piconet_receive(int socket, void *bytes, size_t count);
 
+/// sendmmsg(2) without SIGPIPE: a prefix of the bytes as messages of `piece` bytes and a shorter last one, at most
+/// `piconet_pieces` of them. Returns how many bytes were taken, or -1 with errno.
+ssize_t piconet_send_pieces(int socket, const void *bytes, size_t count, size_t piece);
+
 /// What the kernel has of a TCP connection: bytes unsent or unacknowledged (SIOCOUTQ), and the shortest round trip in
 /// microseconds (`tcpi_min_rtt`), 0 where it has seen none. Returns 0, or -1 with errno.
 int piconet_tcp_flight(int socket, int *outstanding, unsigned *shortest_round_trip);
 
 enum {
+  piconet_pieces = 64,
   piconet_level_tcp = IPPROTO_TCP,
   piconet_level_ipv6 = IPPROTO_IPV6,
 };

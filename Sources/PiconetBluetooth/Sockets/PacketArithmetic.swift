@@ -7,7 +7,8 @@ public enum PacketArithmetic {
   public static let largestPacket = 1021
   /// L2CAP's header: length and channel, once an SDU.
   public static let basicHeader = 4
-  /// The payload of an RFCOMM frame on Linux: its L2CAP MTU of 1013 less five bytes of header, credit and check sum.
+  /// The payload of an RFCOMM frame that fits one packet whatever the kernel: its L2CAP MTU of 1013 (1021 with Linux 6.12) less five
+  /// bytes of header, credit and check sum.
   public static let rfcommFrame = 1008
 
   /// The incoming MTU that we ask for: 32 packets as one SDU.

@@ -134,7 +134,9 @@ public final class BluetoothLink: LinkEndpoint {
   public func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
     guard let socket else { return .failed(LinkFailure(.cancelled, "the link is closed")) }
     var written = 0
-    var memory = socket.kind.isPacket ? socket.memory : nil
+    // What fits one packet is held back by the kernel's own limit, which is the same, and is not worth two more calls.
+    let isBulk = socket.kind.isPacket && bytes.count > PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
+    var memory = isBulk ? socket.memory : nil
     while written < bytes.count {
       var count = bytes.count - written
       if let memory {
@@ -144,8 +146,9 @@ public final class BluetoothLink: LinkEndpoint {
           break
         }
       }
+      if socket.kind == .rfcomm { count = min(count, Self.rfcommWrite) }
       let piece = UnsafeRawBufferPointer(rebasing: bytes[written..<written + count])
-      let result = piconet_send(socket.descriptor, piece.baseAddress, count)
+      let result = send(piece, socket)
       if result < 0 {
         let error = errno
         if error != EAGAIN { return written > 0 ? .bytes(written) : failedWrite(socket, error) }
@@ -165,6 +168,16 @@ public final class BluetoothLink: LinkEndpoint {
     }
     return written > 0 || bytes.isEmpty ? .bytes(written) : .wouldBlock
   }
+
+  /// Over RFCOMM in frames of our own: Linux 6.12 makes them four bytes longer than fit one packet, L2CAP's header being left out
+  /// of account, and each takes a second packet then. Nothing of one write goes into the frame of another.
+  private func send(_ bytes: UnsafeRawBufferPointer, _ socket: BluetoothSocket) -> Int {
+    socket.kind == .rfcomm
+      ? piconet_send_pieces(socket.descriptor, bytes.baseAddress, bytes.count, PacketArithmetic.rfcommFrame)
+      : piconet_send(socket.descriptor, bytes.baseAddress, bytes.count)
+  }
+
+  private static let rfcommWrite = Int(piconet_pieces) * PacketArithmetic.rfcommFrame
 
   private func stall(unsent: Int) {
     isStalled = true
@@ -186,11 +199,16 @@ public final class BluetoothLink: LinkEndpoint {
     if write { interest.insert(.write) }
     watch?.setInterest(interest)
     // The socket knows nothing of what was read ahead.
-    if read, !rest.isEmpty { loop.executeLater { [weak self] in self?.tellOfRest() } }
+    if read { tellOfRestLater() }
+  }
+
+  private func tellOfRestLater() {
+    if !rest.isEmpty || ending != nil { loop.executeLater { [weak self] in self?.tellOfRest() } }
   }
 
   private func tellOfRest() {
-    if !rest.isEmpty, watch?.interest.contains(.read) == true { handler?.linkIsReady(read: true, write: false) }
+    guard !rest.isEmpty || ending != nil, watch?.interest.contains(.read) == true else { return }
+    handler?.linkIsReady(read: true, write: false)
   }
 
   public func setHandler(_ handler: any LinkEndpointHandler) { self.handler = handler }
@@ -223,8 +241,6 @@ extension BluetoothLink: DescriptorHandler {
       }
     }
     handler.linkIsReady(read: readiness.contains(.read), write: readiness.contains(.write))
-    if !rest.isEmpty, watch?.interest.contains(.read) == true {
-      loop.executeLater { [weak self] in self?.tellOfRest() }
-    }
+    if watch?.interest.contains(.read) == true { tellOfRestLater() }
   }
 }

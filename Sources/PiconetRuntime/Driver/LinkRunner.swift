@@ -32,9 +32,8 @@ final class LinkRunner: LinkEndpointHandler {
   /// It waits for its turn to write in this round.
   var mustWrite = false
 
-  /// Reads in a row before other links have their turn: of a byte stream, which fill the buffer; and of packets, which don't.
+  /// Reads in a row, each of which has filled the buffer, before other links have their turn.
   private static let readsPerRound = 4
-  private static let packetsPerRound = 64
 
   init(
     id: LinkID, dial: DialID?, endpoint: any LinkEndpoint, channel: any SecureChannel, at now: Instant,
@@ -64,15 +63,14 @@ final class LinkRunner: LinkEndpointHandler {
   // MARK: In
 
   private func readAll() {
-    let isPacket = endpoint.traits.isPacket
-    for _ in 0..<(isPacket ? Self.packetsPerRound : Self.readsPerRound) {
+    for _ in 0..<Self.readsPerRound {
       guard phase != .closed else { return }
       switch endpoint.read(into: driver.readBuffer) {
       case .bytes(let count):
         radio?.moved(count)
         open(UnsafeRawBufferPointer(rebasing: driver.readBuffer[..<count]))
-        // A short read has emptied the socket, if it is no packet of many; what comes later makes it readable again.
-        if count < driver.readBuffer.count, !isPacket { return }
+        // A short read has emptied the socket, or the link is ready in the next round again.
+        if count < driver.readBuffer.count { return }
       case .wouldBlock: return
       case .end: return ended(.ended)
       case .failed(let failure): return ended(.failed(failure))
@@ -83,30 +81,46 @@ final class LinkRunner: LinkEndpointHandler {
   private func open(_ ciphertext: UnsafeRawBufferPointer) {
     var rest = ciphertext
     while phase != .closed {
-      // Plaintext is shorter than what it was sealed in, but for a record that an earlier read began. Slices of it are
-      // kept while the application has them, so a small read gets a small array.
-      let capacity = rest.count < 4096 ? rest.count + 16 : rest.count + 16_384
-      var taken = 0
-      var produced = 0
-      let plaintext = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-        (taken, produced) = channel.open(rest, into: UnsafeMutableRawBufferPointer(buffer))
-        count = produced
-      }
+      let (capacity, taken, plaintext) = rest.count < Self.smallRead ? openSmall(rest) : openLarge(rest)
       rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
       if channel.outputCount > 0 { driver.mustWrite(self) }
       if phase == .securing, case .secured(let peer) = channel.state {
         phase = .open
         driver.secured(self, peer: peer)
       }
-      if produced > 0, phase == .open { driver.received(plaintext[...], on: self) }
+      if !plaintext.isEmpty, phase == .open { driver.received(plaintext[...], on: self) }
       switch channel.state {
       case .handshaking, .secured: break
       case .ended: return ended(.ended)
       case .failed(let failure): return ended(.insecure(failure))
       }
       // A full buffer may have left plaintext behind; otherwise all was taken.
-      if rest.isEmpty, produced < capacity { return }
+      if rest.isEmpty, plaintext.count < capacity { return }
     }
+  }
+
+  private static let smallRead = 4096
+  private static let longestRecord = 16_384
+
+  /// Room that a small read can't fill: its own plaintext, and all of a record that earlier reads began.
+  static let openBufferSize = smallRead + longestRecord
+
+  /// Slices of plaintext are kept while the application has them, so what a small read brought gets an array of its size, which is
+  /// known afterwards only: it may be the last part of a long record. In one piece, since every piece is a fact for the engine.
+  private func openSmall(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
+    let buffer = driver.openBuffer
+    let (taken, produced) = channel.open(ciphertext, into: buffer)
+    return (buffer.count, taken, [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<produced])))
+  }
+
+  /// Without a copy: plaintext is shorter than what it was sealed in, but for a record that an earlier read began.
+  private func openLarge(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
+    let capacity = ciphertext.count + Self.longestRecord
+    var taken = 0
+    let plaintext = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      (taken, count) = channel.open(ciphertext, into: UnsafeMutableRawBufferPointer(buffer))
+    }
+    return (capacity, taken, plaintext)
   }
 
   /// The far side, the wire or TLS ended the link.

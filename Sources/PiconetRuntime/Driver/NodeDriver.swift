@@ -50,6 +50,8 @@ public final class NodeDriver: RoundHandler {
 
   /// Where ciphertext is read to, for all links in turn.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
+  /// Where what a small read brought is opened, for all links in turn.
+  let openBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: LinkRunner.openBufferSize, alignment: 4096)
 
   private let limits: LinkLimits
   /// Where the engine's trace goes, if one was asked for.
@@ -91,7 +93,10 @@ public final class NodeDriver: RoundHandler {
     loop.addRoundHandler(self)
   }
 
-  deinit { readBuffer.deallocate() }
+  deinit {
+    readBuffer.deallocate()
+    openBuffer.deallocate()
+  }
 
   /// What callbacks hold in place of a weak reference, of which one makes every count of references to the driver slow. `close` ends it.
   private final class Reference { var driver: NodeDriver? }

@@ -54,9 +54,10 @@ final class RadioWatch {
   }
 
   func moved(_ count: Int) {
-    use.moved(count, at: loop.now)
-    // Busy already: the timer looks again when it fires.
-    if !isBusy { update() }
+    let now = loop.now
+    use.moved(count, at: now)
+    // Busy already: the timer looks again when it fires. A short message changes nothing.
+    if !isBusy, use.isBusy(at: now) { update() }
   }
 
   private func update() {

@@ -1,0 +1,67 @@
+import PiconetEngine
+import Testing
+
+@testable import PiconetRuntime
+
+@Suite("How a driver opens what it has read", .timeLimit(.minutes(5)))
+struct DriverReadingTests {
+  @Test("a long record whose last part comes in a small read is opened in one piece")
+  func longRecord() async throws {
+    let channel = try await read([4000, 4000, 4000, 4000, 398])
+    #expect(channel.produced == [0, 0, 0, 0, 16_384])
+  }
+
+  @Test("what a small read brought is opened in one piece, whatever its length")
+  func smallRecords() async throws {
+    let channel = try await read([16_398, 85, 1])
+    #expect(channel.produced == [16_384, 71, 0])
+  }
+
+  private func read(_ counts: [Int]) async throws -> RecordChannel {
+    let loop = try EventLoop(name: "reading", clock: ManualClock())
+    defer { loop.stop() }
+    let worker = try WorkerThread(name: "reading disk", limit: 4)
+    defer { worker.stop() }
+    let stage = DriverStage(loop, worker, .tcp)
+    let channel = RecordChannel()
+    await loop.perform {
+      stage.channel = channel
+      stage.make()
+    }
+    await stage.accept()
+    for count in counts { await stage.receive(count) }
+    await loop.perform { stage.end() }
+    return channel
+  }
+}
+
+/// Takes whole records of 16,398 bytes, or what is there of less than 1,000, and gives what is in them; writes down how much each call
+/// gave. Used on the loop, and when that has ended.
+private final class RecordChannel: SecureChannel, @unchecked Sendable {
+  // Sendable is right: the test looks at it when the loop has ended.
+  private(set) var produced: [Int] = []
+  private var taken = 0
+  private var ready = 0
+
+  let state = SecureChannelState.handshaking
+  let outputCount = 0
+  func start() {}
+  func open(_ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer)
+    -> (taken: Int, produced: Int)
+  {
+    taken += ciphertext.count
+    if taken == 16_398 || taken < 1000 {
+      ready += max(0, taken - 14)
+      taken = 0
+    }
+    let count = min(ready, plaintext.count)
+    plaintext[..<count].initializeMemory(as: UInt8.self, repeating: 0)
+    ready -= count
+    produced.append(count)
+    return (ciphertext.count, count)
+  }
+  func seal(_ plaintext: UnsafeRawBufferPointer) {}
+  func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int) {}
+  func close() {}
+  func exportedKey(label: String) -> [UInt8] { [] }
+}

@@ -1,0 +1,194 @@
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import PiconetRuntime
+
+/// A driver among stand-ins that write down what they are told; used on the loop only.
+final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObserver, DialCancellation,
+  @unchecked Sendable
+{
+  // Sendable is right: what changes is used on the loop only.
+  let loop: EventLoop
+  let worker: WorkerThread
+  let kind: TransportKind
+  var log: [String] = []
+  /// What secures the next link.
+  var channel: any SecureChannel = SilentChannel()
+  private var driver: NodeDriver?
+  private var completion: ((Result<any LinkEndpoint, LinkFailure>) -> Void)?
+  private var accepted: ((any LinkEndpoint) -> Void)?
+  private var changed: (() -> Void)?
+  private var port: UInt16?
+  private var links: (MemoryLink, MemoryLink)?
+  private let invitation = CommandID(rawValue: 1)
+
+  init(_ loop: EventLoop, _ worker: WorkerThread, _ kind: TransportKind) {
+    self.loop = loop
+    self.worker = worker
+    self.kind = kind
+  }
+
+  func make() {
+    var configuration = EngineConfiguration(scope: "radio", name: "Radio")
+    configuration.transports = [kind]
+    let id = NodeID(peer: PeerID(bytes: [UInt8](repeating: 1, count: 32))!, incarnation: Incarnation(rawValue: 1))
+    driver = NodeDriver(
+      loop: loop, worker: worker,
+      engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
+      transports: [self], discoveries: [self], security: self, trust: self, observer: self)
+  }
+
+  func end() {
+    driver?.close()
+    driver = nil
+  }
+
+  // MARK: What a test does
+
+  func note(_ text: String) async { await loop.perform { self.log.append(text) } }
+
+  func invite() async {
+    await loop.perform { [self] in
+      driver?.take([
+        .fact(
+          .commanded(
+            invitation,
+            .invite(
+              .addresses([TransportAddress(kind: kind, text: "somewhere")], expected: nil), context: [],
+              timeout: .seconds(30))))
+      ])
+    }
+  }
+
+  func endDial() async { await loop.perform { self.completion?(.failure(LinkFailure(.refused))) } }
+
+  func cancel() async {
+    await loop.perform { [self] in
+      driver?.take([.fact(.commanded(CommandID(rawValue: 2), .cancelInvitation(invitation)))])
+    }
+  }
+
+  func accept() async {
+    await loop.perform { [self] in
+      _ = driver?.listen()
+      let links = MemoryLink.pair(loop: loop, kind: kind)
+      self.links = links
+      accepted?(links.0)
+    }
+  }
+
+  /// The far side's bytes, all at once.
+  func receive(_ count: Int) async {
+    await loop.perform { [self] in
+      let bytes = [UInt8](repeating: 0, count: count)
+      _ = bytes.withUnsafeBytes { links?.1.write($0) }
+    }
+    // The driver has read them when this comes to its turn.
+    await loop.perform {}
+  }
+
+  func dropLink() async {
+    await loop.perform { [self] in
+      links?.1.close(abort: true)
+      log.append("dropped")
+    }
+  }
+
+  func advertise() async {
+    await loop.perform { [self] in
+      _ = driver?.listen()
+      let id = PeerID(bytes: [UInt8](repeating: 1, count: 32))!
+      driver?.take([
+        .advertise(
+          Advertisement(
+            peer: id, incarnation: Incarnation(rawValue: 1), name: "Radio", info: [:], scope: "radio",
+            ports: driver?.listeningPorts ?? [:]))
+      ])
+    }
+  }
+
+  func hide() async {
+    await loop.perform { [self] in
+      driver?.hide()
+      driver?.take([.advertise(nil)])
+    }
+  }
+
+  func changePort(_ port: UInt16?) async {
+    await loop.perform { [self] in
+      self.port = port
+      if accepted != nil { listeningPort = port }
+      changed?()
+    }
+  }
+
+  // MARK: Transport
+
+  func dial(
+    _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
+  ) -> any DialCancellation {
+    log.append("dial")
+    self.completion = completion
+    return self
+  }
+
+  func cancel() { log.append("cancelled") }
+
+  func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
+    self.accepted = accepted
+    guard let port else { throw LinkFailure(.notAvailable, "no adapter") }
+    listeningPort = port
+  }
+
+  private(set) var listeningPort: UInt16?
+  var listeningAddresses: [TransportAddress] { [] }
+  func stopListening() {
+    listeningPort = nil
+    accepted = nil
+  }
+  func setListeningHandler(_ changed: @escaping () -> Void) { self.changed = changed }
+
+  // MARK: Discovery
+
+  let sourceName = "stage"
+  func advertise(_ advertisement: Advertisement?) {
+    let ports = advertisement.map { "\($0.ports.map { "\($0.key) \($0.value)" })" }
+    log.append("ports " + (ports?.replacing("\"", with: "") ?? "none"))
+  }
+  func search(scope: String?) {}
+  func setRadioBusy(_ isBusy: Bool) { log.append(isBusy ? "busy" : "free") }
+  func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}
+  func close() {}
+
+  // MARK: The rest
+
+  func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel { channel }
+  func makeNonce() -> [UInt8]? { nil }
+  func commitment(to nonce: [UInt8]) -> [UInt8] { [] }
+  func code(of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
+    -> String?
+  { nil }
+  func judge(_ node: NodeID, name: String) -> TrustJudgement { .new }
+  func remember(_ peer: PeerID, name: String) {}
+  func happened(_ event: Event) {}
+  func replied(_ command: CommandID, _ reply: Reply) {}
+  func messagesTaken(_ node: NodeID, cost: Int) {}
+  func streamTaken(_ stream: StreamID, count: Int) {}
+  func storeProgressed(_ transfer: TransferID, stored: UInt64) {}
+  func finished() {}
+}
+
+/// A channel whose handshake never ends.
+final class SilentChannel: SecureChannel {
+  let state = SecureChannelState.handshaking
+  let outputCount = 0
+  func start() {}
+  func open(_ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer)
+    -> (taken: Int, produced: Int)
+  { (ciphertext.count, 0) }
+  func seal(_ plaintext: UnsafeRawBufferPointer) {}
+  func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int) {}
+  func close() {}
+  func exportedKey(label: String) -> [UInt8] { [] }
+}
