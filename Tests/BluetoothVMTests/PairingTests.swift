@@ -62,4 +62,20 @@ struct PairingTests {
       #expect(try first.count(Event.capabilitiesRequest) == 0)
     }
   }
+
+  @Test("a link that both hosts have left in silence does not stand in the way of the next")
+  func leftInSilence() throws {
+    try PagingTests.hosts { first, second in
+      for host in [first, second] { #expect(try host.command(0x0C56, [1]) == 0) }
+      let former = try PagingTests.connect(first, second)
+      #expect(try FaultTests.run("fault mute 0 1").status == 0)
+      for (host, handle) in zip([first, second], former) {
+        #expect(try host.command(0x0406, handle + [0x13]) == 0)
+        #expect(try host.event(Event.disconnectionComplete) == [0] + handle + [0x16])
+      }
+      #expect(try FaultTests.run("fault unmute 0 1").status == 0)
+      let handles = try PagingTests.connect(first, second)
+      try Self.pair(first, handles[0], with: second)
+    }
+  }
 }

@@ -9,6 +9,7 @@ final class RawHost {
   enum Event {
     static let connectionComplete: UInt8 = 0x03
     static let connectionRequest: UInt8 = 0x04
+    static let disconnectionComplete: UInt8 = 0x05
     static let commandComplete: UInt8 = 0x0E
     static let commandStatus: UInt8 = 0x0F
     static let authenticationComplete: UInt8 = 0x06

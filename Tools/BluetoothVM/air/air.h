@@ -160,6 +160,7 @@ struct link *between(int a, int peer, bool le);
 void add_link(int a, uint16_t handle, const uint8_t *address, bool le, bool central);
 void end_link(int a, struct link *link, uint8_t reason);
 void break_link(int a, struct link *link);
+void leave_silent_link(int a, struct link *link);
 void finish_half_links(int a, int b);
 void watch_links(int a, int64_t time, int64_t *next);
 

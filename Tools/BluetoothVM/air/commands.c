@@ -163,9 +163,8 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         struct link *link = count >= 3 ? with_handle(a, number(parameters)) : NULL;
         if (!link || link->ended || in_reach(a, link->peer))
             return false;
-        // The other end hears nothing of it.
         command_status(a, opcode, 0);
-        end_link(a, link, ENDED_BY_LOCAL_HOST);
+        leave_silent_link(a, link);
         return true;
     }
     default:

@@ -27,14 +27,20 @@ struct link *with_handle(int a, uint16_t handle)
     return NULL;
 }
 
-// The end at B of a link of A.
+// The end at B of a link of A. Of two links one after the other between both, the former may still be waiting to be forgotten.
 struct link *other_end(int a, const struct link *link)
 {
     struct adapter *peer = &adapters[link->peer];
-    for (int i = 0; i < MAX_LINKS; i++)
-        if (peer->links[i].used && peer->links[i].peer == a && peer->links[i].le == link->le)
-            return &peer->links[i];
-    return NULL;
+    struct link *other = NULL;
+    for (int i = 0; i < MAX_LINKS; i++) {
+        struct link *end = &peer->links[i];
+        if (!end->used || end->peer != a || end->le != link->le)
+            continue;
+        if (end->ended == link->ended)
+            return end;
+        other = end;
+    }
+    return other && link->ended && between(a, link->peer, link->le) ? NULL : other;
 }
 
 // A's end of the link of this kind between two adapters.
@@ -71,20 +77,37 @@ void end_link(int a, struct link *link, uint8_t reason)
     disconnection_complete(a, link->handle, reason);
 }
 
+static void forget(int a, const struct link *link)
+{
+    uint8_t command[] = { COMMAND, DISCONNECT & 0xff, DISCONNECT >> 8, 3, link->handle & 0xff, link->handle >> 8, 0x13 };
+
+    adapters[a].own_commands++;
+    to_emulator(a, command, sizeof command);
+}
+
 // Both hosts are told, and btvirt is made to forget the link.
 void break_link(int a, struct link *link)
 {
     struct link *other = other_end(a, link);
-    uint8_t command[] = { COMMAND, DISCONNECT & 0xff, DISCONNECT >> 8, 3, link->handle & 0xff, link->handle >> 8, 0x13 };
     bool first = !link->ended || (other && !other->ended);
 
     end_link(a, link, CONNECTION_TIMEOUT);
     if (other)
         end_link(link->peer, other, CONNECTION_TIMEOUT);
-    if (first) {
-        adapters[a].own_commands++;
-        to_emulator(a, command, sizeof command);
-    }
+    if (first)
+        forget(a, link);
+}
+
+// Its host ends a link to an adapter out of reach, which hears nothing of it. Btvirt forgets the link when both hosts have.
+void leave_silent_link(int a, struct link *link)
+{
+    struct link *other = other_end(a, link);
+
+    if (link->ended)
+        return;
+    end_link(a, link, ENDED_BY_LOCAL_HOST);
+    if (!other || other->ended)
+        forget(a, link);
 }
 
 // An end that the other one has left, or that was left by it, ends before a new link between the two begins.
