@@ -150,6 +150,20 @@ struct PolitenessTests {
     #expect(scene.machine.isAdvertising)
   }
 
+  @Test("an advertisement is not taken back while bluetoothd may still renew it after a change of the mode")
+  func settling() {
+    var scene = Scene(settling: .milliseconds(500))
+    scene.tell(.daemonAppeared)
+    scene.tell(.advertise(Scene.offer))
+    while scene.log.last != "RegisterAdvertisement" { scene.answerOne() }
+    scene.answerOne()
+    scene.tell(.advertise(nil))
+    #expect(scene.log.last == "RegisterAdvertisement" && scene.calls.isEmpty)
+    scene.pass(.milliseconds(600))
+    #expect(scene.log.contains("UnregisterAdvertisement"))
+    #expect(scene.log.last { $0.hasPrefix("Set Discoverable ") } == "Set Discoverable bool(false)")
+  }
+
   @Test("an advertisement that is ended by a link before its registration is answered is renewed as well")
   func silencedAtOnce() {
     var scene = Scene()

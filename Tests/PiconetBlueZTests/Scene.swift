@@ -22,9 +22,10 @@ struct Scene {
   var mostReads = 0
   var adapters: [BluetoothAddress?] = []
 
-  init(_ settings: BlueZSettings = BlueZSettings()) {
+  init(_ settings: BlueZSettings = BlueZSettings(), settling: Duration = .zero) {
     var settings = settings
     settings.firstDelay = .zero
+    settings.settling = settling
     machine = BlueZMachine(settings: settings)
   }
 

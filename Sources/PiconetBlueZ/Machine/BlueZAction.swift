@@ -116,6 +116,8 @@ struct AdapterUse: Hashable, Sendable {
   var isModeUncertain = false
   var isTimeoutUncertain = false
   var modeSetAt: Instant?
+  /// When bluetoothd said that it has changed the mode for us.
+  var modeChangedAt: Instant?
   var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none
   var advertisedAt: Instant?

@@ -63,6 +63,7 @@ extension BlueZMachine {
       assume("Powered", .bool(isOn))
     case .enter(.discoverable(let isOn)), .leave(.discoverable(let isOn)):
       use?.isModeUncertain = false
+      use?.modeChangedAt = now
       assume("Discoverable", .bool(isOn))
     case .enter(.timeout(let seconds)), .leave(.timeout(let seconds)):
       use?.isTimeoutUncertain = false

@@ -8,7 +8,10 @@ extension BlueZMachine {
   /// what a killed program would leave behind comes first of all.
   func nextAction(at now: Instant) -> BlueZAction? {
     if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
-    return restoringAction(at: now) ?? settingUpAction(at: now)
+    if let action = restoringAction(at: now) { return action }
+    // Nothing is set up over what is about to be taken back.
+    if let use, let adapter, isToBeWithdrawn(use, adapter, at: now), !isSettled(use, at: now) { return nil }
+    return settingUpAction(at: now)
   }
 
   private func mayTry(_ kind: BlueZAction.Kind, _ now: Instant) -> Bool {
@@ -24,11 +27,8 @@ extension BlueZMachine {
       let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
       // Before the mode: the kernel refuses to change that of an adapter that advertises as discoverable.
-      let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
-      if use.advertisement.isStale(wanted: advertises) || isToBeRenewed(use, at: now),
-        mayTry(.unregisterAdvertisement, now)
-      {
-        return .unregisterAdvertisement
+      if isToBeWithdrawn(use, adapter, at: now), mayTry(.unregisterAdvertisement, now) {
+        return isSettled(use, at: now) ? .unregisterAdvertisement : nil
       }
       if let former = use.former, activeOffer == nil, mayTry(.leaveMode, now), let change = leavingChange(former) {
         return .leave(change)
@@ -43,6 +43,17 @@ extension BlueZMachine {
       return .power(false)
     }
     return nil
+  }
+
+  /// Whether our advertisement is not the one that is wanted, or has to be registered anew.
+  private func isToBeWithdrawn(_ use: AdapterUse, _ adapter: BlueZAdapter, at now: Instant) -> Bool {
+    let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
+    return use.advertisement.isStale(wanted: advertises) || isToBeRenewed(use, at: now)
+  }
+
+  /// Whether bluetoothd has had time to renew advertisements since the mode was changed for us.
+  private func isSettled(_ use: AdapterUse, at now: Instant) -> Bool {
+    use.modeChangedAt.map { $0 + settings.settling <= now } ?? true
   }
 
   /// A silenced advertisement goes on air again by being registered anew.

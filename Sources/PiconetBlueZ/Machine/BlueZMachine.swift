@@ -67,6 +67,7 @@ public struct BlueZMachine: Sendable {
     var deadlines: [Instant?] = [book.nextDeadline]
     if hasDaemon, onTheWay == nil {
       deadlines += failed.values.map(\.retryAt)
+      if let use, !use.advertisement.isNone { deadlines.append(use.modeChangedAt.map { $0 + settings.settling }) }
       if let use, let adapter, adapter.isPowered {
         if activeSearch != nil { deadlines.append(schedule.nextDeadline) }
         if activeOffer != nil {

@@ -43,6 +43,9 @@ public struct BlueZSettings: Sendable, Hashable {
   public var leastReassertion = Duration.seconds(3)
   /// The least time from one registration of the advertisement to the next, however many connect to us over LE.
   public var leastReadvertising = Duration.seconds(1)
+  /// The least time from a change of the mode until an advertisement is taken back: bluetoothd renews advertisements after such a
+  /// change, and 5.66 ends if one goes meanwhile.
+  public var settling = Duration.milliseconds(500)
   /// What DiscoverableTimeout is where nobody has chosen, by BlueZ's default.
   public static let usualTimeout: UInt32 = 180
 

@@ -24,7 +24,7 @@
 
     /// Lets all three run beside one another, to their ends; the sender's exit status.
     private func look(_ scene: WeatherScene) async throws -> Int32? {
-      let here = ["--transport", "l2cap", "--adapter", WeatherScene.near, "--timeout", "8"]
+      let here = ["--transport", "l2cap", "--adapter", WeatherScene.near, "--timeout", "16"]
       let programs = [
         try scene.scene.start(
           "imagesend", ["--to", "Kitchen"] + here + [try scene.scene.photo("a.jpg")], state: "sender", isOrdinary: true),

@@ -122,7 +122,7 @@ struct BlueZDiscoveryTests {
       _ = await bench.on { $0.advertise(nil) }
       _ = await bench.on { $0.search(scope: round % 2 == 0 ? nil : "bench") }
       await bench.advertise(1, incarnation: round)
-      #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
+      try #require(await bench.wait { await $0.on { $0.isAdvertising } == true })
     }
     #expect(await bench.wait { await $0.on { $0.slotCount } == slots })
     #expect(await bench.adapter(Self.first)?.uuids == services)
