@@ -40,6 +40,18 @@ struct TraceFileTests {
     }
   }
 
+  @Test("what is no file, as a device or a pipe, is refused and stays")
+  func noFile() throws {
+    try withFolder { pipe in
+      #expect(mkfifo(pipe.path, 0o600) == 0)
+      #expect(throws: SystemError.self) { try TraceFile(path: pipe.path) }
+      var status = stat()
+      #expect(lstat(pipe.path, &status) == 0)
+      #expect(status.st_mode & S_IFMT == S_IFIFO)
+    }
+    #expect(throws: SystemError.self) { try TraceFile(path: folder.deletingLastPathComponent().path) }
+  }
+
   @Test("more than the disk takes is refused, not kept")
   func bounded() throws {
     try withFolder { file in

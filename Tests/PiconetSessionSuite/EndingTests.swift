@@ -84,6 +84,8 @@ extension SessionSuite {
           #expect(await failure { try await onClient.send([1]) }?.code == .shuttingDown)
           #expect(await failure { try await onClient.send(file: path) }?.code == .shuttingDown)
           #expect(await failure { try await pair.client.receivingDirectory(at: folder.path) }?.code == .shuttingDown)
+          #expect(await failure { try await pair.client.setAvailable(true) }?.code == .shuttingDown)
+          #expect(await failure { try await pair.client.setMode(.peer) }?.code == .shuttingDown)
           await onClient.disconnect()
           #expect(await pair.client.session.messages.first() == nil)
           #expect(await pair.client.session.offers.first() == nil)

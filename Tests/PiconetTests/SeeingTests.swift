@@ -94,6 +94,9 @@ struct SeeingTests {
     #expect(try #require(throws: PiconetError.self) { try Replay.run(file: other) }.code == .invalidArgument)
     let missing = folder.path + "/missing"
     #expect(try #require(throws: PiconetError.self) { try Replay.run(file: missing) }.code == .sourceUnreadable)
+    #expect(
+      try #require(throws: PiconetError.self) { try Replay.run(file: folder.path) }.code == .sourceUnreadable,
+      "a folder can't be read")
     var configuration = NodeConfiguration(session: "test", name: "A")
     configuration.discovers = false
     configuration.trace = TraceSettings(path: missing + "/trace")

@@ -160,7 +160,8 @@ final class NodeShell: @unchecked Sendable {
   var presence: Presence { currentPresence.withLock { $0 } }
 
   func setPresence(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
-    let failures = await loop.perform { [self] in
+    let failures = await loop.perform { [self] () -> [TransportKind: LinkFailure]? in
+      guard driver != nil else { return nil }
       let (before, after) = currentPresence.withLock { presence in
         let before = presence
         change(&presence)
@@ -168,6 +169,7 @@ final class NodeShell: @unchecked Sendable {
       }
       return apply(after, after: before)
     }
+    guard let failures else { throw PiconetError(.shuttingDown, blame: .us) }
     if let failure = failures[.tcp] {
       throw PiconetError(
         .internalError, blame: .us, detail: "can't listen on \(configuration.listen ?? "any address"): \(failure)",

@@ -21,6 +21,9 @@ public struct Replay: Sendable, Hashable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(path, SystemError("open", errno)) }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw unreadable(path, SystemError("fstat", errno)) }
+    if status.st_mode & S_IFMT == S_IFDIR { throw unreadable(path, SystemError("read", EISDIR)) }
     var decoder = TraceDecoder()
     do throws(TraceError) {
       // The header comes with the first record.

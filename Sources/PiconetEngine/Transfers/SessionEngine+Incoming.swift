@@ -53,12 +53,32 @@ extension SessionEngine {
       send(.declineOffer(transfer: number, association.leaving?.reason ?? .left, detail: ""), to: far)
       return nil
     }
+    releaseFormerStores(of: far, offer, &effects)
     let id = TransferID(rawValue: nextIncoming)
     nextIncoming += 1
     associations[far]?.incoming[number] = id
     incoming[id] = IncomingTransfer(id: id, node: far, number: number, offer: offer)
     deliver(.offerReceived(id, from: far, offer), &effects)
     return nil
+  }
+
+  /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a while yet: what
+  /// is stored of it is let go, for the new offer to go on with.
+  private mutating func releaseFormerStores(of far: NodeID, _ offer: ResourceOffer, _ effects: inout [Effect]) {
+    guard !offer.identity.isEmpty else { return }
+    let former = incoming.values.filter { transfer in
+      transfer.node != far && transfer.node.peer == far.peer && transfer.phase == .receiving
+        && transfer.offer.identity == offer.identity && transfer.offer.size == offer.size
+        && associations[transfer.node]?.suspension != nil
+    }
+    for transfer in former.sorted(by: { $0.id < $1.id }) {
+      incoming[transfer.id]?.phase = .refused
+      let detail = "another run of the sender offers it"
+      // For a former run that lives all the same, and comes back.
+      send(.refuse(transfer: transfer.number, .cancelled, detail: detail), to: transfer.node)
+      effects.append(.keepStore(transfer.id))
+      deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)), &effects)
+    }
   }
 
   // MARK: The application's answers

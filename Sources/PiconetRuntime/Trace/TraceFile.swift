@@ -16,8 +16,17 @@ public final class TraceFile: Sendable {
   /// Bytes that may wait for the disk.
   public static let waitingLimit = 32 << 20
 
-  /// Makes the file anew, with mode 0600; what was there under this name is replaced, a link is not followed.
+  /// Makes the file anew, with mode 0600; a file or a link of this name is replaced, a link is not followed. Anything else, such as a
+  /// device, stays and is refused: root, who may unlink it, would take /dev/null from the whole machine.
   public init(path: String) throws(SystemError) {
+    var status = stat()
+    if lstat(path, &status) == 0 {
+      switch status.st_mode & S_IFMT {
+      case S_IFREG, S_IFLNK: break
+      case S_IFDIR: throw SystemError("open", EISDIR)
+      default: throw SystemError("open: no regular file", EINVAL)
+      }
+    }
     // Never into what somebody else has laid there: a new file, or none.
     if unlink(path) != 0, errno != ENOENT { throw SystemError("unlink", errno) }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -87,6 +87,7 @@ struct RefusalTests {
       let wary = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await wary.end() == 7, "\(wary.error)")
       #expect(wary.error.contains("is not the device that was remembered under this name"))
+      #expect(!wary.error.contains("\\n"), "for a person: \(wary.error)")
       #expect(wary.events("failed").first?["reason"] as? String == "identity")
       impostor.send(signal: SIGTERM)
       #expect(await impostor.end() == 0)

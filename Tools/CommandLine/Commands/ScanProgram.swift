@@ -33,7 +33,9 @@ struct ScanProgram: Sendable {
     let seen = Guarded(0)
     let look: @Sendable () async -> Void? = {
       await withTaskGroup(of: Void.self) { group in
-        for session in sessions { group.addTask { await scan(session, seen: { seen.change { $0 += 1 } }) } }
+        for (index, session) in sessions.enumerated() {
+          group.addTask { await scan(session, number: index + 1, seen: { seen.change { $0 += 1 } }) }
+        }
       }
     }
     if let timeout = arguments.timeout {
@@ -47,10 +49,12 @@ struct ScanProgram: Sendable {
   }
 
   /// Until the task is cancelled.
-  private func scan(_ session: String, seen: @Sendable () -> Void) async {
+  private func scan(_ session: String, number: Int, seen: @Sendable () -> Void) async {
     do throws(PiconetError) {
-      let configuration = try environment.configuration(
+      var configuration = try environment.configuration(
         session: session, name: nil, mode: .client, transport: arguments.transport)
+      // A trace is of one node: each session has its own.
+      if number > 1 { configuration.trace?.path += ".\(number)" }
       let node = try await Node(configuration)
       do throws(PiconetError) {
         try await node.setAvailable(true)

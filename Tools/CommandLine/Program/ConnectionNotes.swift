@@ -17,7 +17,23 @@ final class ConnectionNotes: Sendable {
     else { return }
     let name = console.safe(peer.name)
     seen.change { $0[peer.id] = (name, statistics) }
+    // A short connection would have no round trip.
+    if statistics.roundTrip == nil, member.transport != nil {
+      Task { if (try? await node.session.ping(member)) != nil { await look(at: peer) } }
+    }
   }
+
+  /// Looks at all peers now and then, until the task is cancelled: a connection that breaks is told of as it was at last, not as it
+  /// began. Of a peer that can't be reached, what was last seen is kept: it names the transport.
+  func watch() async {
+    guard console.verbosity.detail > 0 else { return }
+    while !Task.isCancelled {
+      for member in node.session.members where member.transport != nil { await look(at: member.proven) }
+      try? await ContinuousClock().sleep(for: Self.watchInterval)
+    }
+  }
+
+  private static let watchInterval = Duration.milliseconds(500)
 
   /// Looks soon, without making the caller wait.
   func lookSoon(at peer: ProvenMember) {

@@ -61,8 +61,10 @@ struct TransferFailure: Error, Hashable, Sendable {
     switch error.code {
     // Who is told this can't do anything with the far side's paths and line numbers.
     case .identity where error.blame == .us:
-      "the other side does not trust this device: it remembers another key under this name, or doesn't know it"
-    case .identity where !error.detail.isEmpty: error.detail
+      "the other side does not trust this device: it remembers another key under this name, or doesn't know it; "
+        + "remove the old key there, or use another --name here"
+    // Our own lines, as one that a line of output can hold.
+    case .identity where !error.detail.isEmpty: error.detail.split(separator: "\n").joined(separator: " ")
     case .sourceUnreadable, .sourceChanged, .tooLarge, .diskFull, .noPermission, .digestMismatch, .sizeMismatch,
       .directoryVanished, .nameRefused, .storageFailed:
       error.detail.isEmpty ? error.description : error.detail

@@ -47,6 +47,7 @@ public struct ImageReceiveProgram: Sendable {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
+      group.addTask { await notes.watch() }
       group.addTask { await follow(node, desk, notes) }
       // Nobody has anything to say to us; who does all the same costs no memory.
       group.addTask { for await _ in node.session.messages {} }

@@ -117,11 +117,14 @@ public struct ImageSendProgram: Sendable {
 
   private func deliver(_ files: [GatheredFile], to member: Member, _ node: Node, _ board: TransferBoard) async {
     let notes = ConnectionNotes(node: node, console: console)
-    await notes.look(at: member.proven)
-    await Delivery(
-      member: member, files: files, console: console, board: board, notes: notes, patience: arguments.timeout
-    ).run()
-    await notes.look(at: member.proven)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await notes.watch() }
+      await Delivery(
+        member: member, files: files, console: console, board: board, notes: notes, patience: arguments.timeout
+      ).run()
+      group.cancelAll()
+    }
+    if member.transport != nil { await notes.look(at: member.proven) }
     notes.tellAll()
     await member.disconnect()
   }
