@@ -16,7 +16,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case localFile = 6
   /// The peer is not who it was: its key changed, or the codes did not match.
   case identity = 7
-  /// SIGINT or SIGTERM came before everything was done. The process ends by that signal, which a shell shows as 130 or 143.
+  /// SIGINT, SIGTERM or SIGHUP came before everything was done. The process ends by that signal, which a shell shows as 130, 143
+  /// or 129.
   case interrupted = 130
 
   /// What `--help` says of the code.

@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM: the first cancels the program's work, which then ends in good order; the second ends the process at
+/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which then ends in good order; the second ends the process at
 /// once.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
@@ -15,8 +15,16 @@ final class Interruption: Sendable {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
+    if heedsHangUp { sigaddset(&set, SIGHUP) }
     return set
   }
+
+  /// The terminal's end. What is ignored has to be left out: while it is blocked, Linux keeps an ignored signal for sigwait(3).
+  private static let heedsHangUp: Bool = {
+    var action = sigaction()
+    guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+  }()
 
   /// Keeps the signals for `watch`; to be called before any other thread is made, since threads inherit it.
   static func block() {
