@@ -110,7 +110,12 @@ final class SuiteWorld: Sendable {
       addresses = await node.listeningAddresses.filter { $0.kind == transport.kind }
       return !addresses.isEmpty
     }
-    try await until("its adapter answers to paging") { answersPaging(addresses) }
+    // Of the node before it may be left what bluetoothd is about to take back: it has to last.
+    var looks = 0
+    try await until("its adapter answers to paging") {
+      looks = answersPaging(addresses) ? looks + 1 : 0
+      return looks >= (transport.usesBluetooth ? 20 : 1)
+    }
     return addresses
   }
 
