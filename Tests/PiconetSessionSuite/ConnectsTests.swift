@@ -64,12 +64,11 @@ extension SessionSuite {
         }
       }
       // The kernel may list a thread that was joined a moment longer, and the bus a connection that was closed.
-      var after = Holdings.now()
-      for _ in 0..<100 where after.threads != outside.threads || after.registrations != outside.registrations {
-        try await Task.sleep(for: transport.glance)
+      var after = outside
+      try await transport.until("nothing is left of the nodes") {
         after = Holdings.now()
+        return after.threads == outside.threads && after.registrations == outside.registrations
       }
-      #expect(after.threads == outside.threads && after.registrations == outside.registrations, "\(outside); \(after)")
       // libdispatch opens up to three of its own when it likes.
       #expect(after.descriptors < outside.descriptors + 8, "\(outside); \(after)")
     }

@@ -48,8 +48,9 @@ public final class Node: Sendable {
   }
 
   /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and leaves
-  /// connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and members whose links break
-  /// still get in (over Bluetooth only if something else keeps the adapter connectable). It stops listening when it has no members. May be called at any time, and again.
+  /// connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and members whose
+  /// links break still get in (over Bluetooth only if something else keeps the adapter connectable). It stops listening
+  /// when it has no members. May be called at any time, and again.
   /// - Throws: why it can't listen; what works without that goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }

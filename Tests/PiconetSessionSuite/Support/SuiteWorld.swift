@@ -192,14 +192,7 @@ final class SuiteWorld: Sendable {
   }
 
   /// Looks again and again until it is so; what takes longer than the transport's patience fails.
-  func until(_ what: String, _ holds: () async -> Bool) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + transport.patience
-    while !(await holds()) {
-      guard clock.now < deadline else { throw Failure(description: "in \(transport.patience) it is not so: \(what)") }
-      try await Task.sleep(for: transport.glance)
-    }
-  }
+  func until(_ what: String, _ holds: () async -> Bool) async throws { try await transport.until(what, holds) }
 }
 
 /// Two nodes of one world.
@@ -269,5 +262,17 @@ struct SuitePair: Sendable {
       throw SuiteWorld.Failure(description: "\(failure); the last attempt: \(error.map { "\($0)" } ?? "none")")
     }
     return try #require(members)
+  }
+}
+
+extension SuiteTransport {
+  /// As `SuiteWorld.until`, without a world.
+  func until(_ what: String, _ holds: () async -> Bool) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + patience
+    while !(await holds()) {
+      guard clock.now < deadline else { throw SuiteWorld.Failure(description: "in \(patience) it is not so: \(what)") }
+      try await Task.sleep(for: glance)
+    }
   }
 }
