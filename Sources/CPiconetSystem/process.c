@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 
 int piconet_pin_to_processor(int processor) {
   cpu_set_t set;
@@ -10,4 +11,9 @@ int piconet_pin_to_processor(int processor) {
   if (processor < 0 || processor >= CPU_SETSIZE) return EINVAL;
   CPU_SET(processor, &set);
   return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+}
+
+int piconet_signal_is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }

@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which then ends in good order; the second ends the process at
-/// once.
+/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which then
+/// ends in good order; the second ends the process at once.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
 
@@ -15,18 +15,15 @@ final class Interruption: Sendable {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
-    if heedsHangUp { sigaddset(&set, SIGHUP) }
+    // The terminal's end. An ignored signal has to be left out: while it is blocked, Linux keeps it for sigwait(3).
+    if piconet_signal_is_ignored(SIGHUP) == 0 { sigaddset(&set, SIGHUP) }
     return set
   }
 
-  /// The terminal's end. What is ignored has to be left out: while it is blocked, Linux keeps an ignored signal for sigwait(3).
-  private static let heedsHangUp: Bool = {
-    var action = sigaction()
-    guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
-    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-  }()
-
   /// Keeps the signals for `watch`; to be called before any other thread is made, since threads inherit it.
+  ///
+  /// Not inlined: the optimizer of Swift 6.3.1 crashes (in SimplifyCFG, release builds) on the condition inside `ProgramStart.main`.
+  @inline(never)
   static func block() {
     var set = watched
     pthread_sigmask(SIG_BLOCK, &set, nil)
