@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Frames between a test and the agent of a far adapter")
 struct FrameTests {
-  private func decode<Frame: RelayCoded>(_ bytes: [UInt8], _ type: Frame.Type, step: Int) throws(RelayError) -> [Frame] {
+  private func decode<Frame: RelayCoded>(_ bytes: [UInt8], _ type: Frame.Type, step: Int) throws(RelayError) -> [Frame]
+  {
     var decoder = FrameDecoder<Frame>()
     var frames: [Frame] = []
     for start in stride(from: 0, to: bytes.count, by: step) {
@@ -16,7 +17,8 @@ struct FrameTests {
     return frames
   }
 
-  @Test("every order and every report is read as it was written, however its bytes were cut", arguments: [1, 3, 1 << 20])
+  @Test(
+    "every order and every report is read as it was written, however its bytes were cut", arguments: [1, 3, 1 << 20])
   func roundTrip(step: Int) throws {
     let orders = Samples.orders.flatMap(FrameDecoder<AdapterOrder>.bytes)
     #expect(try decode(orders, AdapterOrder.self, step: step) == Samples.orders)
@@ -29,7 +31,9 @@ struct FrameTests {
     for order in Samples.orders {
       let body = Array(FrameDecoder<AdapterOrder>.bytes(of: order).dropFirst(4))
       for wrong in [Array(body.dropLast()), body + [0]] {
-        #expect(throws: RelayError.self) { try decode([0, 0, 0, UInt8(wrong.count)] + wrong, AdapterOrder.self, step: 64) }
+        #expect(throws: RelayError.self) {
+          try decode([0, 0, 0, UInt8(wrong.count)] + wrong, AdapterOrder.self, step: 64)
+        }
       }
     }
   }
@@ -50,13 +54,41 @@ struct FrameTests {
     }
     for (bytes, reason) in [
       (body { $0.append(99 as UInt8) }, "no Tag 99"),
-      (body { $0.append(0 as UInt8); $0("hello") }, "no test of Piconet"),
-      (body { $0.append(1 as UInt8); $0("carrier pigeon") }, "no TransportKind 'carrier pigeon'"),
-      (body { $0.append(1 as UInt8); $0.append(1 as UInt64); $0.append(0xFF as UInt8) }, "not UTF-8"),
-      (body { $0.append(1 as UInt8); $0.append(UInt64.max) }, "a text of"),
-      (body { $0.append(3 as UInt8); $0(UInt64(1), "tcp"); $0.append(UInt64.max) }, "elements are too many"),
-      (body { $0.append(5 as UInt8); $0.append(1 as UInt64); $0.append(70_000 as UInt64) }, "a piece of 70000"),
-      (body { $0.append(10 as UInt8); $0.append(2 as UInt8) }, "neither true nor false"),
+      (
+        body {
+          $0.append(0 as UInt8); $0("hello")
+        }, "no test of Piconet"
+      ),
+      (
+        body {
+          $0.append(1 as UInt8); $0("carrier pigeon")
+        }, "no TransportKind 'carrier pigeon'"
+      ),
+      (
+        body {
+          $0.append(1 as UInt8); $0.append(1 as UInt64); $0.append(0xFF as UInt8)
+        }, "not UTF-8"
+      ),
+      (
+        body {
+          $0.append(1 as UInt8); $0.append(UInt64.max)
+        }, "a text of"
+      ),
+      (
+        body {
+          $0.append(3 as UInt8); $0(UInt64(1), "tcp"); $0.append(UInt64.max)
+        }, "elements are too many"
+      ),
+      (
+        body {
+          $0.append(5 as UInt8); $0.append(1 as UInt64); $0.append(70_000 as UInt64)
+        }, "a piece of 70000"
+      ),
+      (
+        body {
+          $0.append(10 as UInt8); $0.append(2 as UInt8)
+        }, "neither true nor false"
+      ),
     ] {
       let error = #expect(throws: RelayError.self) { try decode(bytes, AdapterOrder.self, step: 512) }
       #expect(error?.description.contains(reason) == true, "\(error?.description ?? ""): \(reason)")
@@ -112,7 +144,9 @@ struct FrameTests {
     #expect(throws: RelayError.self) { try window.taken(-1) }
     // Two of the largest packets, so that one can be made while another one goes.
     #expect(LinkWindow.limit(of: Samples.traits) == 2 * 32_668)
-    #expect(LinkWindow.limit(of: LinkTraits(kind: .l2cap, remoteAddress: "", isPacket: true, largestWrite: 1 << 20)) == 128 << 10)
+    #expect(
+      LinkWindow.limit(of: LinkTraits(kind: .l2cap, remoteAddress: "", isPacket: true, largestWrite: 1 << 20)) == 128
+        << 10)
   }
 
   @Test("pieces are taken in their order, in parts, and counted")

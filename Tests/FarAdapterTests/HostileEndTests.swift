@@ -58,7 +58,8 @@ struct HostileEndTests {
   static let lies: [(reports: [AdapterReport], reason: String)] = [
     ([.paging(true)], "answers what nobody has asked"), ([.shutDown], "ended by itself"),
     ([.dialFailed(7, LinkFailure(.other))], "ends dial 7, which is none"),
-    ([.received(3, [1])], "link 3, which is none"), ([.accepted(link: 2, LinkTraits(kind: .tcp, remoteAddress: ""))], "numbers a link 2"),
+    ([.received(3, [1])], "link 3, which is none"),
+    ([.accepted(link: 2, LinkTraits(kind: .tcp, remoteAddress: ""))], "numbers a link 2"),
     ([.accepted(link: 1, LinkTraits(kind: .le, remoteAddress: ""))], "speaks of le"),
     ([.listeningChanged(.rfcomm, ListeningPlace(port: 1, addresses: []))], "speaks of rfcomm"),
     ([.refused("no reason")], "it refuses: no reason"),
@@ -68,12 +69,14 @@ struct HostileEndTests {
   func liar(index: Int) async throws {
     let socket = try ControlSocket.listen(HostPort(host: "127.0.0.1", port: 0))
     defer { close(socket.descriptor) }
-    try await Self.lose(by: Self.lies[index].reports.flatMap(FrameDecoder<AdapterReport>.bytes), Self.lies[index].reason)
+    try await Self.lose(
+      by: Self.lies[index].reports.flatMap(FrameDecoder<AdapterReport>.bytes), Self.lies[index].reason)
   }
 
   @Test("an agent that sends no frames is lost")
   func garbage() async throws {
-    try await Self.lose(by: Array("HTTP/1.1 400 Bad Request\r\n".utf8), "what came is no frame: a frame of 1213486160 bytes")
+    try await Self.lose(
+      by: Array("HTTP/1.1 400 Bad Request\r\n".utf8), "what came is no frame: a frame of 1213486160 bytes")
   }
 
   @Test("an agent that is gone is lost")
@@ -133,7 +136,8 @@ struct HostileEndTests {
     ([opening, .dial(3, .tcp, []), .dial(3, .tcp, [])], "a dial's number comes twice"),
   ]
 
-  @Test("a test that orders what can't be is refused with the reason, and its node ends", arguments: wrongOrders.indices)
+  @Test(
+    "a test that orders what can't be is refused with the reason, and its node ends", arguments: wrongOrders.indices)
   func wrongOrder(index: Int) async throws {
     let (orders, reason) = Self.wrongOrders[index]
     try await FarScene.run { scene in
@@ -178,7 +182,8 @@ struct HostileEndTests {
           return raw.reports.count == 3
         }
         raw.send(order)
-        try await Self.refused(raw, order == .taken(1, 1_000_000) ? "1000000 bytes taken of 0" : "40000 bytes where", scene, left: 1)
+        try await Self.refused(
+          raw, order == .taken(1, 1_000_000) ? "1000000 bytes taken of 0" : "40000 bytes where", scene, left: 1)
         try await scene.until("its link has ended") { await scene.here.perform { near.end != nil } }
       }
     }

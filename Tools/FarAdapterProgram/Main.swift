@@ -39,7 +39,9 @@ import PiconetRuntime
       guard let adapter = BluetoothConfiguration.Adapter(adapter) else {
         return complain("far-adapter: '\(adapter)' is no adapter such as hci0", 2)
       }
-      serve(place) { loop, opening throws(RelayError) in try AdapterParts.bluetooth(adapter, loop: loop, opening: opening) }
+      serve(place) { loop, opening throws(RelayError) in
+        try AdapterParts.bluetooth(adapter, loop: loop, opening: opening)
+      }
     #else
       complain("far-adapter: built without the trait Bluetooth; \(adapter) can't be served at \(place)", 1)
     #endif
@@ -69,7 +71,8 @@ import PiconetRuntime
       let socket = try ControlSocket.listen(place)
       loop.execute {
         do throws(SystemError) {
-          running.agent = try AdapterAgent(loop: loop, listener: socket.descriptor, log: { put($0, STDOUT_FILENO) }, make: make)
+          running.agent = try AdapterAgent(
+            loop: loop, listener: socket.descriptor, log: { put($0, STDOUT_FILENO) }, make: make)
           put("listening at \(HostPort(host: place.host, port: socket.port))", STDOUT_FILENO)
         } catch {
           complain("far-adapter: \(error)", 1)

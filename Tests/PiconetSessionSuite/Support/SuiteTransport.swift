@@ -96,7 +96,9 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   var nodeLimit: Int { if case .bluetooth(let places) = medium { places.count } else { .max } }
 
   /// Whether some nodes are at adapters of other machines.
-  var isBetweenMachines: Bool { if case .bluetooth(let places) = medium { places.contains(where: \.isFar) } else { false } }
+  var isBetweenMachines: Bool {
+    if case .bluetooth(let places) = medium { places.contains(where: \.isFar) } else { false }
+  }
 
   /// Why its links can't be broken on demand.
   var missingFaults: String? {

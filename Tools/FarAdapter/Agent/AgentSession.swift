@@ -35,7 +35,9 @@ final class AgentSession {
 
   func start(_ descriptor: Int32) {
     do throws(RelayError) {
-      connection = try ControlConnection(descriptor, loop: loop) { [weak self] in self?.take($0) } ended: { [weak self] in
+      connection = try ControlConnection(descriptor, loop: loop) { [weak self] in
+        self?.take($0)
+      } ended: { [weak self] in
         self?.end($0)
       }
       timer = LoopTimer(loop: loop) { [weak self] in self?.refuse("nothing was opened in \(Self.openingTime)") }

@@ -54,7 +54,9 @@ public final class FarAdapter {
 
   private func open(_ opening: AdapterOpening) throws(RelayError) {
     let descriptor = try ControlSocket.connect(place, milliseconds: Self.connectLimit)
-    connection = try ControlConnection(descriptor, loop: loop) { [weak self] in self?.take($0) } ended: { [weak self] in
+    connection = try ControlConnection(descriptor, loop: loop) { [weak self] in
+      self?.take($0)
+    } ended: { [weak self] in
       self?.lose($0)
     }
     let answer = try ask(.open(opening)) { report -> (kinds: [TransportKind], discovery: String?)? in
@@ -117,7 +119,9 @@ public final class FarAdapter {
   }
 
   private func takeDial(_ number: UInt64) throws(RelayError) -> FarDial {
-    guard let dial = dials.removeValue(forKey: number) else { throw RelayError("it ends dial \(number), which is none") }
+    guard let dial = dials.removeValue(forKey: number) else {
+      throw RelayError("it ends dial \(number), which is none")
+    }
     return dial
   }
 

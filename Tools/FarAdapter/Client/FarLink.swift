@@ -98,7 +98,9 @@ final class FarLink: LinkEndpoint {
   func received(_ piece: Bytes) throws(RelayError) {
     guard farEnd == nil else { throw RelayError("bytes came on link \(number) after its end") }
     // What was read and not told yet is still the agent's to count.
-    guard incoming.byteCount + taken + piece.count <= limit else { throw RelayError("link \(number) gets more than its window") }
+    guard incoming.byteCount + taken + piece.count <= limit else {
+      throw RelayError("link \(number) gets more than its window")
+    }
     incoming.append(piece)
     schedule()
   }

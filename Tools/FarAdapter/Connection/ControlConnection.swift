@@ -58,7 +58,9 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
   /// The first frame that `match` gives a value for, awaited here and now: the loop stands still meanwhile. Other frames are told
   /// later.
   /// - Throws: there is none in `duration`, or the connection has ended.
-  func awaitFrame<Value>(for duration: Duration, _ match: (Incoming) throws(RelayError) -> Value?) throws(RelayError) -> Value {
+  func awaitFrame<Value>(for duration: Duration, _ match: (Incoming) throws(RelayError) -> Value?) throws(RelayError)
+    -> Value
+  {
     let deadline = loop.now + duration
     while true {
       for (index, frame) in inbox.enumerated() {

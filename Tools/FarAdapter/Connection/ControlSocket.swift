@@ -35,7 +35,8 @@ public enum ControlSocket {
   static func prepare(_ descriptor: Int32) {
     for (level, name, value) in [
       (Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)), (SOL_SOCKET, SO_KEEPALIVE, 1),
-      (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 5), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 3), (Int32(IPPROTO_TCP), TCP_KEEPCNT, 3),
+      (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 5), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 3),
+      (Int32(IPPROTO_TCP), TCP_KEEPCNT, 3),
       (Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 15_000),
     ] { _ = piconet_set_option(descriptor, level, name, value) }
   }
