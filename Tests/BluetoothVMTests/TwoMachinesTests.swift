@@ -58,6 +58,19 @@ struct TwoMachinesTests {
     try check("l2cap,rfcomm,le", "--suites --filter '\(Self.tests)'", atLeast: 30)
   }
 
+  @Test("where nobody serves the far adapter, every test fails with that, and so does the whole")
+  func nobodyServes() throws {
+    let (result, report, _) = try Rehearsal.run(
+      "--peer 00:AA:01:01:00:01 --far 127.0.0.1:9 --suites --filter '^PiconetSessionSuite[.]SessionSuite/AvailabilityTests'",
+      adapters: "hci0", before: "export DBUS_SYSTEM_BUS_ADDRESS=\(buses[0])")
+    #expect(result.status == 1)
+    #expect(
+      result.output.contains(
+        "the control connection to the far adapter at 127.0.0.1:9 is lost: 127.0.0.1:9: Connection refused"),
+      "\(result.output.suffix(3000))")
+    #expect(report.contains("FAILED: \"sessions run over L2CAP\""), "\(report)")
+  }
+
   @Test(
     "all of the session suite runs between the two, and the figures are taken after it",
     .enabled(

@@ -52,9 +52,12 @@ import PiconetRuntime
     exit(status)
   }
 
-  /// A line; where nobody reads any more it is lost.
+  /// A line; where nobody reads any more it is lost. What comes from the network does not steer a terminal.
   @Sendable private static func put(_ text: String, _ descriptor: Int32) {
-    let line = Array((text + "\n").utf8)
+    let safe = text.unicodeScalars.prefix(1_000).map { scalar in
+      scalar.properties.generalCategory == .control && scalar != "\n" ? "?" : Character(scalar)
+    }
+    let line = Array((String(safe) + "\n").utf8)
     _ = write(descriptor, line, line.count)
   }
 

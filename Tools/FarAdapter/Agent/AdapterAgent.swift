@@ -18,7 +18,7 @@ public final class AdapterAgent: DescriptorHandler {
 
   /// - Parameters:
   ///   - listener: a socket of `ControlSocket.listen`, which it takes over.
-  ///   - log: told of what a person wants to know, in one line.
+  ///   - log: told of what a person wants to know. What others have sent may stand in it.
   public init(
     loop: EventLoop, listener: Int32, log: @escaping (String) -> Void = { _ in }, make: @escaping AdapterParts.Making
   ) throws(SystemError) {
