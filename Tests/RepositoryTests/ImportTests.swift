@@ -34,7 +34,9 @@ struct ImportTests {
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
-    "Tools/FarAdapter": ["PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP"],
+    "Tools/FarAdapter": [
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
+    ],
     "Tools/FarAdapterProgram": ["FarAdapter", "PiconetEngine", "PiconetIP", "PiconetRuntime", "PiconetBluetooth"],
   ]
 
