@@ -1,4 +1,5 @@
 #if Bluetooth
+  import CPiconetSystem
   import Glibc
   import PiconetBluetooth
   import PiconetSDP
