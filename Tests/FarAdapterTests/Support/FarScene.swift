@@ -180,6 +180,18 @@ final class FarScene: @unchecked Sendable {
     return try result.get()
   }
 
+  /// A count on the loop `here`, when it rests: the same at a hundred looks in a row.
+  func rest(_ count: @escaping @Sendable () -> Int) async throws -> Int {
+    var (last, looks) = (-1, 0)
+    try await until("it comes to rest") {
+      let now = await here.perform(count)
+      looks = now == last ? looks + 1 : 0
+      last = now
+      return looks == 100
+    }
+    return last
+  }
+
   func until(_ what: String, _ holds: () async -> Bool) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(20)
