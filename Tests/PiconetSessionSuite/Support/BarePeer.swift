@@ -21,6 +21,7 @@ final class BarePeer: @unchecked Sendable {
   private var discovery: (any Discovery)?
   private var scope = ""
   private let identity: PeerID
+  private let world: SuiteWorld
   private var links: [Link] = []
   private var dial: (any DialCancellation)?
 
@@ -61,7 +62,7 @@ final class BarePeer: @unchecked Sendable {
   static func run<Value>(
     _ place: Int, in world: SuiteWorld, _ body: (BarePeer) async throws -> Value
   ) async throws -> Value {
-    let peer = try BarePeer()
+    let peer = try BarePeer(world)
     await peer.loop.perform { peer.make(place, world) }
     do {
       let value = try await body(peer)
@@ -73,7 +74,8 @@ final class BarePeer: @unchecked Sendable {
     }
   }
 
-  private init() throws {
+  private init(_ world: SuiteWorld) throws {
+    self.world = world
     identity = try DeviceIdentity.generate().peer
     loop = try EventLoop(name: "bare peer")
     resolver = try WorkerThread(name: "bare names", limit: 4)
@@ -150,7 +152,7 @@ final class BarePeer: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Accepts whoever dials, and never speaks.
+  /// Accepts whoever dials, and never speaks; returns when its adapter answers them.
   /// - Parameter hangsUp: ends each link when something has come.
   func listen(hangingUp hangsUp: Bool = false) async throws {
     let failure = await loop.perform { [self] () -> LinkFailure? in
@@ -162,13 +164,14 @@ final class BarePeer: @unchecked Sendable {
         discovery?.advertise(
           Advertisement(
             peer: identity, incarnation: Incarnation(rawValue: 1), name: "Bare", info: [:],
-            scope: scope, ports: [:]))
+            scope: scope, ports: [world.transport.kind: transport?.listeningPort].compactMapValues { $0 }))
         return nil
       } catch {
         return error
       }
     }
     if let failure { throw failure }
+    try await world.untilAnswered(addresses)
   }
 
   var addresses: [TransportAddress] {

@@ -125,13 +125,18 @@ final class SuiteWorld: Sendable {
       addresses = await node.listeningAddresses.filter { $0.kind == transport.kind }
       return !addresses.isEmpty
     }
+    try await untilAnswered(addresses)
+    return addresses
+  }
+
+  /// Waits until the adapter that listens there answers whoever dials it.
+  func untilAnswered(_ addresses: [TransportAddress]) async throws {
     // Of the node before it may be left what bluetoothd is about to take back: it has to last.
     var looks = 0
     try await until("its adapter answers to paging") {
       looks = await answersPaging(addresses) ? looks + 1 : 0
       return looks >= (transport.usesBluetooth ? 20 : 1)
     }
-    return addresses
   }
 
   /// As above; links to this address can be silenced and cut.
