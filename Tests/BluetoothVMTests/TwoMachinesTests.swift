@@ -70,7 +70,7 @@ struct TwoMachinesTests {
       result.output.contains(
         "the control connection to the far adapter at 127.0.0.1:9 is lost: 127.0.0.1:9: Connection refused"),
       "\(result.output.suffix(3000))")
-    #expect(report.contains("FAILED: \"sessions run over L2CAP\""), "\(report)")
+    #expect(report.contains("FAILED: \"sessions run over L2CAP\"\n"), "\(report)")
   }
 
   @Test(

@@ -91,7 +91,7 @@ def suites(path, status):
     count = re.findall(r"Test run with (\d+) tests?", text)
     skipped = sorted({(name, WHY_NO_CASES if why == NO_CASES else why)
                       for name, why in re.findall(r'(?:Test|Suite) (.*?) skipped(?:: "(.*?)")?\.?$', text, re.MULTILINE)})
-    failed = sorted(set(re.findall(r"^\S* ?Test (.*?) failed after", text, re.MULTILINE)))
+    failed = sorted(set(re.findall(r"^\S* ?Test ((?!run with ).*?) failed after", text, re.MULTILINE)))
     return {"ran": True, "passed": status == 0, "tests": sum(map(int, count)), "skipped": skipped, "failed": failed}
 
 
