@@ -65,6 +65,7 @@ static int64_t pass_time(void)
         watch_links(a, time, &next);
         watch_attempts(a, time, &next);
         watch_initiating(a);
+        watch_advertising(a, time, &next);
         watch_paging(a, time, &next);
     }
     return next;
