@@ -34,6 +34,7 @@
 
 enum {
     MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096, MAX_COMMAND = 260, MAX_SETS = 8, NAME_SIZE = 248,
+    LARGEST_DATA = 1021,   // a 3-DH5 packet's payload
     MAX_ADVERTISED = 229,  // what one report has room for
     FIRST_HANDLE = 42      // of btvirt
 };
@@ -158,6 +159,7 @@ extern int adapter_count;
 extern int control;                                       // the requests' socket
 extern bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 extern uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
+extern uint32_t sent_sizes[MAX_ADAPTERS][MAX_ADAPTERS][LARGEST_DATA + 2];  // packets of each size; the last: larger ones
 extern int64_t delay, supervision, page_timeout, page_time;  // microseconds
 extern int64_t rate;                                         // bytes a second; 0: any
 

@@ -114,8 +114,8 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             break;
         case READ_BUFFER_SIZE:
             if (length >= 14) {
-                packet[7] = 1021 & 0xff;
-                packet[8] = 1021 >> 8;
+                packet[7] = LARGEST_DATA & 0xff;
+                packet[8] = LARGEST_DATA >> 8;
                 packet[10] = 8;
                 packet[11] = 0;
             }

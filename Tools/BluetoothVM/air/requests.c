@@ -52,6 +52,17 @@ static void count_out(char *answer, size_t size)
     memset(sent_bytes, 0, sizeof sent_bytes);
 }
 
+static void sizes_out(int a, int b, char *answer, size_t size)
+{
+    size_t used = 0;
+    for (int bytes = 0; bytes <= LARGEST_DATA + 1; bytes++)
+        if (sent_sizes[a][b][bytes] && used < size)
+            used += (size_t)snprintf(answer + used, size - used, "%d %u\n", bytes, sent_sizes[a][b][bytes]);
+    if (used == 0)
+        snprintf(answer, size, "ok");
+    memset(sent_sizes[a][b], 0, sizeof sent_sizes[a][b]);
+}
+
 static void cut(int a, int b)
 {
     for (int i = 0; i < MAX_LINKS; i++)
@@ -108,6 +119,9 @@ void answer_request(void)
         result = come_back((int)a);
     } else if (words == 1 && strcmp(word, "count") == 0) {
         count_out(answer, sizeof answer);
+        result = answer;
+    } else if (two && strcmp(word, "sizes") == 0) {
+        sizes_out((int)a, (int)b, answer, sizeof answer);
         result = answer;
     }
     if (size > sizeof from.sun_family)
