@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 /// The ACL packets that went from one adapter to another: L2CAP's bytes with its headers, as the emulated air counts them.
@@ -22,16 +21,12 @@ struct SentPackets: CustomStringConvertible {
   /// Those since the last time, or since the adapters are there.
   static func take(from one: Int, to other: Int) throws -> SentPackets {
     let words = "fault sizes \(VirtualAdapters.number(one)) \(VirtualAdapters.number(other))"
-    let stream = try #require(popen(words, "r"))
     var counts: [Int: Int] = [:]
-    var line = [CChar](repeating: 0, count: 64)
-    while fgets(&line, Int32(line.count), stream) != nil {
-      let numbers = String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        .split(separator: " ").compactMap { Int($0) }
-      try #require(numbers.count == 2, "\(words)")
+    for line in output(words).split(separator: "\n") {
+      let numbers = line.split(separator: " ").compactMap { Int($0) }
+      try #require(numbers.count == 2, "\(words): \(line)")
       counts[numbers[0]] = numbers[1]
     }
-    try #require(pclose(stream) == 0, "\(words)")
     return SentPackets(counts: counts)
   }
 }

@@ -68,6 +68,7 @@ static int64_t pass_time(void)
         watch_initiating(a);
         watch_advertising(a, time, &next);
         watch_paging(a, time, &next);
+        watch_returning(a, time, &next);
     }
     return next;
 }

@@ -30,7 +30,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 enum {
     MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096, MAX_COMMAND = 260, MAX_SETS = 8, NAME_SIZE = 248,
@@ -123,9 +125,17 @@ struct scanning {
     uint32_t heard[MAX_ADAPTERS][MAX_SETS];  // digests of others' sets; 0: not yet
 };
 
+// Who has asked for an adapter to be plugged in again, and waits.
+struct returning {
+    int64_t until;  // 0: nobody
+    struct sockaddr_un asker;
+    socklen_t asker_size;
+};
+
 struct adapter {
     int vhci;         // -1: gone
     int emulator;
+    struct returning waits;
     bool returning;   // the answer to the request for a new adapter is ours to read
     uint8_t address[6], random_address[6];
     uint8_t scan;
@@ -237,6 +247,7 @@ void from_emulator(int a);
 
 // requests.c
 void answer_request(void);
+void watch_returning(int a, int64_t time, int64_t *next);
 
 #pragma GCC visibility pop
 
