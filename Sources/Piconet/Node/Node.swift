@@ -85,6 +85,11 @@ public final class Node: Sendable {
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
 
+  /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed, or is not one of
+  /// those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many that come in a row the first 8,
+  /// then one in 10 s. What nobody has read waits for the next reader, at most 64; then the oldest go.
+  public var refusals: Happenings<RefusedPeer> { Happenings(queue: core.refusals) }
+
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }
 

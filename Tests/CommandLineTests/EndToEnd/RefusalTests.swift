@@ -92,10 +92,19 @@ struct RefusalTests {
       impostor.send(signal: SIGTERM)
       #expect(await impostor.end() == 0)
       // And the receiver knows the sender's name with another key.
-      _ = try await scene.receiver()
+      let careful = try await scene.receiver()
       let stranger = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"), state: "stranger")
       #expect(await stranger.end() == 7, "\(stranger.error)")
       #expect(!stranger.error.contains("known-peers"))
+      #expect(await careful.shows("was turned away: "), "\(careful.error)")
+      #expect(
+        careful.error.contains(
+          "If you are sure that all is well, forget the old key: remove line 2 of \(scene.folder.path)/"))
+      let declined = try #require(careful.events("declined").first)
+      #expect(declined["reason"] as? String == "identity")
+      #expect((declined["message"] as? String)?.contains("is not the device that was remembered") == true)
+      careful.send(signal: SIGTERM)
+      #expect(await careful.end() == 0, "it is no failure of the receiver")
       #expect(try scene.received() == ["a.jpg"])
     }
   }

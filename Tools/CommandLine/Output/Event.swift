@@ -78,6 +78,10 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var reason: String
+    /// A sentence for people, where the key was refused.
+    var message: String?
+    /// Others that were turned away since the last that was told, if there were any.
+    var untold: Int64?
   }
 
   /// imagesend: the file was offered. imagerecv: the peer offers it.

@@ -54,6 +54,8 @@ enum EventLine {
       object.add("peer", declined.peer)
       object.add("name", declined.name)
       object.add("reason", declined.reason)
+      object.add("message", ifKnown: declined.message)
+      object.add("untold", ifKnown: declined.untold)
     case .offered(let offered):
       object.add("event", "offered")
       object.add("peer", offered.peer)
