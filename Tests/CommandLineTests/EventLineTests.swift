@@ -46,6 +46,9 @@ private let examples: [Event] = [
     .init(
       file: "notes \"old\".txt", reason: GatheringFailure(path: "x", reason: .notAnImage).word,
       message: GatheringFailure(path: "x", reason: .notAnImage).message, exitCode: .localFile)),
+  .warning(
+    .init(
+      reason: "known-peers", message: "damaged", path: "/home/ada/.local/state/piconet/known-peers", line: 3)),
   .finished(.init(stored: 5, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
 ]
 

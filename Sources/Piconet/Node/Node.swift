@@ -162,6 +162,10 @@ public final class Node: Sendable {
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }
 
+  /// Lines of the known peers that can't be read, as the file is now: what they were to tell is not known, and they stay as they are. None
+  /// once the node has stopped.
+  public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
+
   /// Opens a directory for received files and removes partial files that dead programs have left in it.
   /// - Parameter maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
   public func receivingDirectory(

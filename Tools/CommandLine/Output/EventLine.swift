@@ -90,6 +90,12 @@ enum EventLine {
       object.add("reason", failed.reason)
       object.add("message", failed.message)
       object.add("exitCode", Int64(failed.exitCode.rawValue))
+    case .warning(let warning):
+      object.add("event", "warning")
+      object.add("reason", warning.reason)
+      object.add("message", warning.message)
+      object.add("path", warning.path)
+      object.add("line", warning.line)
     case .finished(let finished):
       object.add("event", "finished")
       object.add("stored", finished.stored)

@@ -38,6 +38,7 @@ public struct ImageReceiveProgram: Sendable {
       return console.fail("can-not-listen", message, .usage)
     }
     let policy = arguments.accept.possible(console)
+    await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
     let notes = ConnectionNotes(node: node, console: console)
