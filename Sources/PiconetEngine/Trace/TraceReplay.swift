@@ -8,6 +8,7 @@ public struct TraceReplay: ~Copyable {
   private var compared = 0
   /// The last fact; nil for a flush.
   private var cause: Fact?
+  private let version: UInt64
 
   /// How much was compared.
   public private(set) var counts = Counts()
@@ -47,6 +48,7 @@ public struct TraceReplay: ~Copyable {
 
   public init(_ header: TraceHeader) {
     engine = SessionEngine(identity: header.identity, configuration: header.configuration, seed: header.seed)
+    version = header.version
   }
 
   /// Takes the next record.
@@ -58,6 +60,7 @@ public struct TraceReplay: ~Copyable {
       begin(fact)
       counts.facts += 1
       engine.handle(fact, at: now, into: &effects)
+      if version < 3 { effects.removeAll(where: Self.isSinceVersion3) }
     case .flushed(let now):
       if let difference = rest() { return difference }
       begin(nil)
