@@ -9,7 +9,7 @@ import PiconetWire
 /// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one session.
 ///
 /// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
-/// descriptor, advertisement or temporary file.
+/// descriptor, advertisement or temporary file, but for what another transfer may go on with (`IncomingOffer.startStoring`).
 ///
 /// ```swift
 /// try await Node.run(NodeConfiguration(session: "chess", name: "Anna's laptop")) { node in

@@ -57,6 +57,7 @@ public struct ImageReceiveProgram: Sendable {
     }
     console.clearBar()
     notes.tellAll()
+    desk.tellParts()
   }
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {

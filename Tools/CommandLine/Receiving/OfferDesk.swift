@@ -18,6 +18,8 @@ final class OfferDesk: Sendable {
   private struct State {
     var gates: [NodeID: TaskGate] = [:]
     var stored = 0
+    /// Of a file that did not arrive whole there may be a part that another transfer goes on with.
+    var keepsPart = false
   }
 
   init(
@@ -91,12 +93,13 @@ final class OfferDesk: Sendable {
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
     do throws(PiconetError) {
-      let file = try await offer.store(in: directory, onConflict: policy, content: content) {
+      let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content) {
         [board, notes] done, total in
         board.progressed(key, done: done)
         // Now, since a sender leaves when it hears that all is stored.
         if done == total { notes.lookSoon(at: offer.sender) }
       }
+      let file = try await Self.finish(transfer)
       board.end(key)
       state.withLock { $0.stored += 1 }
       console.tell(
@@ -117,9 +120,36 @@ final class OfferDesk: Sendable {
         console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, the name is taken")
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
+        if error.mayGoOn, offer.isResumable, offer.size > CommandLineLimits.resumedBytes {
+          state.withLock { $0.keepsPart = true }
+        }
       }
       return false
     }
+  }
+
+  /// Waits for the end. A person who ends the program has not given up the file: what is stored of it is kept.
+  private static func finish(
+    _ transfer: IncomingTransfer<ReceivedFile>
+  ) async throws(PiconetError) -> ReceivedFile {
+    let result: Result<ReceivedFile, PiconetError> = await withTaskCancellationHandler {
+      do throws(PiconetError) {
+        return .success(try await transfer.result)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      transfer.interrupt()
+    }
+    return try result.get()
+  }
+
+  /// At the end of the run.
+  func tellParts() {
+    guard state.withLock({ $0.keepsPart }) else { return }
+    console.note(
+      "What has arrived of a large file is kept for \(CommandLineLimits.keptDays) days: receive into the same directory again, and it goes on when it is sent again"
+    )
   }
 
   @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }
