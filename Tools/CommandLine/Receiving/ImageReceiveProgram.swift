@@ -87,7 +87,6 @@ public struct ImageReceiveProgram: Sendable {
           peer: node.id.peer.description, name: configuration.name, session: configuration.session,
           addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
           directory: arguments.directory.readable)))
-    if console.isJSON { return }
     console.note(
       "Receiving as '\(console.safe(configuration.name))' into \(console.safe(arguments.directory.readable)), listening on "
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
