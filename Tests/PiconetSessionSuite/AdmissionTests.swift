@@ -122,7 +122,8 @@ extension SessionSuite {
           try await pair.server.setAvailable(false)
           let error = await failure { try await pair.client.connect(to: addresses, timeout: transport.patience) }
           #expect(error?.code == .unreachable, "\(String(describing: error))")
-          #expect(error?.description.contains("refused") == true, "\(String(describing: error))")
+          let reason = error?.failures.first.map { "\($0)" } ?? "none"
+          #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
           #expect(error?.failures.map(\.transport) == [transport.kind])
           #expect(error?.failures.first?.failure.code == .refused)
         }

@@ -214,6 +214,8 @@ struct Delivery: Sendable {
       .failed(
         Event.Failed(
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
-    console.problem("\(console.safe(file)): \(console.safe(member.name)): \(console.safe(failure.message))")
+    // What is wrong with a file of this side is nothing of the member's.
+    let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.name)): "
+    console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
   }
 }
