@@ -60,6 +60,9 @@ struct ResumptionTests {
       #expect(await receiver.shows("\"resumedFrom\":\(resumed)"))
       #expect(try scene.isSame(path, scene.into + "/film.jpg"))
       #expect(try scene.received() == ["film.jpg"])
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() != nil)
+      #expect(!receiver.error.contains("kept for"), "it is whole: \(receiver.error)")
     }
   }
 

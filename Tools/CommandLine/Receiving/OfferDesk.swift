@@ -18,8 +18,13 @@ final class OfferDesk: Sendable {
   private struct State {
     var gates: [NodeID: TaskGate] = [:]
     var stored = 0
-    /// Of a file that did not arrive whole there may be a part that another transfer goes on with.
-    var keepsPart = false
+    /// Files that did not arrive whole, and of which there may be a part that another transfer goes on with.
+    var parts: Set<Part> = []
+  }
+
+  private struct Part: Hashable {
+    let peer: String
+    let name: String
   }
 
   init(
@@ -101,7 +106,10 @@ final class OfferDesk: Sendable {
       }
       let file = try await Self.finish(transfer)
       board.end(key)
-      state.withLock { $0.stored += 1 }
+      state.withLock { state in
+        state.stored += 1
+        state.parts.remove(Part(peer: peer, name: name))
+      }
       console.tell(
         .stored(
           Event.Stored(
@@ -121,7 +129,10 @@ final class OfferDesk: Sendable {
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable, offer.size > CommandLineLimits.resumedBytes {
-          state.withLock { $0.keepsPart = true }
+          state.withLock { state in
+            // More are not kept anyway, and one is enough to speak of them.
+            if state.parts.count < CommandLineLimits.keptParts { state.parts.insert(Part(peer: peer, name: name)) }
+          }
         }
       }
       return false
@@ -146,7 +157,7 @@ final class OfferDesk: Sendable {
 
   /// At the end of the run.
   func tellParts() {
-    guard state.withLock({ $0.keepsPart }) else { return }
+    guard state.withLock({ !$0.parts.isEmpty }) else { return }
     console.note(
       "What has arrived of a large file is kept for \(CommandLineLimits.keptDays) days: receive into the same directory again, and it goes on when it is sent again"
     )
