@@ -157,6 +157,16 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       state.sending[transfer.transfer] = transfer
       state.offering[command] = transfer
       return true
+  /// Whether the peer is a member by this very membership: who has left may have come back since, and is another member then.
+  func isCurrent(_ member: Member) -> Bool {
+    state.withLock { $0.members[member.id]?.membership == member.membership }
+  }
+
+  func formerMember(_ member: Member) -> PiconetError {
+    if isClosed { return PiconetError(.shuttingDown, blame: .us) }
+    return PiconetError(.notConnected, peer: member.id, blame: .us, detail: "it has left")
+  }
+
     }
   }
 

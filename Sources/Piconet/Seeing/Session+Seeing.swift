@@ -7,7 +7,7 @@ extension Session {
   ///
   /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
   public func statistics(for member: Member) async -> AssociationStatistics? {
-    guard var statistics = await core.statistics(of: member.id) else { return nil }
+    guard core.isCurrent(member), var statistics = await core.statistics(of: member.id) else { return nil }
     // Those that did not even get to the loop.
     statistics.unreliableDropped += member.budget.droppedCount
     return statistics
@@ -18,6 +18,7 @@ extension Session {
   /// - Parameter timeout: how long to wait. Default 10 s.
   /// - Throws: `timedOut`, `notConnected`, `limitExceeded` (16 to a member are under way), or why the connection has ended.
   public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
+    guard core.isCurrent(member) else { throw core.formerMember(member) }
     switch await core.command(.ping(member.id, timeout: timeout)) {
     case .roundTrip(let duration): return duration
     case .failed(let ending): throw PiconetError(ending, peer: member.id)
