@@ -30,6 +30,20 @@ struct WaitingTests {
       }
     }
   }
+
+  @Test("a writer that waits for the reader of a stream without a byte is told when that is dropped unread")
+  func droppedEmptyStream() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let stream = try await onClient.openStream(named: "empty")
+      let finishing = Task { await failure { try await stream.finish() } }
+      var incoming = await pair.server.session.streams.first()
+      while incoming?.buffer.isFinished == false { await Task.yield() }
+      incoming = nil
+      let error = await value(of: finishing)
+      #expect(error??.code == .cancelled && error??.blame == .peer, "\(String(describing: error))")
+    }
+  }
 }
 
 /// What a task that has to end gives; nil if it does not before the test is over.
