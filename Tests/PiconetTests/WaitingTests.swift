@@ -31,6 +31,44 @@ struct WaitingTests {
     }
   }
 
+  @Test("a cancelled task waits neither for a ping's answer nor for a transfer, which goes on")
+  func cancelled() async throws {
+    try await Host.run { host in
+      let raw = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        return raw
+      }
+      // It reads nothing from here on.
+      let member = try #require(host.node.session.members.first)
+      let pinging = Task { await failure { try await host.node.session.ping(member, timeout: .seconds(3600)) } }
+      let outgoing = try member.startSending(data: [1], name: "a")
+      let sending = Task { await failure { try await outgoing.result } }
+      for _ in 0..<100 { await Task.yield() }
+      for task in [pinging, sending] {
+        task.cancel()
+        let error = await value(of: task)
+        #expect(error??.code == .cancelled && error??.blame == .us, "\(String(describing: error))")
+      }
+      outgoing.cancel()
+      #expect(await failure { try await outgoing.result }?.code == .cancelled)
+      withExtendedLifetime(raw) {}
+    }
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      outgoing.pause()
+      let offer = try #require(await pair.server.session.offers.first())
+      let incoming = try await offer.startReceiving(upTo: 2)
+      let receiving = Task { await failure { try await incoming.result } }
+      receiving.cancel()
+      #expect(await value(of: receiving)??.code == .cancelled)
+      outgoing.resume()
+      #expect(try await incoming.result.bytes == [1, 2])
+      #expect(try await outgoing.result.size == 2)
+    }
+  }
+
   @Test("a writer that waits for the reader of a stream without a byte is told when that is dropped unread")
   func droppedEmptyStream() async throws {
     try await NodePair.run { pair in

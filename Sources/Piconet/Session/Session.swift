@@ -113,7 +113,7 @@ public struct Session: Sendable {
       var results: [NodeID: Result<SentFile, PiconetError>] = [:]
       for transfer in transfers {
         do throws(PiconetError) {
-          results[transfer.receiver] = .success(try await transfer.result)
+          results[transfer.receiver] = .success(try await transfer.end)
         } catch {
           results[transfer.receiver] = .failure(error)
         }

@@ -51,6 +51,10 @@ final class IncomingTransferState: Sendable {
     if self.ending.end(ending) { watched.finish() }
   }
 
+  /// Waits for the end.
+  /// - Returns: false if the task was cancelled before.
+  func hasEnded() async -> Bool { await ending.waitUnlessCancelled() != nil }
+
   /// Waits for the end: nil if it is stored.
   func waitUntilEnded() async -> Ending? { await ending.wait() }
 }

@@ -40,7 +40,7 @@ extension NodeCore {
   func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
     let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
-        return .success(try await transfer.result)
+        return .success(try await transfer.end)
       } catch {
         return .failure(error)
       }

@@ -46,9 +46,19 @@ public final class OutgoingTransfer: Sendable {
   public func cancel() { core.cancel(transfer) }
 
   /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the waiting task
-  /// has no effect on the transfer.
+  /// ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.
   public var result: SentFile {
+    get async throws(PiconetError) {
+      guard let result = await outcome.waitUnlessCancelled() else {
+        throw PiconetError(NodeCore.taskCancelled, peer: receiver)
+      }
+      return try result.get()
+    }
+  }
+
+  /// As `result`, whatever becomes of the calling task.
+  var end: SentFile {
     get async throws(PiconetError) { try await outcome.wait().get() }
   }
 
