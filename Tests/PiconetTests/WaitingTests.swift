@@ -82,6 +82,22 @@ struct WaitingTests {
       #expect(error??.code == .cancelled && error??.blame == .peer, "\(String(describing: error))")
     }
   }
+
+  @Test("pausing and going on after the end change nothing")
+  func pauseAfterEnd() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      let offer = try #require(await pair.server.session.offers.first())
+      let incoming = try await offer.startReceiving(upTo: 2)
+      _ = try await incoming.result
+      _ = try await outgoing.result
+      incoming.pause()
+      outgoing.pause()
+      #expect(!incoming.progress.isPaused && !outgoing.progress.isPaused)
+      #expect(outgoing.progress.stored == 2 && incoming.progress.stored == 2)
+    }
+  }
 }
 
 /// What a task that has to end gives; nil if it does not before the test is over.

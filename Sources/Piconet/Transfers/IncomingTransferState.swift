@@ -48,7 +48,9 @@ final class IncomingTransferState: Sendable {
 
   /// The first outcome counts.
   func end(_ ending: Ending?) {
-    if self.ending.end(ending) { watched.finish() }
+    // First, so that whoever sees the end can't change how it stands.
+    watched.finish()
+    self.ending.end(ending)
   }
 
   /// Waits for the end.

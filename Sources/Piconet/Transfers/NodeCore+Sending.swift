@@ -55,7 +55,7 @@ extension NodeCore {
     submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, .cancelled))))
   }
 
-  /// - Parameter watched: how the transfer stands; it has ended where nothing more can be told.
+  /// - Parameter watched: how the transfer stands; it is finished with the transfer.
   func pause(_ transfer: TransferID, _ isPaused: Bool, _ watched: Watched<TransferProgress>) {
     // Together, so that two callers at once leave the switch as the engine has it.
     watched.update { progress in

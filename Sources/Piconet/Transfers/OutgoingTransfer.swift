@@ -81,8 +81,9 @@ public final class OutgoingTransfer: Sendable {
 
   func ended(_ reply: Reply) {
     if case .stored = reply { watched.update { $0.stored = $0.total } }
-    outcome.end(result(of: reply))
+    // First, so that whoever sees the end can't change how it stands.
     watched.finish()
+    outcome.end(result(of: reply))
   }
 
   private func result(of reply: Reply) -> Result<SentFile, PiconetError> {
