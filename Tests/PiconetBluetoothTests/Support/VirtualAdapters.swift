@@ -60,8 +60,8 @@ extension VirtualAdapters {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(20)
     // Refused as long as somebody still holds what it was.
-    while (try? fault("back", number(index))) == nil {
-      try #require(clock.now < deadline, "\(names[index]) is not plugged in\n\(state())")
+    while case let answer = output("fault back \(number(index)) 2>&1"), !answer.isEmpty {
+      try #require(clock.now < deadline, "\(names[index]) is not plugged in: \(answer)\(state())")
     }
     while try AdapterTable.read().adapter(.named(names[index]))?.isUp != true {
       try #require(clock.now < deadline, "\(names[index]) is not back\n\(state())")
