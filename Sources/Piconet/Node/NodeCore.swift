@@ -90,6 +90,28 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     await reply(onCancel: onCancel) { id in .fact(.commanded(id, command)) }
   }
 
+  /// As `command`, but a cancelled task waits no longer: what the command began ends by itself.
+  func commandUnlessCancelled(_ command: Command) async -> Reply {
+    let id = makeCommand()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let refusal = state.withLock { state -> Ending? in
+          if state.isClosed { return Ending(.shuttingDown, .us) }
+          if Task.isCancelled { return Self.taskCancelled }
+          state.replies[id] = continuation
+          return nil
+        }
+        if let refusal { return continuation.resume(returning: .failed(refusal)) }
+        submit(.fact(.commanded(id, command)))
+      }
+    } onCancel: {
+      let continuation = state.withLock { $0.replies.removeValue(forKey: id) }
+      continuation?.resume(returning: .failed(Self.taskCancelled))
+    }
+  }
+
+  static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
+
   /// - Parameter proven: called on the loop when the peer of an invitation is proven and has been asked.
   func invite(
     _ target: InvitationTarget, context: [UInt8], timeout: Duration,
@@ -135,6 +157,16 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   }
 
   func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
+
+  /// Whether the peer is a member by this very membership: who has left may have come back since, and is another member then.
+  func isCurrent(_ member: Member) -> Bool {
+    state.withLock { $0.members[member.id]?.membership == member.membership }
+  }
+
+  func formerMember(_ member: Member) -> PiconetError {
+    if isClosed { return PiconetError(.shuttingDown, blame: .us) }
+    return PiconetError(.notConnected, peer: member.id, blame: .us, detail: "it has left")
+  }
 
   /// Nothing is done any more.
   var isClosed: Bool { state.withLock { $0.isClosed } }

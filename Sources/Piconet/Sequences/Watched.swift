@@ -16,14 +16,16 @@ final class Watched<Value: Sendable>: Sendable {
 
   var value: Value { state.withLock { $0.value } }
 
+  /// Without effect once it is finished.
   func update(_ change: (inout Value) -> Void) {
-    let waiters = state.withLock { state in
+    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      if state.isFinished { return [] }
       change(&state.value)
       state.version += 1
       defer { state.waiters = [] }
-      return state.waiters
+      return state.waiters.map(\.continuation)
     }
-    for waiter in waiters { waiter.continuation.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   func finish() {

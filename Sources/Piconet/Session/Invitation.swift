@@ -25,6 +25,7 @@ public struct Invitation: Sendable, Identifiable {
     switch await core.command(.answerInvitation(peer.id, accept: true, .left)) {
     case .failed(let ending):
       core.answered(self)
+      state.finish()
       throw state.value ?? PiconetError(ending, peer: peer.id)
     case .done, .connected, .stored, .roundTrip:
       guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
@@ -36,11 +37,12 @@ public struct Invitation: Sendable, Identifiable {
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
     core.answered(self)
+    state.finish()
     _ = await core.command(.answerInvitation(peer.id, accept: false, code.reason))
   }
 
-  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was accepted,
-  /// the task is cancelled or the node stops.
+  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was answered
+  /// here, the task is cancelled or the node stops.
   public func ended() async -> PiconetError? {
     var version: UInt64 = 1
     while let (value, next) = await state.next(after: version, isolation: nil) {

@@ -81,7 +81,7 @@ public struct Member: Sendable, Identifiable {
     file path: String, mediaType: String = "", metadata: [UInt8] = [],
     progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> OutgoingTransfer {
-    try await core.send(file: path, to: id, mediaType: mediaType, metadata: metadata, progress: progress)
+    try await core.send(file: path, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
   /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into
@@ -114,7 +114,7 @@ public struct Member: Sendable, Identifiable {
     guard let source = DataSource(data, name: Array(name.utf8)) else {
       throw PiconetError(.internalError, blame: .us, detail: "no SHA-256")
     }
-    return core.send(source, to: id, mediaType: mediaType, metadata: metadata, progress: progress)
+    return core.send(source, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
   /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what is written
@@ -131,9 +131,11 @@ public struct Member: Sendable, Identifiable {
   /// cancelled, and streams that are not finished. A suspended member is left at once; it learns of it when it finds us, or by its
   /// own timeout.
   ///
-  /// Whoever waits to send, or sends from now on, gets `left`.
+  /// Whoever waits to send, or sends from now on, gets `left`. Of a member that has left already, and may have come back since as another
+  /// one, nothing is ended.
   public func disconnect() async {
     budget.end(PiconetError(.left, peer: id, blame: .us))
+    guard core.isCurrent(self) else { return }
     _ = await core.command(.leave(id, .left))
   }
 }

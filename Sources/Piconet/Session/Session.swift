@@ -87,6 +87,7 @@ public struct Session: Sendable {
     error.removedBy = core.id
     // Whoever waits to send, or sends from now on, gets it.
     member.budget.end(error)
+    guard core.isCurrent(member) else { throw core.formerMember(member) }
     if case .failed(let ending) = await core.command(.remove(member.id)) {
       throw PiconetError(ending, peer: member.id)
     }
@@ -112,7 +113,7 @@ public struct Session: Sendable {
       var results: [NodeID: Result<SentFile, PiconetError>] = [:]
       for transfer in transfers {
         do throws(PiconetError) {
-          results[transfer.receiver] = .success(try await transfer.result)
+          results[transfer.receiver] = .success(try await transfer.end)
         } catch {
           results[transfer.receiver] = .failure(error)
         }
@@ -131,7 +132,7 @@ public struct Session: Sendable {
     let members = members ?? self.members
     let file = try await core.onDisk { () throws(FileFailure) in try SharedFile(path: path) }
     return members.map { member in
-      core.send(SharedSource(file), to: member.id, mediaType: mediaType, metadata: metadata, progress: nil)
+      core.send(SharedSource(file), to: member, mediaType: mediaType, metadata: metadata, progress: nil)
     }
   }
 }

@@ -51,11 +51,12 @@ final class StreamBuffer: Sendable {
   /// The end has come, behind what waits.
   var isFinished: Bool { state.withLock { if case .finished = $0.end { true } else { false } } }
 
-  /// All was read, or won't be.
+  /// All was read, or won't be; of a stream without a byte only reading its end shows that it was taken.
   var isOver: Bool {
     state.withLock { state in
       switch state.end {
-      case .finished, .lost: state.waiting.isEmpty
+      case .finished: state.waiting.isEmpty && state.isTold
+      case .lost: state.waiting.isEmpty
       case .void: true
       case nil: false
       }

@@ -46,9 +46,17 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// again, see `IncomingOffer.startStoring`. Without effect after the end.
   public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
 
-  /// Waits until it is verified and stored. Cancelling the waiting task has no effect on the transfer.
+  /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: why it is not stored; the sender is told the same reason.
   public var result: Received {
+    get async throws(PiconetError) {
+      guard await state.hasEnded() else { throw PiconetError(NodeCore.taskCancelled, peer: offer.sender.id) }
+      return try await end
+    }
+  }
+
+  /// As `result`, whatever becomes of the calling task.
+  var end: Received {
     get async throws(PiconetError) {
       if let ending = await state.waitUntilEnded() { throw error(ending) }
       guard let received = received() else {

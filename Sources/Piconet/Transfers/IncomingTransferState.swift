@@ -48,8 +48,14 @@ final class IncomingTransferState: Sendable {
 
   /// The first outcome counts.
   func end(_ ending: Ending?) {
-    if self.ending.end(ending) { watched.finish() }
+    // First, so that whoever sees the end can't change how it stands.
+    watched.finish()
+    self.ending.end(ending)
   }
+
+  /// Waits for the end.
+  /// - Returns: false if the task was cancelled before.
+  func hasEnded() async -> Bool { await ending.waitUnlessCancelled() != nil }
 
   /// Waits for the end: nil if it is stored.
   func waitUntilEnded() async -> Ending? { await ending.wait() }

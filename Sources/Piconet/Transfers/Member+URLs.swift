@@ -53,7 +53,7 @@ extension Member {
         core.close(fetch)
         throw PiconetError(.internalError, blame: .us, detail: "no SHA-256")
       }
-      return core.send(source, to: id, mediaType: mediaType ?? type, metadata: metadata, progress: progress)
+      return core.send(source, to: self, mediaType: mediaType ?? type, metadata: metadata, progress: progress)
     case .failure(let failure):
       core.close(fetch)
       throw failure.piconetError(peer: id)

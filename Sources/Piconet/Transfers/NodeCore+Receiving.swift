@@ -56,7 +56,7 @@ extension NodeCore {
   func finish<Received>(_ transfer: IncomingTransfer<Received>) async throws(PiconetError) -> Received {
     let result: Result<Received, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
-        return .success(try await transfer.result)
+        return .success(try await transfer.end)
       } catch {
         return .failure(error)
       }

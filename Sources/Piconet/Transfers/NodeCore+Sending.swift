@@ -6,16 +6,16 @@ import PiconetWire
 /// Resources on their way out: opened on the disk thread, then sent by the engine.
 extension NodeCore {
   func send(
-    file path: String, to node: NodeID, mediaType: String, metadata: [UInt8],
+    file path: String, to member: Member, mediaType: String, metadata: [UInt8],
     progress: (@Sendable (UInt64, UInt64) -> Void)?
   ) async throws(PiconetError) -> OutgoingTransfer {
     let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path) }
-    return send(source, to: node, mediaType: mediaType, metadata: metadata, progress: progress)
+    return send(source, to: member, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
   /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
   func send(
-    _ source: any OfferedSource, to node: NodeID, mediaType: String, metadata: [UInt8],
+    _ source: any OfferedSource, to member: Member, mediaType: String, metadata: [UInt8],
     progress: (@Sendable (UInt64, UInt64) -> Void)?
   ) -> OutgoingTransfer {
     let offer = ResourceOffer(
@@ -23,9 +23,13 @@ extension NodeCore {
       identity: source.identity)
     let command = makeCommand()
     let transfer = OutgoingTransfer(
-      TransferID(rawValue: makeCommand().rawValue), to: node, source: source, core: self, progress: progress)
-    if expect(transfer, command) {
-      submit(.offer(command, transfer.transfer, node, offer, source))
+      TransferID(rawValue: makeCommand().rawValue), to: member.id, source: source, core: self, progress: progress)
+    if !isClosed, !isCurrent(member) {
+      // Who has come back since is another member.
+      if source.arrives { _ = worker.submit { source.close() } }
+      transfer.ended(.failed(Ending(.noSuchAssociation, .us, "it has left")))
+    } else if expect(transfer, command) {
+      submit(.offer(command, transfer.transfer, member.id, offer, source))
     } else {
       transfer.ended(.failed(Ending(.shuttingDown, .us)))
     }
@@ -36,7 +40,7 @@ extension NodeCore {
   func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
     let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
-        return .success(try await transfer.result)
+        return .success(try await transfer.end)
       } catch {
         return .failure(error)
       }
@@ -51,7 +55,7 @@ extension NodeCore {
     submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, reason))))
   }
 
-  /// - Parameter watched: how the transfer stands; it has ended where nothing more can be told.
+  /// - Parameter watched: how the transfer stands; it is finished with the transfer.
   func pause(_ transfer: TransferID, _ isPaused: Bool, _ watched: Watched<TransferProgress>) {
     // Together, so that two callers at once leave the switch as the engine has it.
     watched.update { progress in

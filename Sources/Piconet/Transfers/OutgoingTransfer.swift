@@ -50,9 +50,19 @@ public final class OutgoingTransfer: Sendable {
   public func interrupt() { core.cancel(transfer, .shuttingDown) }
 
   /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the waiting task
-  /// has no effect on the transfer.
+  /// ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.
   public var result: SentFile {
+    get async throws(PiconetError) {
+      guard let result = await outcome.waitUnlessCancelled() else {
+        throw PiconetError(NodeCore.taskCancelled, peer: receiver)
+      }
+      return try result.get()
+    }
+  }
+
+  /// As `result`, whatever becomes of the calling task.
+  var end: SentFile {
     get async throws(PiconetError) { try await outcome.wait().get() }
   }
 
@@ -75,8 +85,9 @@ public final class OutgoingTransfer: Sendable {
 
   func ended(_ reply: Reply) {
     if case .stored = reply { watched.update { $0.stored = $0.total } }
-    outcome.end(result(of: reply))
+    // First, so that whoever sees the end can't change how it stands.
     watched.finish()
+    outcome.end(result(of: reply))
   }
 
   private func result(of reply: Reply) -> Result<SentFile, PiconetError> {

@@ -1,0 +1,59 @@
+import Piconet
+import Testing
+
+@Suite("A member that has left, while its peer is one again", .timeLimit(.minutes(2)))
+struct FormerMemberTests {
+  /// The handle of a membership that is over, and those of the one that the same two nodes have now.
+  private func rejoined(_ pair: NodePair) async throws -> (former: Member, onClient: Member, onServer: Member) {
+    let (former, _) = try await pair.connect()
+    await former.disconnect()
+    for await change in pair.server.session.membership { if case .left = change { break } }
+    let (onClient, onServer) = try await pair.connect()
+    return (former, onClient, onServer)
+  }
+
+  @Test("leaving it once more leaves nobody")
+  func disconnect() async throws {
+    try await NodePair.run { pair in
+      let (former, onClient, _) = try await rejoined(pair)
+      await former.disconnect()
+      #expect(pair.client.session.members.map(\.id) == [onClient.id])
+      try await onClient.send([7])
+      #expect(await pair.server.session.messages.first()?.bytes == [7])
+    }
+  }
+
+  @Test("removing it is refused, and removes nobody")
+  func remove() async throws {
+    try await NodePair.run { pair in
+      let (former, onClient, _) = try await rejoined(pair)
+      #expect(await failure { try await pair.client.session.remove(former) }?.code == .notConnected)
+      #expect(pair.client.session.members.map(\.id) == [onClient.id])
+      try await onClient.send([7])
+      #expect(await pair.server.session.messages.first()?.bytes == [7])
+    }
+  }
+
+  @Test("nothing is sent to it, and it has neither a round trip nor statistics")
+  func nothingGoes() async throws {
+    try await NodePair.run { pair in
+      let (former, onClient, _) = try await rejoined(pair)
+      #expect(await failure { try await former.send([1]) }?.code == .left)
+      #expect(await failure { try await former.openStream(named: "a") }?.code == .left)
+      let folder = try TemporaryFolder()
+      let path = try folder.file("a.bin", [1])
+      let transfers = [
+        try former.startSending(data: [1], name: "a"), try await former.startSending(file: path),
+        try await pair.client.session.startSending(file: path, to: [former])[0],
+      ]
+      // One that goes out all the same is answered, so that the test ends.
+      let declining = Task { for await offer in pair.server.session.offers { await offer.decline(.notWanted) } }
+      for transfer in transfers { #expect(await failure { try await transfer.result }?.code == .notConnected) }
+      declining.cancel()
+      #expect(await failure { try await pair.client.session.ping(former) }?.code == .notConnected)
+      #expect(await pair.client.session.statistics(for: former) == nil)
+      #expect(former.transport == nil)
+      #expect(await pair.client.session.statistics(for: onClient) != nil)
+    }
+  }
+}

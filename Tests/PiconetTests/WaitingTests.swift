@@ -1,0 +1,111 @@
+import Testing
+
+@testable import Piconet
+
+@Suite("Waits that end", .timeLimit(.minutes(1)))
+struct WaitingTests {
+  @Test("waiting for the end of an invitation ends when it is declined here, and when there is no room for it")
+  func answered() async throws {
+    try await NodePair.run(server: { $0.capacity = 2 }) { pair in
+      let address = try await pair.address()
+      func invited(from node: Node, _ answer: @Sendable (Invitation) async -> Void) async throws -> PiconetError? {
+        let inviting = Task { try await node.connect(to: address) }
+        let invitation = try #require(await pair.server.invitations.first())
+        let ended = Task { await invitation.ended() }
+        await answer(invitation)
+        let result = try #require(await value(of: ended))
+        #expect(result == nil)
+        return await failure { try await inviting.value }
+      }
+      #expect(try await invited(from: pair.client) { await $0.decline() }?.code == .declined)
+      try await Host.client { other in
+        let inviting = Task { try await other.connect(to: address) }
+        let waiting = try #require(await pair.server.invitations.first())
+        #expect(try await invited(from: pair.client) { _ = try? await $0.accept() } == nil)
+        let ended = Task { await waiting.ended() }
+        #expect(await failure { try await waiting.accept() }?.code == .full)
+        let result = try #require(await value(of: ended))
+        #expect(result == nil)
+        #expect(await failure { try await inviting.value }?.code == .full)
+      }
+    }
+  }
+
+  @Test("a cancelled task waits neither for a ping's answer nor for a transfer, which goes on")
+  func cancelled() async throws {
+    try await Host.run { host in
+      let raw = try await blocking {
+        let raw = try RawLink(to: host.address)
+        try raw.join()
+        return raw
+      }
+      // It reads nothing from here on.
+      let member = try #require(host.node.session.members.first)
+      let pinging = Task { await failure { try await host.node.session.ping(member, timeout: .seconds(3600)) } }
+      let outgoing = try member.startSending(data: [1], name: "a")
+      let sending = Task { await failure { try await outgoing.result } }
+      for _ in 0..<100 { await Task.yield() }
+      for task in [pinging, sending] {
+        task.cancel()
+        let error = await value(of: task)
+        #expect(error??.code == .cancelled && error??.blame == .us, "\(String(describing: error))")
+      }
+      outgoing.cancel()
+      #expect(await failure { try await outgoing.result }?.code == .cancelled)
+      withExtendedLifetime(raw) {}
+    }
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      outgoing.pause()
+      let offer = try #require(await pair.server.session.offers.first())
+      let incoming = try await offer.startReceiving(upTo: 2)
+      let receiving = Task { await failure { try await incoming.result } }
+      receiving.cancel()
+      #expect(await value(of: receiving)??.code == .cancelled)
+      outgoing.resume()
+      #expect(try await incoming.result.bytes == [1, 2])
+      #expect(try await outgoing.result.size == 2)
+    }
+  }
+
+  @Test("a writer that waits for the reader of a stream without a byte is told when that is dropped unread")
+  func droppedEmptyStream() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let stream = try await onClient.openStream(named: "empty")
+      let finishing = Task { await failure { try await stream.finish() } }
+      var incoming = await pair.server.session.streams.first()
+      while incoming?.buffer.isFinished == false { await Task.yield() }
+      incoming = nil
+      let error = await value(of: finishing)
+      #expect(error??.code == .cancelled && error??.blame == .peer, "\(String(describing: error))")
+    }
+  }
+
+  @Test("pausing and going on after the end change nothing")
+  func pauseAfterEnd() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      let offer = try #require(await pair.server.session.offers.first())
+      let incoming = try await offer.startReceiving(upTo: 2)
+      _ = try await incoming.result
+      _ = try await outgoing.result
+      incoming.pause()
+      outgoing.pause()
+      #expect(!incoming.progress.isPaused && !outgoing.progress.isPaused)
+      #expect(outgoing.progress.stored == 2 && incoming.progress.stored == 2)
+    }
+  }
+}
+
+/// What a task that has to end gives; nil if it does not before the test is over.
+private func value<Value: Sendable>(of task: Task<Value, Never>) async -> Value? {
+  let (values, value) = AsyncStream.makeStream(of: Value.self)
+  Task {
+    value.yield(await task.value)
+    value.finish()
+  }
+  return await values.first()
+}
