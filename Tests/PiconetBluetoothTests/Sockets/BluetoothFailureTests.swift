@@ -45,7 +45,9 @@ import Testing
       DialSequence.Loss(subject: "place", failure: LinkFailure($0))
     }
     #expect(LinkFailure(losses).code == .refused)
-    #expect(LinkFailure(losses).detail == "place: hostDown; place: refused; place: timedOut")
+    #expect(
+      LinkFailure(losses).detail
+        == "place: the device is not there; place: nobody listens there; place: no answer in time")
     #expect(LinkFailure([DialSequence.Loss]()).code == .notAvailable)
   }
 }
