@@ -1,12 +1,14 @@
 import CPiconetSystem
 import Glibc
+import Synchronization
 
 /// The directory that received files go into, opened once.
 ///
 /// All work is done relative to the descriptor, so neither a renamed directory nor a symbolic link put in its place
-/// leads anywhere else. Calls block on the disk. Confined to one thread at a time; several of these may be open for one
+/// leads anywhere else. Calls block on the disk. Any thread may use it; several of these may be open for one
 /// directory, in one process or many.
-public final class IncomingDirectory {
+public final class IncomingDirectory: @unchecked Sendable {
+  // Sendable is right: the descriptor is only read until nobody holds the directory any more; the rest is constant or behind the mutex.
   public struct Settings: Sendable, Hashable {
     /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1 MiB.
     public var spaceReserve: UInt64 = 1 << 20
@@ -29,7 +31,7 @@ public final class IncomingDirectory {
   let descriptor: FileDescriptor
   private let givenPath: String
   /// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
-  private var promisedSpace: UInt64 = 0
+  private let promisedSpace = Mutex<UInt64>(0)
 
   /// Opens a directory that exists.
   ///
@@ -77,12 +79,15 @@ public final class IncomingDirectory {
   /// What is left for one more file.
   private var unpromisedSpace: UInt64? {
     guard let free = freeSpace else { return nil }
-    return free > promisedSpace ? free - promisedSpace : 0
+    let promised = promisedByteCount
+    return free > promised ? free - promised : 0
   }
 
-  func promise(_ byteCount: UInt64) { promisedSpace += byteCount }
+  var promisedByteCount: UInt64 { promisedSpace.withLock { $0 } }
 
-  func endPromise(_ byteCount: UInt64) { promisedSpace -= min(byteCount, promisedSpace) }
+  func promise(_ byteCount: UInt64) { promisedSpace.withLock { $0 += byteCount } }
+
+  func endPromise(_ byteCount: UInt64) { promisedSpace.withLock { $0 -= min(byteCount, $0) } }
 
   /// Says before the transfer what would become of a file of `size` bytes.
   ///
@@ -159,6 +164,3 @@ public final class IncomingDirectory {
   /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)).
   static func link(to descriptor: FileDescriptor) -> String { "/proc/self/fd/\(descriptor.number)" }
 }
-
-@available(*, unavailable, message: "A directory is used by one thread at a time.")
-extension IncomingDirectory: Sendable {}

@@ -166,8 +166,10 @@ struct AttemptTests {
         return [invite?.code, send?.code]
       }.value
       #expect(codes == [.cancelled, .cancelled])
-      let sending = Task { try await member.send(file: path) }
-      let offer = try #require(await pair.server.session.offers.first())
+      let other = try folder.file("b.bin", [2])
+      let sending = Task { try await member.send(file: other) }
+      // Whoever waits already may be handed the first file's offer before its end is known.
+      let offer = try #require(await pair.server.session.offers.first { $0.displayName == "b.bin" })
       let into = try await pair.server.receivingDirectory(at: folder.folder("in"))
       let store = await Task {
         withUnsafeCurrentTask { $0?.cancel() }

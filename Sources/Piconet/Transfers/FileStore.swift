@@ -3,9 +3,9 @@ import PiconetFiles
 import PiconetWire
 import Synchronization
 
-/// A directory that received files go to, opened once: what happens to its path later can't redirect them.
-public final class ReceivingDirectory: @unchecked Sendable {
-  // Sendable is right: `directory` is made on the disk thread of one node and touched there only.
+/// A directory that received files go to, opened once: what happens to its path later can't redirect them. Any node of the process may
+/// store in it, whichever has opened it.
+public final class ReceivingDirectory: Sendable {
   let directory: IncomingDirectory
   /// The path that it was opened by.
   public let path: String
