@@ -33,6 +33,7 @@ final class LinkRunner: LinkEndpointHandler {
   private var wantsWrite = false
   /// What the engine was last told.
   private var toldPace: BulkPace?
+  private var bufferUse = BufferUse()
   /// It waits for its turn to write in this round.
   var mustWrite = false
 
@@ -83,7 +84,13 @@ final class LinkRunner: LinkEndpointHandler {
     }
   }
 
+  /// From time to time, a few seconds apart: a link that says little gives its channel's memory back.
+  func lookIfResting() {
+    if bufferUse.look() { channel.keepBuffers(false) }
+  }
+
   private func open(_ ciphertext: UnsafeRawBufferPointer) {
+    if bufferUse.read() { channel.keepBuffers(true) }
     var rest = ciphertext
     while phase != .closed {
       let (capacity, taken, plaintext) = rest.count < Self.smallRead ? openSmall(rest) : openLarge(rest)

@@ -78,8 +78,10 @@ public final class NodeDriver: RoundHandler {
       transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
     own.driver = self
     timer = LoopTimer(loop: loop) { [own] in
-      own.driver?.armed = nil
-      own.driver?.process(.deadlineReached)
+      guard let driver = own.driver else { return }
+      driver.armed = nil
+      driver.process(.deadlineReached)
+      for runner in driver.runners.values { runner.lookIfResting() }
     }
     securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
     closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
