@@ -103,6 +103,21 @@ let package = Package(
     .executableTarget(
       name: "tls-baseline", dependencies: ["COpenSSL"], path: "Tools/BenchmarkBaseline"),
     .executableTarget(name: "shaped-link", path: "Tools/ShapedLink"),
+    .target(
+      name: "FarAdapter",
+      dependencies: [
+        "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "CPiconetSystem",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+        .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
+      ],
+      path: "Tools/FarAdapter", swiftSettings: strict),
+    .executableTarget(
+      name: "far-adapter",
+      dependencies: [
+        "FarAdapter", "PiconetEngine", "PiconetIP", "PiconetRuntime",
+        .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
+      ],
+      path: "Tools/FarAdapterProgram", swiftSettings: strict),
 
     // Tests.
     .testTarget(name: "PiconetWireTests", dependencies: ["PiconetWire"], swiftSettings: strict),
@@ -152,9 +167,14 @@ let package = Package(
       name: "PiconetSessionSuite",
       dependencies: [
         "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS", "PiconetWire",
+        "FarAdapter",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FarAdapterTests",
+      dependencies: ["FarAdapter", "PiconetEngine", "PiconetIP", "PiconetRuntime", "PiconetWire", "CPiconetSystem"],
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
@@ -166,7 +186,7 @@ let package = Package(
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
       ],
       swiftSettings: strict),
-    .testTarget(name: "BluetoothVMTests", swiftSettings: strict),
+    .testTarget(name: "BluetoothVMTests", dependencies: ["far-adapter"], swiftSettings: strict),
     .testTarget(
       name: "ShapedLinkTests", dependencies: ["imagesend", "imagerecv", "piconet", "shaped-link"], swiftSettings: strict
     ),

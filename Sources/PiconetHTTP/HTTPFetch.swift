@@ -55,11 +55,7 @@ public final class HTTPFetch: Sendable {
   /// Begins to fetch.
   /// - Throws: `invalidURL`, `spool`.
   public init(_ url: String, _ settings: HTTPSettings) throws(HTTPFailure) {
-    guard Self.isFetched(url) else {
-      throw HTTPFailure(
-        .invalidURL, "an address begins with http:// or https:// and has no blanks, at most 8,192 bytes")
-    }
-    self.url = url
+    self.url = try HTTPAddress(url).text
     self.settings = settings
     spool = try SpoolFile(in: settings.spoolFolder)
     do throws(SystemError) {
@@ -68,13 +64,6 @@ public final class HTTPFetch: Sendable {
       throw HTTPFailure(.other, "\(error)")
     }
     _ = thread.submit { [self] in run() }
-  }
-
-  /// Whether this is a URL that may be fetched, by its form.
-  public static func isFetched(_ url: String) -> Bool {
-    let lower = url.prefix(8).lowercased()
-    return (lower.hasPrefix("http://") || lower == "https://") && url.utf8.count <= 8192
-      && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 
   /// Any thread. Gives the fetch up; who waits gets `cancelled`.

@@ -26,6 +26,10 @@ struct FaultTests {
     return Result(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
   }
 
+  /// How many there are, by the names that they were made with.
+  static let adapters =
+    ProcessInfo.processInfo.environment["PICONET_ADAPTERS"]?.split(separator: ",").count ?? 0
+
   static let second = "00:AA:01:01:00:01"
 
   /// Asks until the answer is the wanted one, at most `seconds` long.
@@ -91,6 +95,26 @@ struct FaultTests {
     #expect(try Self.becomes("hciconfig hci1 | grep -q \"UP RUNNING\""))
     #expect(try Self.run("hciconfig hci1 piscan").status == 0)
     #expect(try Self.ping().status == 0)
+  }
+
+  @Test("an adapter whose former self somebody still holds does not come back under another name")
+  func held() throws {
+    defer { try? ControllerTests.end() }
+    try ControllerTests.end()
+    try ControllerTests.advertise()
+    #expect(try ControllerTests.connectLE() == "00")
+    // bluetoothd has a channel of its own over the link, which it closes when it comes to it.
+    let channels = "[ $(wc -l </sys/kernel/debug/bluetooth/l2cap) -ge 2 ]"
+    #expect(try Self.becomes("\(ControllerTests.hasLE) && \(channels)"))
+    #expect(try Self.run("kill -STOP $(pidof bluetoothd)").status == 0)
+    #expect(try Self.run("fault gone 1").status == 0)
+    let early = try Self.run("fault back 1")
+    let names = try Self.run("ls /sys/class/bluetooth").output
+    #expect(try Self.run("kill -CONT $(pidof bluetoothd)").status == 0)
+    #expect(early.status == 1 && early.output.contains("holds"), "\(early.output)")
+    #expect(!names.contains("hci\(Self.adapters)"), "\(names)")
+    #expect(try Self.becomes("fault back 1"))
+    #expect(try Self.becomes("hciconfig hci1 | grep -q \"UP RUNNING\""))
   }
 
   @Test("an adapter is switched off and on")

@@ -19,6 +19,7 @@ final class RawHost {
     static let capabilitiesResponse: UInt8 = 0x32
     static let confirmationRequest: UInt8 = 0x33
     static let pairingComplete: UInt8 = 0x36
+    static let lowEnergy: UInt8 = 0x3E
   }
 
   private let descriptor: Int32

@@ -9,48 +9,6 @@ import Testing
     if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
     "runs in the virtual machine: Tools/test --bluetooth"))
 struct RehearsalTests {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path(percentEncoded: false)
-
-  /// The programs as they were built beside the tests, and the bare one in C.
-  private static func programs() throws -> (folder: String, bundle: String) {
-    let bundle = try #require(CommandLine.arguments.first)
-    let built = URL(filePath: bundle).deletingLastPathComponent().path(percentEncoded: false)
-    let folder = "/tmp/piconet-rehearsal"
-    let made = try FaultTests.run(
-      """
-      set -e; mkdir -p \(folder); cd \(folder)
-      for name in imagesend imagerecv piconet piconet-benchmark; do ln -sf "\(built)/$name" .; done
-      [ -x bluetooth-baseline ] ||
-        cc -o bluetooth-baseline "\(root)"/Tools/BluetoothBenchmark/baseline/*.c $(pkg-config --cflags --libs bluez libsystemd)
-      """)
-    try #require(made.status == 0, "\(made.output)")
-    return (folder, bundle)
-  }
-
-  /// `Tools/hardware-test` with these words, its output, and its report.
-  private static func rehearse(_ words: String, adapters: String, before: String = "", after: String = "") throws -> (
-    result: FaultTests.Result, report: String, figures: [String: Any]
-  ) {
-    let (folder, bundle) = try programs()
-    let report = "\(folder)/report"
-    let result = try FaultTests.run(
-      """
-      cd "\(root)"; export PICONET_PROGRAMS=\(folder) PICONET_TEST_BUNDLE="\(bundle)" PICONET_SUITE=l2cap
-      rm -rf \(report)
-      \(before)
-      PICONET_ADAPTERS=\(adapters) timeout 600 Tools/test --hardware --quick --size 1000000 --report \(report) \(words) </dev/null
-      status=$?
-      \(after)
-      exit $status
-      """)
-    let text = (try? String(contentsOfFile: "\(report)/report.md", encoding: .utf8)) ?? ""
-    let data = FileManager.default.contents(atPath: "\(report)/report.json") ?? Data()
-    let figures = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
-    print(text)
-    return (result, text, figures)
-  }
-
   private static func goodput(_ figures: [String: Any], _ name: String) -> Double? {
     let rounds = (figures["goodput"] as? [String: [Any]])?[name]
     return rounds?.compactMap { ($0 as? [String: Any])?["mb_s"] as? Double }.first
@@ -58,7 +16,7 @@ struct RehearsalTests {
 
   @Test("between two adapters the suites run, every figure is taken, and what is skipped says why")
   func twoAdapters() throws {
-    let (result, report, figures) = try Self.rehearse(
+    let (result, report, figures) = try Rehearsal.run(
       "--filter '^PiconetSessionSuite[.]SessionSuite/EndingTests'", adapters: "hci0,hci1")
     #expect(result.status == 0, "\(result.output.suffix(3000))")
     let suites = try #require(figures["suites"] as? [String: Any])
@@ -77,7 +35,7 @@ struct RehearsalTests {
 
   @Test("between two machines, which two adapters play, figures and signal strength are taken")
   func peer() throws {
-    let (result, report, figures) = try Self.rehearse(
+    let (result, report, figures) = try Rehearsal.run(
       "--peer 00:aa:01:01:00:01", adapters: "hci0",
       before: """
         PICONET_ADAPTERS=hci1 Tools/hardware-test respond --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
@@ -108,9 +66,12 @@ struct RehearsalTests {
     for (adapters, words, reason) in [
       ("hci0", "", "this needs 2 adapter(s)"), ("hci0,hci17", "", "there is no adapter hci17"),
       ("hci0", "--peer kitchen", "'kitchen' is no Bluetooth address"), ("hci0,hci1", "--size many", "--size"),
+      ("hci0", "--far 127.0.0.1:4711", "--far goes with --peer"), ("hci0", "--listen :1", "--listen takes HOST:PORT"),
+      ("hci0", "--listen 127.0.0.1:70000", "--listen takes HOST:PORT"),
+      ("hci0", "--listen 127.0.0.1:1", "goes with respond"),
     ] {
       let result = try FaultTests.run(
-        "cd \"\(Self.root)\"; PICONET_ADAPTERS=\(adapters) PICONET_PROGRAMS=/tmp Tools/hardware-test \(words) </dev/null"
+        "cd \"\(Rehearsal.root)\"; PICONET_ADAPTERS=\(adapters) PICONET_PROGRAMS=/tmp Tools/hardware-test \(words) </dev/null"
       )
       #expect(result.status == 2, "\(words)")
       #expect(result.output.contains(reason), "\(result.output)")

@@ -33,6 +33,7 @@ private let examples: [Event] = [
     .init(peer: fingerprint, name: "Living room", reason: "link-failed", message: "the connection broke")),
   .resumed(.init(peer: fingerprint, name: "Living room", transport: "tcp")),
   .declined(.init(peer: fingerprint, name: "Somebody", reason: "not-known")),
+  .declined(.init(peer: fingerprint, name: "Somebody", reason: "identity", message: "another key", untold: 3)),
   .offered(.init(peer: fingerprint, file: "sunset.jpg", bytes: 48_211, mediaType: ImageKind.jpeg.mediaType)),
   .progress(
     .init(peer: fingerprint, file: "sunset.jpg", done: 16_384, total: 48_211, rate: 1_200_000, remaining: 1)),
@@ -45,6 +46,9 @@ private let examples: [Event] = [
     .init(
       file: "notes \"old\".txt", reason: GatheringFailure(path: "x", reason: .notAnImage).word,
       message: GatheringFailure(path: "x", reason: .notAnImage).message, exitCode: .localFile)),
+  .warning(
+    .init(
+      reason: "known-peers", message: "damaged", path: "/home/ada/.local/state/piconet/known-peers", line: 3)),
   .finished(.init(stored: 5, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
 ]
 

@@ -160,7 +160,7 @@ struct HTTPFetchTests {
     "only http and https, and what a URL may have",
     arguments: ["file:///etc/passwd", "ftp://x/y", "HTTPS", "", "http://a b", "http://a\nb", "dict://127.0.0.1"])
   func otherURLs(url: String) throws {
-    #expect(!HTTPFetch.isFetched(url))
+    #expect(throws: HTTPFailure.self) { try HTTPAddress(url) }
     #expect(throws: HTTPFailure.self) { try HTTPFetch(url, HTTPSettings()) }
   }
 

@@ -84,7 +84,13 @@ struct SeeingTests {
     // What a crash leaves is read as far as it goes.
     try bytes.prefix(bytes.count - 3).write(to: URL(filePath: path))
     let cut = try Replay.run(file: path)
-    #expect(cut.ending == nil && cut.difference == nil)
+    #expect(cut.ending == nil && cut.difference == nil && cut.cutCount > 0)
+    // Bytes that were changed are something else.
+    var changed = bytes
+    changed[bytes.count / 2] ^= 4
+    try changed.write(to: URL(filePath: path))
+    let error = try #require(throws: PiconetError.self) { try Replay.run(file: path) }
+    #expect(error.code == .invalidArgument && error.detail.contains("the trace is damaged at byte "), "\(error)")
   }
 
   @Test("what is no trace is refused, and a trace that can't be written stops the start")

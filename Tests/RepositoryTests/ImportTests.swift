@@ -34,6 +34,10 @@ struct ImportTests {
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
+    "Tools/FarAdapter": [
+      "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
+    ],
+    "Tools/FarAdapterProgram": ["FarAdapter", "PiconetEngine", "PiconetIP", "PiconetRuntime", "PiconetBluetooth"],
   ]
 
   static func imported(_ line: String) -> String? {

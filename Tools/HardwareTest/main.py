@@ -153,10 +153,13 @@ def report(found, missing):
             "name", "address", "chip", "driver", "manufacturer", "hci_version", "lmp_version", "firmware", "acl")) + " |")
     lines += ["", "## Suites", ""]
     if tested["ran"]:
-        lines.append(f"{tested['tests']} tests ran: " + ("all passed." if tested["passed"] else "FAILED: " + "; ".join(tested["failed"])))
+        where = f"With nodes here and at the far adapter at {found['far']}: " if found["far"] else ""
+        lines.append(f"{where}{tested['tests']} tests ran: " + ("all passed." if tested["passed"] else "FAILED: " + "; ".join(tested["failed"])))
         lines += [f"- skipped: {name}" + (f" ({why})" if why else "") for name, why in tested["skipped"]]
     else:
-        lines.append("Not run: between two machines, or with --figures, only figures are taken.")
+        lines.append("Not run: between two machines without --far, or with --figures, only figures are taken.")
+    if "goodput" not in found:
+        return "\n".join(lines + ["", "No figures were taken: --suites."]) + "\n"
     lines += ["", f"## Figures ({found['rounds']} rounds in turn; medians, least to greatest)", "", "| | |", "|---|---|"]
     for key, results, unit in (("mb_s", found.get("goodput", {}), "MB/s"), ("us", found.get("trips", {}), "us for 64 B and back")):
         for name, got in results.items():
@@ -193,18 +196,21 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--peer")
+    parser.add_argument("--far")
+    parser.add_argument("--no-figures", action="store_true")
     options = parser.parse_args()
     names = os.environ["PICONET_ADAPTERS"].split(",")
     say = lambda words: print(words, file=sys.stderr, flush=True)
     missing = []
     found = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "machine": adapters.machine(),
-             "adapters": [adapters.adapter(name) for name in names], "peer": options.peer, "rounds": options.rounds, "size": options.size,
+             "adapters": [adapters.adapter(name) for name in names], "peer": options.peer, "far": options.far, "rounds": options.rounds, "size": options.size,
              "suites": suites(options.suites, options.suites_status)}
-    bench = Bench(options.programs, names, [address_of(name) for name in names], options.size)
-    try:
-        numbers(options, bench, found, missing, say)
-    finally:
-        bench.close()
+    if not options.no_figures:
+        bench = Bench(options.programs, names, [address_of(name) for name in names], options.size)
+        try:
+            numbers(options, bench, found, missing, say)
+        finally:
+            bench.close()
     found["missing"] = missing
     text = report(found, missing)
     for name, content in (("report.md", text), ("report.json", json.dumps(found, indent=1) + "\n")):
@@ -212,7 +218,7 @@ def main():
             file.write(content)
     print(text)
     print(f"report: {os.path.abspath(options.report)}/report.md and report.json")
-    mine = [results for name, results in found["goodput"].items() if "Piconet" in name]
+    mine = [results for name, results in found.get("goodput", {}).items() if "Piconet" in name]
     return 0 if all(any(results) for results in mine) else 1
 
 

@@ -1,6 +1,7 @@
 """The other machine of `Tools/hardware-test --peer`: receives files, bytes and messages from whoever comes, until interrupted.
 
-It takes files of any device in Bluetooth range and throws them away: run it only as long as the test takes."""
+It takes files of any device in Bluetooth range and throws them away, and with --listen serves the adapter to whoever reaches that
+address: run it only as long as the test takes."""
 import argparse
 import os
 import signal
@@ -29,23 +30,33 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/hardware-test respond", description=__doc__)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--size", type=int, required=True)
+    parser.add_argument("--listen")
     options = parser.parse_args()
     # In L2CAP's basic mode nothing slows a sender down: a bare receiver without room loses what comes, and the channel.
     enlarge_buffers()
     adapter = os.environ["PICONET_ADAPTERS"].split(",")[0]
     address = address_of(adapter)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory(prefix="piconet-responder.") as folder:
         wanted = list(bare(options.programs, address, options.size))
         wanted.append([os.path.join(options.programs, "imagerecv"), "--name", NAME, "--session", SESSION, "--accept", "all", "--any",
                        "--max-size", "16M", "--count", "1", "--directory", folder, "--adapter", adapter, "--transport", "bluetooth"])
+        agent = None
         running = {}
         # The bare sockets have to be reached also while imagerecv starts anew.
         before = [(key, kind, value) for key, kind, wish in (("DiscoverableTimeout", "u", "0"), ("Discoverable", "b", "true"))
                   for value in Bench.exchange(adapter, key, kind, wish)]
-        print(f"responding at {address}: Tools/hardware-test --peer {address}", flush=True)
         try:
+            if options.listen:
+                agent = subprocess.Popen([os.path.join(options.programs, "far-adapter"), "--listen", options.listen, "--adapter",
+                                          adapter], stdin=subprocess.DEVNULL,
+                                         start_new_session=True)  # a second signal, the terminal's, would end it at once
+            print(f"responding at {address}: Tools/hardware-test --peer {address}" + (
+                f" --far {options.listen}" if options.listen else ""), flush=True)
             while True:
+                if agent is not None and agent.poll() is not None:
+                    sys.exit(f"far-adapter ended with {agent.returncode}")
                 for index, words in enumerate(wanted):
                     child = running.get(index)
                     if child is not None and child.poll() is None:
@@ -61,9 +72,10 @@ def main():
         except KeyboardInterrupt:
             pass
         finally:
-            for child in running.values():
+            children = list(running.values()) + ([agent] if agent is not None else [])
+            for child in children:
                 child.terminate()
-            for child in running.values():
+            for child in children:
                 child.wait()
             for key, kind, value in before:
                 Bench.exchange(adapter, key, kind, value)

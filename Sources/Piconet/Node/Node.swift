@@ -9,7 +9,7 @@ import PiconetWire
 /// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one session.
 ///
 /// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
-/// descriptor, advertisement or temporary file.
+/// descriptor, advertisement or temporary file, but for what another transfer may go on with (`IncomingOffer.startStoring`).
 ///
 /// ```swift
 /// try await Node.run(NodeConfiguration(session: "chess", name: "Anna's laptop")) { node in
@@ -85,6 +85,11 @@ public final class Node: Sendable {
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
 
+  /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed, or is not one of
+  /// those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many that come in a row the first 8,
+  /// then one in 10 s. What nobody has read waits for the next reader, at most 64; then the oldest go.
+  public var refusals: Happenings<RefusedPeer> { Happenings(queue: core.refusals) }
+
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }
 
@@ -156,6 +161,10 @@ public final class Node: Sendable {
     let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }
+
+  /// Lines of the known peers that can't be read, as the file is now: what they were to tell is not known, and they stay as they are. None
+  /// once the node has stopped.
+  public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
 
   /// Opens a directory for received files and removes partial files that dead programs have left in it.
   /// - Parameter maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.

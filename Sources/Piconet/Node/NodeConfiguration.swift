@@ -83,10 +83,19 @@ public struct NodeConfiguration: Sendable {
   /// Records what the node takes and does; nil: nothing is recorded.
   public var trace: TraceSettings?
 
-  /// Transports and discoveries beside the real ones: tests run the same sessions over a simulated one.
-  var additional: (@Sendable (EventLoop) -> (transports: [any Transport], discoveries: [any Discovery]))?
+  /// Transports and discoveries beside the real ones, and in place of those over Bluetooth of the same kind: tests run the same
+  /// sessions over a simulated one, and over adapters of another machine.
+  var additional: (@Sendable (EventLoop) -> AdditionalParts)?
   /// How long handshakes and farewells may take; tests are less patient.
   var patience = Patience()
+
+  /// Made on the node's loop and confined to it.
+  struct AdditionalParts {
+    var transports: [any Transport]
+    var discoveries: [any Discovery]
+    /// Calls its argument on the loop when nothing of them is left; nil: nothing has to be waited for.
+    var shutDown: ((@escaping () -> Void) -> Void)?
+  }
 
   struct Patience: Sendable {
     /// For TLS, and for our own handshake after it.

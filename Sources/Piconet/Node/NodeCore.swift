@@ -24,6 +24,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let offers = HappeningQueue<IncomingOffer>(limit: .max)
   let invitations = HappeningQueue<Invitation>(limit: .max)
   let membership = HappeningQueue<MembershipChange>(limit: 4096)
+  let refusals = HappeningQueue<RefusedPeer>(limit: 64)
   let incomingStreams = HappeningQueue<IncomingStream>(limit: .max)
   let streams = OpenStreams()
   let states = PeerStateBoard()
@@ -201,6 +202,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       invitations.remove { $0.state === invitation }
     case .stateChanged(let node, let name, let condition): states.changed(node, name: name, condition)
     case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
+    case .peerRefused(let node, let name, let traits, let ending, let untold):
+      refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
       waiting?(ProvenMember(peer))
@@ -401,6 +404,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     messages.finish()
     offers.finish()
     invitations.finish()
+    refusals.finish()
     membership.finish()
     states.finish()
     peers.finish()

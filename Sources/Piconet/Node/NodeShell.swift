@@ -19,6 +19,7 @@ final class NodeShell: @unchecked Sendable {
   private let take: Forward
   private var wiring: NodeWiring?
   private var trace: TraceFile?
+  private let knownPeers: KnownPeersFile?
   private let currentPresence: Mutex<Presence>
 
   private enum Life { case running, stopping, stopped }
@@ -30,13 +31,13 @@ final class NodeShell: @unchecked Sendable {
     let (identity, knownPeers) = try loadIdentity(configuration.identity)
     let shell: NodeShell
     do throws(SystemError) {
-      shell = try NodeShell(configuration, engineConfiguration, identity: identity)
+      shell = try NodeShell(configuration, engineConfiguration, identity: identity, knownPeers: knownPeers)
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }
     let failure = await shell.loop.perform { () -> PiconetError? in
       do throws(PiconetError) {
-        try shell.build(engineConfiguration, identity: identity, knownPeers: knownPeers, listen: listen)
+        try shell.build(engineConfiguration, identity: identity, listen: listen)
         return nil
       } catch {
         return error
@@ -79,9 +80,11 @@ final class NodeShell: @unchecked Sendable {
   }
 
   private init(
-    _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity
+    _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity,
+    knownPeers: KnownPeersFile?
   ) throws(SystemError) {
     self.configuration = configuration
+    self.knownPeers = knownPeers
     currentPresence = Mutex(Presence(mode: configuration.mode))
     loop = try EventLoop(name: "piconet")
     do throws(SystemError) {
@@ -108,7 +111,7 @@ final class NodeShell: @unchecked Sendable {
 
   /// On the loop.
   private func build(
-    _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity, knownPeers: KnownPeersFile?, listen: HostPort?
+    _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity, listen: HostPort?
   ) throws(PiconetError) {
     let security: OpenSSLLinkSecurity
     do throws(SecureChannelFailure) {
@@ -144,6 +147,24 @@ final class NodeShell: @unchecked Sendable {
     } catch {
       let detail = "can't write the trace \(settings.path): \(error)"
       throw PiconetError(.invalidArgument, blame: .us, detail: detail, underlying: error)
+    }
+  }
+
+  /// The lines of the known peers that can't be read, as the file is now; none where the file itself can't be read, which each peer's
+  /// refusal tells.
+  var damagedKnownPeers: [DamagedLine] {
+    get async {
+      guard let knownPeers else { return [] }
+      return await withCheckedContinuation { continuation in
+        let isTaken = worker.submit {
+          let known = try? knownPeers.load()
+          continuation.resume(
+            returning: (known?.damagedLines ?? []).map {
+              DamagedLine(path: knownPeers.path, line: $0.line, reason: $0.reason)
+            })
+        }
+        if !isTaken { continuation.resume(returning: []) }
+      }
     }
   }
 

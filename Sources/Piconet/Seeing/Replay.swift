@@ -12,11 +12,14 @@ public struct Replay: Sendable, Hashable {
   public let difference: String?
   /// Why the recording ended; nil: it was cut off, as by a crash.
   public let ending: String?
+  /// How many bytes at the end are no whole record: the file was cut off in the middle of one.
+  public let cutCount: Int
   /// Contents are zeros.
   public let isRedacted: Bool
 
   /// Replays a trace file. Blocks the thread until all is read; no node is needed.
-  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is no trace of this version of Piconet.
+  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is no trace that this version of Piconet reads, or
+  ///   bytes in it were changed; the detail then says where.
   public static func run(file path: String) throws(PiconetError) -> Replay {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(path, SystemError("open", errno)) }
@@ -48,7 +51,7 @@ public struct Replay: Sendable, Hashable {
       }
       return Replay(
         facts: replay.counts.facts, effects: replay.counts.effects, difference: difference.map { "\($0)" },
-        ending: replay.end.map(words), isRedacted: header.isRedacted)
+        ending: replay.end.map(words), cutCount: decoder.bufferedCount, isRedacted: header.isRedacted)
     } catch {
       throw PiconetError(.invalidArgument, blame: .us, detail: "\(path): \(error)", underlying: error)
     }

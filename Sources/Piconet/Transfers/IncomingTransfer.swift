@@ -42,6 +42,10 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
     offer.core.cancel(offer.transfer)
   }
 
+  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what is stored waits for the same file to be offered
+  /// again, see `IncomingOffer.startStoring`. Without effect after the end.
+  public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
+
   /// Waits until it is verified and stored. Cancelling the waiting task has no effect on the transfer.
   /// - Throws: why it is not stored; the sender is told the same reason.
   public var result: Received {

@@ -70,8 +70,23 @@ extension Member {
     }
   }
 
+  /// What `send(url:)` says of a URL without asking anybody: whether it may be fetched, and what the resource is called unless it gets
+  /// another name.
+  /// - Throws: `invalidArgument`, with what is wrong.
+  public static func resourceName(of url: String) throws(PiconetError) -> String {
+    do throws(HTTPFailure) {
+      _ = try HTTPAddress(url)
+    } catch {
+      throw PiconetError(.invalidArgument, blame: .us, detail: error.description, underlying: error)
+    }
+    return try name(nil, of: url)
+  }
+
   private static func name(_ name: String?, of url: String) throws(PiconetError) -> String {
     if let name { return name }
+    guard !lastComponent(of: url).isEmpty else {
+      throw PiconetError(.invalidArgument, blame: .us, detail: "the URL's path does not end with the name of a file")
+    }
     do throws(FileNameRefusal) {
       return try SafeFileName(bytes: lastComponent(of: url)).text
     } catch {

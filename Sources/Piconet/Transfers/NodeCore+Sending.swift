@@ -47,8 +47,8 @@ extension NodeCore {
   }
 
   /// In either direction.
-  func cancel(_ transfer: TransferID) {
-    submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, .cancelled))))
+  func cancel(_ transfer: TransferID, _ reason: Reason = .cancelled) {
+    submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, reason))))
   }
 
   /// - Parameter watched: how the transfer stands; it has ended where nothing more can be told.

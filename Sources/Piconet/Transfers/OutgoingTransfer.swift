@@ -45,6 +45,10 @@ public final class OutgoingTransfer: Sendable {
   /// Gives it up on both sides; the receiver keeps nothing of it. Without effect after the end.
   public func cancel() { core.cancel(transfer) }
 
+  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what the receiver has stored waits there for the same file to
+  /// be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
+  public func interrupt() { core.cancel(transfer, .shuttingDown) }
+
   /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the waiting task
   /// has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.

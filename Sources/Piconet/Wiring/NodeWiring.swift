@@ -11,6 +11,7 @@ final class NodeWiring {
   private(set) var transports: [any Transport] = []
   private(set) var discoveries: [any Discovery] = []
   private var tcp: TCPTransport?
+  private var shutDownAdditional: ((@escaping () -> Void) -> Void)?
   #if Bluetooth
     private var bluetooth: BluetoothStack?
   #endif
@@ -22,12 +23,13 @@ final class NodeWiring {
       try addIP(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
     }
     if let additional = configuration.additional {
-      let (transports, discoveries) = additional(loop)
-      self.transports += transports
-      self.discoveries += discoveries
+      let parts = additional(loop)
+      transports += parts.transports
+      discoveries += parts.discoveries
+      shutDownAdditional = parts.shutDown
     }
     #if Bluetooth
-      let kinds = Set(configuration.transports).intersection([.l2cap, .rfcomm, .le])
+      let kinds = Set(configuration.transports).intersection([.l2cap, .rfcomm, .le]).subtracting(transports.map(\.kind))
       if !kinds.isEmpty {
         let stack = BluetoothStack(
           loop: loop, configuration: try BluetoothConfiguration(configuration, transports: kinds),
@@ -63,9 +65,13 @@ final class NodeWiring {
 
   /// Ends everything; orderly closes may take a moment.
   func shutDown(_ completion: @escaping () -> Void) {
+    let closeAdditional = { [self] in
+      guard let shutDownAdditional else { return completion() }
+      shutDownAdditional(completion)
+    }
     let closeTCP = { [self] in
-      guard let tcp else { return completion() }
-      tcp.shutDown { completion() }
+      guard let tcp else { return closeAdditional() }
+      tcp.shutDown { closeAdditional() }
     }
     #if Bluetooth
       if let bluetooth { return bluetooth.shutDown(closeTCP) }

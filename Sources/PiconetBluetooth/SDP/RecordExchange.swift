@@ -35,7 +35,7 @@ final class RecordReading: DialCancellation {
   fileprivate func begin() {
     let timer = LoopTimer(loop: queue.loop) { [weak self] in
       guard let self else { return }
-      finish(.failure(LinkFailure(.timedOut, "\(device) did not tell its records within \(queue.timeLimit)")))
+      finish(.failure(LinkFailure(.timedOut, "\(device) did not tell its records within \(queue.timeLimit.inWords)")))
     }
     timer.set(after: queue.timeLimit)
     self.timer = timer

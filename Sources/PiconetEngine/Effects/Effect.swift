@@ -29,7 +29,7 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
-  /// Nothing more comes, and nobody wanted it so: what was stored may wait for the same offer to come again.
+  /// Nothing more comes, and nobody has given the resource up: what was stored may wait for the same offer to come again.
   case keepStore(TransferID)
   /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued again.
   case messagesTaken(NodeID, byteCount: Int)

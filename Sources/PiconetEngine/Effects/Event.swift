@@ -63,6 +63,9 @@ public enum Event: Sendable, Hashable {
   indirect case confirmationNeeded(ProvenPeer)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
+  /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every one:
+  /// `untold` came before it, since the last that was told.
+  indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, untold: Int)
   /// The peer is a member of the session now.
   indirect case connected(ProvenPeer)
   indirect case disconnected(NodeID, Ending)

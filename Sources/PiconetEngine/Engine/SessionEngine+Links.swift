@@ -187,6 +187,12 @@ extension SessionEngine {
     guard let link = links[id], link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail, let told) = judgement {
       end(id, Ending(reason, .peer, detail), told: told, now, &effects)
+      // Of a peer that we have dialled the attempt's own end tells.
+      if !link.isDialler, let far = link.node, let untold = refusals.take(at: now) {
+        let name = link.hello?.name ?? ""
+        deliver(
+          .peerRefused(far, name: name, link.opening.traits, Ending(reason, .peer, detail), untold: untold), &effects)
+      }
       // Whoever is not let in any more has no association either.
       if let far = link.node { end(association: far, Ending(reason, .peer, detail), told: told, now, &effects) }
       return

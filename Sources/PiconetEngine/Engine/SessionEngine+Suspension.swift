@@ -251,13 +251,13 @@ extension SessionEngine {
   mutating func suspensionDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far] else { return }
     if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= now {
-      let milliseconds = configuration.disconnectTimeout.wholeNanoseconds / 1_000_000
+      let timeout = configuration.disconnectTimeout
       let ending =
-        milliseconds == 0
+        timeout == .zero
         ? suspension.cause
         : Ending(
           .timedOut, suspension.cause.blame == .peer ? .peer : .link,
-          "no way to the peer for \(milliseconds) ms; before, \(suspension.cause)")
+          "no way to the peer for \(timeout.inWords); before, \(suspension.cause)")
       end(association: far, ending, now, &effects)
       return
     }

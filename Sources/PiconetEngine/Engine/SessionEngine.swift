@@ -37,6 +37,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Messages of one association that came in one batch and are delivered at once.
   var arrived: (node: NodeID, messages: [Bytes])?
   var shutdown: Shutdown?
+  var refusals = RefusalBudget()
   /// Strangers may come in by links of theirs.
   var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when

@@ -60,6 +60,26 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case notAvailable, cancelled, tooManyDescriptors, other
     /// The adapter, or the far side's, has as many links as it can: 7 active ones over Bluetooth.
     case connectionLimit
+
+    /// For people.
+    public var words: String {
+      switch self {
+      case .refused: "nobody listens there"
+      case .unreachable: "no way leads there"
+      case .timedOut: "no answer in time"
+      case .reset: "the other side has broken off"
+      case .busy: "busy"
+      case .noService: "the device does not offer the service"
+      case .hostDown: "the device is not there"
+      case .authentication: "the devices could not authenticate each other"
+      case .permission: "not permitted"
+      case .notAvailable: "not available here"
+      case .cancelled: "cancelled"
+      case .tooManyDescriptors: "too many open files"
+      case .connectionLimit: "as many connections as there can be"
+      case .other: "it failed"
+      }
+    }
   }
   public var code: Code
   /// The system's own words, for logs and for people: never parsed.
@@ -70,7 +90,8 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  public var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+  /// The detail, or where there is none the code in words.
+  public var description: String { detail.isEmpty ? code.words : detail }
 }
 
 /// The port of one connection, before TLS: a non-blocking pipe of bytes, confined to the loop that made it.

@@ -13,6 +13,17 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     case alert
     /// Our own side: memory, key.
     case internalError
+
+    /// For people.
+    public var words: String {
+      switch self {
+      case .protocolViolation: "the other side does not keep to TLS"
+      case .noCommonProtocol: "no protocol in common"
+      case .badCertificate: "the other side's certificate can't be used"
+      case .alert: "the other side has closed with an alert"
+      case .internalError: "an error of this system"
+      }
+    }
   }
   public var code: Code
   public var detail: String
@@ -22,7 +33,8 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     self.detail = detail
   }
 
-  public var description: String { detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)" }
+  /// The detail, or where there is none the code in words.
+  public var description: String { detail.isEmpty ? code.words : detail }
 }
 
 /// Where a channel stands.

@@ -26,6 +26,16 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
+  /// For people, to the millisecond: `30 s`, `1.5 s`, `100 ms`.
+  public var inWords: String {
+    let milliseconds = wholeNanoseconds / 1_000_000
+    let rest = milliseconds.magnitude % 1_000
+    if milliseconds.magnitude < 1_000 { return milliseconds == 0 ? "0 s" : "\(milliseconds) ms" }
+    var digits = rest == 0 ? "" : ".\(String(1_000 + rest).dropFirst())"
+    while digits.last == "0" { digits.removeLast() }
+    return "\(milliseconds / 1_000)\(digits) s"
+  }
+
   /// Nanoseconds, clamped to what 64 bits hold (292 years).
   public var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components

@@ -2,11 +2,17 @@ import PiconetWire
 
 /// Bytes of a trace file to its header and its records, however the bytes were cut.
 ///
+/// The header is behind its length (four bytes, the highest first), and its checksum (four bytes) follows. A record is behind its length
+/// and the low half of the length's checksum (two bytes), and its own checksum follows likewise: so bytes that were changed are told from
+/// a file that was cut off. Version 2 has the lengths alone.
+///
 /// The file may come from anybody: it is refused with an error where it is not a trace, and never asks for more memory than the
 /// bytes that it has, nor for a record above `TraceRecord.largest`.
 public struct TraceDecoder: Sendable {
   private var input: [UInt8] = []
   private var position = 0
+  /// Bytes of the file before those in `input`.
+  private var droppedCount: UInt64 = 0
 
   /// What the trace begins with, once it is there.
   public private(set) var header: TraceHeader?
@@ -16,6 +22,7 @@ public struct TraceDecoder: Sendable {
   /// Adds bytes. The records before must have been taken out with `next` until it gave nil.
   public mutating func push(_ bytes: some Collection<UInt8>) {
     input.removeFirst(position)
+    droppedCount += UInt64(position)
     position = 0
     input.append(contentsOf: bytes)
   }
@@ -30,36 +37,92 @@ public struct TraceDecoder: Sendable {
       guard let found = try readHeader() else { return nil }
       header = found
     }
-    guard var reader = try nextPart() else { return nil }
-    let record = try TraceRecord.read(from: &reader)
-    try reader.end()
-    return record
+    let offset = offset
+    guard let bytes = try nextPart() else { return nil }
+    return try Self.read(bytes, at: offset) { (reader) throws(TraceError) in try TraceRecord.read(from: &reader) }
   }
+
+  /// Where in the file the next part begins.
+  private var offset: UInt64 { droppedCount + UInt64(position) }
 
   private mutating func readHeader() throws(TraceError) -> TraceHeader? {
     let known = input.prefix(TraceHeader.mark.count)
     guard TraceHeader.mark.starts(with: known) else { throw TraceError.notATrace }
     guard known.count == TraceHeader.mark.count else { return nil }
     position = known.count
-    guard var reader = try nextPart() else {
+    let offset = offset
+    guard let bytes = try nextPlainPart() else {
       position = 0
       return nil
     }
-    let version = try reader.integer()
-    guard version == TraceHeader.version else { throw TraceError.version(version) }
-    let header = try TraceHeader.read(from: &reader)
-    try reader.end()
+    var start = TraceReader(bytes)
+    let version = try start.integer()
+    guard TraceHeader.readVersions.contains(version) else { throw TraceError.version(version) }
+    if version > 2 {
+      let rest = input[position...]
+      guard rest.count >= 4 else {
+        position = 0
+        return nil
+      }
+      guard UInt64(TraceChecksum.of(bytes)) == Self.number(rest.prefix(4)) else { throw Self.changed(offset) }
+      position += 4
+    }
+    var header = try Self.read(start.rest, at: offset) { (reader) throws(TraceError) in
+      try TraceHeader.read(from: &reader)
+    }
+    header.version = version
     return header
   }
 
-  /// The next part behind its length, four bytes, the highest first.
-  private mutating func nextPart() throws(TraceError) -> TraceReader? {
-    guard input.count - position >= 4 else { return nil }
-    let count = input[position..<(position + 4)].reduce(0) { $0 << 8 | UInt64($1) }
-    guard count <= TraceRecord.largest else { throw TraceError.recordTooLarge(count) }
-    let start = position + 4
-    guard UInt64(input.count - start) >= count else { return nil }
-    position = start + Int(count)
-    return TraceReader(input[start..<position])
+  /// All of a part as one value.
+  private static func read<Value>(
+    _ bytes: Bytes, at offset: UInt64, _ body: (inout TraceReader) throws(TraceError) -> Value
+  ) throws(TraceError) -> Value {
+    do throws(TraceError) {
+      var reader = TraceReader(bytes)
+      let value = try body(&reader)
+      try reader.end()
+      return value
+    } catch {
+      guard case .malformed(let what) = error else { throw error }
+      throw TraceError.damaged(offset: offset, what)
+    }
   }
+
+  private static func changed(_ offset: UInt64) -> TraceError {
+    .damaged(offset: offset, "its bytes are not those that were written")
+  }
+
+  private mutating func nextPart() throws(TraceError) -> Bytes? {
+    if (header?.version ?? 0) < 3 { return try nextPlainPart() }
+    let rest = input[position...]
+    guard rest.count >= 6 else { return nil }
+    // First that of the length: a wrong one would make a damaged file look like one that was cut off.
+    guard UInt64(TraceChecksum.of(rest.prefix(4)) & 0xFFFF) == Self.number(rest.dropFirst(4).prefix(2)) else {
+      throw Self.changed(offset)
+    }
+    let count = Self.number(rest.prefix(4))
+    guard count <= TraceRecord.largest else { throw TraceError.recordTooLarge(count) }
+    guard UInt64(rest.count - 6) >= count + 4 else { return nil }
+    let part = rest.dropFirst(6).prefix(Int(count))
+    guard UInt64(TraceChecksum.of(part)) == Self.number(rest.dropFirst(6 + Int(count)).prefix(4)) else {
+      throw Self.changed(offset)
+    }
+    position += Int(count) + 10
+    return part
+  }
+
+  /// Behind its length alone.
+  private mutating func nextPlainPart() throws(TraceError) -> Bytes? {
+    let rest = input[position...]
+    guard rest.count >= 4 else { return nil }
+    let count = Self.number(rest.prefix(4))
+    guard count <= TraceRecord.largest else { throw TraceError.recordTooLarge(count) }
+    guard UInt64(rest.count - 4) >= count else { return nil }
+    position += Int(count) + 4
+    return rest.dropFirst(4).prefix(Int(count))
+  }
+
+  /// The highest byte first.
+  private static func number(_ bytes: Bytes) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

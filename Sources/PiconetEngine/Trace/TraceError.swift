@@ -2,6 +2,8 @@
 public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The first bytes are not those of a trace.
   case notATrace
+  /// What begins at this byte of the file is not what was written there.
+  case damaged(offset: UInt64, String)
   /// Another version of Piconet wrote it: its engine may have done other things for the same facts.
   case version(UInt64)
   /// A record announces more bytes than a trace may hold in one.
@@ -13,7 +15,9 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notATrace: "this is no trace of Piconet"
     case .version(let version):
       "an \(version < TraceHeader.version ? "older" : "newer") Piconet wrote the trace: its format is version "
-        + "\(version), and this program reads version \(TraceHeader.version)"
+        + "\(version), and this program reads version \(TraceHeader.readVersions.lowerBound) "
+        + "to \(TraceHeader.readVersions.upperBound)"
+    case .damaged(let offset, let what): "the trace is damaged at byte \(offset): \(what)"
     case .recordTooLarge(let count):
       "a record announces \(count) bytes; the limit is \(TraceRecord.largest)"
     case .malformed(let what): "the trace is damaged: \(what)"

@@ -2,8 +2,10 @@ import PiconetWire
 
 /// What an engine was made of: with it, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
-  /// The version of the format. It grows with every change of what a trace holds.
-  public static let version: UInt64 = 2
+  /// The version of the format that is written. It grows with every change of what a trace holds. Since 3 there are checksums.
+  public static let version: UInt64 = 3
+  /// The versions that can be read.
+  public static let readVersions: ClosedRange<UInt64> = 2...3
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)
 
@@ -12,6 +14,8 @@ public struct TraceHeader: Sendable, Hashable {
   public var seed: UInt64
   /// Contents of messages and files were replaced by zeros.
   public var isRedacted: Bool
+  /// Of the trace that it was read from.
+  public internal(set) var version = TraceHeader.version
 
   public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64, isRedacted: Bool = false) {
     self.identity = identity

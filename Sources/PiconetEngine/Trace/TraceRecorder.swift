@@ -14,7 +14,7 @@ public struct TraceRecorder: Sendable {
     self.limit = limit
     if header.isRedacted { redactor = TraceRedactor() }
     output.bytes = TraceHeader.mark
-    append { bytes in
+    append(isHeader: true) { bytes in
       bytes.append(TraceHeader.version)
       header.write(to: &bytes)
     }
@@ -67,16 +67,27 @@ public struct TraceRecorder: Sendable {
     append { TraceRecord.ended(UInt64(count) > TraceRecord.largest ? .recordLimit : .sizeLimit).write(to: &$0) }
   }
 
-  /// A part behind its length.
+  /// A part with its length and its checksums.
+  /// - Parameter isHeader: the length has none of its own, so that each version can read which version it is.
   @discardableResult
-  private mutating func append(_ body: (inout TraceBytes) -> Void) -> Int {
+  private mutating func append(isHeader: Bool = false, _ body: (inout TraceBytes) -> Void) -> Int {
     let start = output.bytes.count
-    output.bytes.append(contentsOf: [0, 0, 0, 0])
+    let first = start + (isHeader ? 4 : 6)
+    output.bytes.append(contentsOf: repeatElement(0, count: first - start))
     body(&output)
-    let count = output.bytes.count - start - 4
-    for place in 0..<4 {
-      output.bytes[start + place] = UInt8(truncatingIfNeeded: UInt32(clamping: count) >> UInt32(24 - 8 * place))
-    }
+    let count = output.bytes.count - first
+    put(UInt32(clamping: count), 4, at: start)
+    if !isHeader { put(TraceChecksum.of(output.bytes[start..<(start + 4)]), 2, at: start + 4) }
+    let checksum = TraceChecksum.of(output.bytes[first...])
+    output.bytes.append(contentsOf: [0, 0, 0, 0])
+    put(checksum, 4, at: output.bytes.count - 4)
     return count
+  }
+
+  /// The low `count` bytes, the highest of them first.
+  private mutating func put(_ value: UInt32, _ count: Int, at start: Int) {
+    for place in 0..<count {
+      output.bytes[start + place] = UInt8(truncatingIfNeeded: value >> UInt32(8 * (count - 1 - place)))
+    }
   }
 }

@@ -167,14 +167,20 @@ extension SessionEngine {
   /// We give an incoming transfer up; its number stays ours until the sender confirms.
   private mutating func refuse(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let transfer = incoming[id] else { return }
+    let mayGoOn = Self.mayGoOn(transfer, after: ending)
     if transfer.isAbandoned {
       forget(incoming: id)
     } else {
       incoming[id]?.phase = .refused
     }
     send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), to: transfer.node)
-    effects.append(.discardStore(id))
+    effects.append(mayGoOn ? .keepStore(id) : .discardStore(id))
     deliver(.transferEnded(id, ending), &effects)
+  }
+
+  /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the resource itself.
+  private static func mayGoOn(_ transfer: IncomingTransfer, after ending: Ending) -> Bool {
+    transfer.phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown].contains(ending.reason)
   }
 
   /// We are leaving: what the store has not begun to commit is given up now, however long the farewell takes.
@@ -189,11 +195,10 @@ extension SessionEngine {
     associations[transfer.node]?.incoming[transfer.number] = nil
   }
 
-  /// The association is gone, and the transfer with it. What is stored is kept for the same offer where nobody wanted the end.
+  /// The association is gone, and the transfer with it. What is stored is kept for the same offer where nobody has given it up.
   mutating func drop(incoming id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
     guard let transfer = incoming.removeValue(forKey: id), transfer.phase != .refused else { return }
-    let isLost = [.linkFailed, .timedOut, .restarted].contains(ending.reason)
-    effects.append(isLost && transfer.phase == .receiving ? .keepStore(id) : .discardStore(id))
+    effects.append(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
     deliver(.transferEnded(id, ending), &effects)
   }
 
@@ -260,7 +265,7 @@ extension SessionEngine {
     }
     forget(incoming: id)
     send(.refuse(transfer: transfer.number, .cancelled, detail: ""), to: transfer.node)
-    effects.append(.discardStore(id))
+    effects.append(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
     deliver(.transferEnded(id, ending), &effects)
     return nil
   }

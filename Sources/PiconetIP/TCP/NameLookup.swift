@@ -25,7 +25,7 @@ enum NameLookup {
     defer { if let list { freeaddrinfo(list) } }
     guard status == 0 else {
       let words = status == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(status))
-      return .failure(LinkFailure(.unreachable, "no address for \(name.host): \(words)"))
+      return .failure(LinkFailure(.unreachable, words))
     }
     var found: [SocketAddress] = []
     var next = list
@@ -36,6 +36,6 @@ enum NameLookup {
       }
       next = entry.pointee.ai_next
     }
-    return found.isEmpty ? .failure(LinkFailure(.unreachable, "no address for \(name.host)")) : .success(found)
+    return found.isEmpty ? .failure(LinkFailure(.unreachable, "the name has no address")) : .success(found)
   }
 }

@@ -17,7 +17,7 @@ extension World {
       }
     case .connected(let peer): memberCame(peer, node)
     case .disconnected(let peer, _): memberWent(peer, node)
-    case .suspended, .resumed: break
+    case .suspended, .resumed, .peerRefused: break
     case .messagesReceived(let peer, let messages, let mode): took(messages, mode, from: peer, node)
     case .offerReceived(let transfer, let from, let offer): answerOffer(transfer, from, offer, node)
     case .transferProgressed, .transferAccepted, .transferPaused, .stateChanged: break

@@ -59,7 +59,7 @@ extension World {
     case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
-    case .confirmationNeeded, .peerFound, .peerChanged, .peerLost: break
+    case .confirmationNeeded, .peerFound, .peerChanged, .peerLost, .peerRefused: break
     }
   }
 

@@ -92,11 +92,46 @@ struct RefusalTests {
       impostor.send(signal: SIGTERM)
       #expect(await impostor.end() == 0)
       // And the receiver knows the sender's name with another key.
-      _ = try await scene.receiver()
+      let careful = try await scene.receiver()
       let stranger = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"), state: "stranger")
       #expect(await stranger.end() == 7, "\(stranger.error)")
       #expect(!stranger.error.contains("known-peers"))
+      #expect(await careful.shows("was turned away: "), "\(careful.error)")
+      #expect(
+        careful.error.contains(
+          "If you are sure that all is well, forget the old key: remove line 2 of \(scene.folder.path)/"))
+      let declined = try #require(careful.events("declined").first)
+      #expect(declined["reason"] as? String == "identity")
+      #expect((declined["message"] as? String)?.contains("is not the device that was remembered") == true)
+      careful.send(signal: SIGTERM)
+      #expect(await careful.end() == 0, "it is no failure of the receiver")
       #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("a damaged line of the known peers is told once, with its place, and stays as it is; the others count")
+  func damagedKnownPeers() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "1")
+      let first = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await first.end() == 0, "\(first.error)")
+      #expect(await receiver.end() == 0)
+      let path = "\(scene.folder.path)/state-Kitchen/piconet/known-peers"
+      let known = try String(contentsOfFile: path, encoding: .utf8)
+      try Data(("half a line\n" + known).utf8).write(to: URL(filePath: path))
+      let again = try await scene.receiver("--count", "2", accept: "known")
+      for name in ["b.jpg", "c.jpg"] {
+        let sender = try scene.sender("--to", "Kitchen", try scene.photo(name))
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(sender.events("warning").isEmpty)
+      }
+      #expect(await again.end() == 0)
+      #expect(
+        again.error.components(separatedBy: "imagerecv: warning: \(path):1: damaged line, passed over: ").count == 2)
+      let warning = try #require(again.events("warning").first)
+      #expect(again.events("warning").count == 1)
+      #expect(warning["path"] as? String == path && warning["line"] as? Int == 1)
+      #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("half a line\n"))
     }
   }
 

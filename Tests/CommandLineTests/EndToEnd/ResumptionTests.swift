@@ -60,6 +60,54 @@ struct ResumptionTests {
       #expect(await receiver.shows("\"resumedFrom\":\(resumed)"))
       #expect(try scene.isSame(path, scene.into + "/film.jpg"))
       #expect(try scene.received() == ["film.jpg"])
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() != nil)
+      #expect(!receiver.error.contains("kept for"), "it is whole: \(receiver.error)")
+    }
+  }
+
+  @Test(
+    "Ctrl-C at the receiver, or the sender, in mid-file: the same goes on where it stopped, and both say so",
+    arguments: [true, false])
+  func interrupted(receiverEnds: Bool) async throws {
+    let size = 300 << 20
+    try await ToolScene.run { scene in
+      let path = try film(scene, size: size)
+      var receiver = try await scene.receiver()
+      let first = try scene.sender("--to", "Kitchen", path)
+      try await waitForBytes(4 << 20, receiver)
+      (receiverEnds ? receiver : first).send(signal: SIGINT)
+      #expect(await first.end() == (receiverEnds ? 5 : 130), "\(first.error)")
+      #expect(first.error.contains("Run the same command again: a large file goes on where it stopped"))
+      #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
+      if !receiverEnds { receiver.send(signal: SIGINT) }
+      #expect(await receiver.end() == (receiverEnds ? 130 : 5), "\(receiver.error)")
+      #expect(receiver.error.contains("What has arrived of a large file is kept for 7 days"), "\(receiver.error)")
+      #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])
+      receiver = try await scene.receiver("--count", "1")
+      let second = try scene.sender("--to", "Kitchen", path)
+      #expect(await second.end(within: .seconds(300)) == 0, "\(second.error)")
+      let stored = try #require(second.events("stored").first)
+      let resumed = try #require(stored["resumedFrom"] as? Int, "it began anew: \(stored)")
+      #expect(resumed >= 4 << 20 && resumed < size && resumed % (1 << 20) == 0, "\(resumed)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.isSame(path, scene.into + "/film.jpg"))
+      #expect(try scene.received() == ["film.jpg"], "nothing stale is left")
+      #expect(!second.error.contains("again") && !receiver.error.contains("kept for"))
+    }
+  }
+
+  @Test("a receiver that is killed ends the sender with a hint that the same command goes on")
+  func hint() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let sender = try scene.sender("--to", "Kitchen", try film(scene, size: 300 << 20))
+      try await waitForBytes(2 << 20, receiver)
+      receiver.send(signal: SIGKILL)
+      #expect(await sender.end() == 5)
+      #expect(
+        sender.error.hasSuffix("Run the same command again: a large file goes on where it stopped\n"), "\(sender.error)"
+      )
     }
   }
 

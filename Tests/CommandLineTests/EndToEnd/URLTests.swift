@@ -70,4 +70,27 @@ struct URLTests {
       #expect(try scene.received() == ["a.jpg"])
     }
   }
+
+  @Test("a URL that can't be one ends with 2 before anybody is looked for, and says what is wrong")
+  func badURLs() async throws {
+    let wrong = [
+      ("http://", "the host is missing"), ("https:///a.jpg", "the host is missing"),
+      ("http://127.0.0.1:0/a.jpg", "the port must be a number from 1 to 65535"),
+      ("http://127.0.0.1:http/a.jpg", "the port must be a number from 1 to 65535"),
+      ("http://::1/a.jpg", "an IPv6 address must be in brackets"),
+      ("http://[::1/a.jpg", "the bracket of the IPv6 address is not closed"),
+      ("http://example.invalid/a b.jpg", "an address has no blanks; write %20"),
+      ("http://example.invalid/", "the URL's path does not end with the name of a file"),
+      ("ftp://example.invalid/a.jpg", "'ftp' is not fetched, http and https are"),
+    ]
+    try await ToolScene.run { scene in
+      let sender = try scene.start(
+        "imagesend", ["--json", "--to", "Nobody", "--timeout", "80"] + wrong.map(\.0), state: "sender")
+      #expect(await sender.end() == 2, "\(sender.error)")
+      for (url, why) in wrong { #expect(sender.error.contains("imagesend: \(url): \(why)"), "\(sender.error)") }
+      #expect(sender.events("failed").map { $0["file"] as? String } == wrong.map(\.0))
+      #expect(sender.events("failed").allSatisfy { $0["reason"] as? String == "invalid-argument" })
+      #expect(!sender.error.contains("was found within"), "nobody was looked for")
+    }
+  }
 }

@@ -57,13 +57,30 @@ extension VirtualAdapters {
 
   /// Returns when it is on again.
   static func plugIn(_ index: Int) async throws {
-    try fault("back", number(index))
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(20)
+    // Refused as long as somebody still holds what it was.
+    while (try? fault("back", number(index))) == nil {
+      try #require(clock.now < deadline, "\(names[index]) is not plugged in\n\(state())")
+    }
     while try AdapterTable.read().adapter(.named(names[index]))?.isUp != true {
-      try #require(clock.now < deadline, "\(names[index]) is not back")
+      try #require(clock.now < deadline, "\(names[index]) is not back\n\(state())")
       await Task.yield()
     }
+  }
+
+  /// What the kernel has: adapters, links, channels, and what it has complained of. For whoever has to find out why a test failed.
+  static func state() -> String {
+    output(
+      """
+      exec 2>&1
+      for adapter in $(hciconfig | sed -n 's/^\\(hci[0-9]*\\):.*/\\1/p'); do
+        hciconfig $adapter | tr -s '\\n\\t ' ' '; echo
+        hcitool -i $adapter con | tail -n +2
+      done
+      for list in l2cap rfcomm; do echo "$list:"; cat /sys/kernel/debug/bluetooth/$list; done
+      dmesg | grep Bluetooth | tail -n 5
+      """)
   }
 
   /// As the air counts them: `1` for `hci1`.
@@ -82,6 +99,15 @@ func runProgram(_ words: [String]) throws {
   var status: Int32 = 0
   while waitpid(process, &status, 0) < 0 && errno == EINTR {}
   try #require(status == 0, "\(words.joined(separator: " "))")
+}
+
+/// What a command of the shell writes.
+func output(_ command: String) -> String {
+  guard let stream = popen(command, "r") else { return "no shell" }
+  defer { pclose(stream) }
+  var bytes: [UInt8] = []
+  while case let byte = fgetc(stream), byte >= 0 { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 func descriptorCount() -> Int {

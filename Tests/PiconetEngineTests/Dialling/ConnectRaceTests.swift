@@ -93,7 +93,7 @@ struct ConnectRaceTests {
         TransportFailure(.tcp, LinkFailure(.refused, "nobody listens")),
         TransportFailure(.l2cap, LinkFailure(.timedOut)),
       ])
-    #expect(ConnectRace.describe(race.failures) == "tcp: refused: nobody listens; l2cap: timedOut")
+    #expect(ConnectRace.describe(race.failures) == "tcp: nobody listens; l2cap: no answer in time")
   }
 
   @Test("when time is up, those that have not answered are told of as well")

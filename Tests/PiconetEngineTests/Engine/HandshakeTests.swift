@@ -158,6 +158,24 @@ struct HandshakeTests {
     #expect(one.side.census.links == 0)
   }
 
+  @Test("of a peer that came to us and is not trusted the user is told, with its name and where it came from")
+  func refusedPeerIsTold() {
+    let one = OneSided()
+    one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
+    let outcome = one.open()
+    #expect(outcome.frames.last == .close(.identity, detail: "another key"))
+    let ending = Ending(.identity, .peer, "see line 3 of a file")
+    #expect(outcome.events == [.peerRefused(one.far, name: "far", someTraits, ending, untold: 0)])
+    #expect(one.side.census.links == 0)
+  }
+
+  @Test("a peer that we have dialled is refused by the end of the attempt, and told no second time")
+  func refusedAnswererIsToldOnce() {
+    let one = dialled()
+    one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
+    #expect(one.receive(one.hello(.nonce(someNonce))).events == [])
+  }
+
   @Test("a link to somebody else than expected is closed at once, without a word")
   func anotherPeer() {
     let one = OneSided()

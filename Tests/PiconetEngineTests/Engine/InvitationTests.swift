@@ -220,7 +220,7 @@ struct InvitationTests {
     let failure = LinkFailure(.refused, "nobody there")
     #expect(
       ending(outcome)
-        == Ending(.unreachable, .link, "tcp: refused: nobody there", failures: [TransportFailure(.tcp, failure)]))
+        == Ending(.unreachable, .link, "tcp: nobody there", failures: [TransportFailure(.tcp, failure)]))
     #expect(one.side.census.attempts == 0 && one.side.census.dials == 0)
   }
 

@@ -65,7 +65,7 @@ struct StateChangesTests {
     let failure = LinkFailure(.hostDown, "is it on?")
     one.side.take(.dialFailed(DialID(rawValue: 1), failure))
     let end = Ending(
-      .unreachable, .link, "tcp: hostDown: is it on?", failures: [TransportFailure(.tcp, failure)])
+      .unreachable, .link, "tcp: is it on?", failures: [TransportFailure(.tcp, failure)])
     #expect(told(one) == [.available, .connecting, .disconnected(end), .available])
   }
 

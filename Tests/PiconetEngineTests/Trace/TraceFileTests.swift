@@ -46,6 +46,81 @@ struct TraceFileTests {
     #expect(try Self.records(trace, step: 7) == whole)
   }
 
+  /// Where the parts of a trace begin, and where it ends.
+  static func starts(_ trace: [UInt8]) -> [Int] {
+    var starts = [TraceHeader.mark.count]
+    while let start = starts.last, start < trace.count {
+      let count = trace[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+      starts.append(start + count + (starts.count == 1 ? 8 : 10))
+    }
+    return starts
+  }
+
+  /// The same trace as version 2 had it.
+  static func withoutChecksums(_ trace: [UInt8]) -> [UInt8] {
+    let starts = starts(trace)
+    var old = TraceHeader.mark
+    for (index, (start, end)) in zip(starts, starts.dropFirst()).enumerated() {
+      old += trace[start..<(start + 4)] + trace[(start + (index == 0 ? 4 : 6))..<(end - 4)]
+    }
+    old[TraceHeader.mark.count + 4] = 2
+    return old
+  }
+
+  @Test("a trace of version 2, which has no checksums, is read however it is cut", arguments: [1, 3, .max])
+  func version2IsRead(step: Int) throws {
+    let trace = Self.trace()
+    #expect(try Self.records(Self.withoutChecksums(trace), step: step) == Self.records(trace))
+  }
+
+  @Test("whatever bit of a record was changed is told, and where; a file that was cut off is no damaged one")
+  func everyChangeIsFound() throws {
+    let trace = Self.trace(facts: 6)
+    let starts = Self.starts(trace)
+    for place in starts[1]..<trace.count {
+      for bit in 0..<8 {
+        var changed = trace
+        changed[place] ^= 1 << bit
+        let start = try #require(starts.last { $0 <= place })
+        let error = #expect(throws: TraceError.self) { try Self.records(changed) }
+        guard case .damaged(UInt64(start), _)? = error else {
+          Issue.record("byte \(place), bit \(bit): \(error.map { "\($0)" } ?? "no error")")
+          return
+        }
+      }
+    }
+    for count in 0..<trace.count { #expect(throws: Never.self) { try Self.records(Array(trace.prefix(count))) } }
+  }
+
+  @Test("a header of which a bit was changed never begins a trace")
+  func changedHeaderIsRefused() throws {
+    let trace = Self.trace(facts: 6)
+    for place in 0..<Self.starts(trace)[1] {
+      for bit in 0..<8 {
+        var changed = trace
+        changed[place] ^= 1 << bit
+        #expect((try? Self.records(changed))?.isEmpty ?? true, "byte \(place), bit \(bit)")
+      }
+    }
+  }
+
+  @Test("a version 2 record that can't be read is told with its place")
+  func malformedRecordHasItsPlace() throws {
+    let trace = Self.trace(facts: 6)
+    var old = Self.withoutChecksums(trace)
+    let start = TraceHeader.mark.count
+    let second = start + 4 + old[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
+    old[second + 4] = 0xEE
+    let error = #expect(throws: TraceError.self) { try Self.records(old) }
+    #expect("\(try #require(error))".hasPrefix("the trace is damaged at byte \(second): "))
+  }
+
+  @Test("the checksum is CRC-32")
+  func checksum() {
+    #expect(TraceChecksum.of("123456789".utf8) == 0xCBF4_3926)
+    #expect(TraceChecksum.of([]) == 0)
+  }
+
   @Test("what is cut off is read as far as it goes")
   func cutTracesAreRead() throws {
     let trace = Self.trace()
@@ -90,7 +165,7 @@ struct TraceFileTests {
   func recordingEndsAtItsLimit() throws {
     let whole = Self.trace()
     let short = Self.trace(limit: UInt64(whole.count / 2))
-    #expect(short.count <= whole.count / 2 + 16)
+    #expect(short.count <= whole.count / 2 + 32)
     let records = try Self.records(short)
     #expect(records.last == .ended(.sizeLimit))
     #expect(try Self.records(whole).starts(with: records.dropLast()))

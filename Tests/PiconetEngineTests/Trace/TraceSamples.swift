@@ -123,6 +123,7 @@ struct TraceSamples {
       .invitationReceived(proven(), context: bytes(), expires: instant()), .invitationEnded(node(), ending()),
       .confirmationNeeded(proven()), .invitationSent(command(), proven()), .connected(proven()),
       .disconnected(node(), ending()),
+      .peerRefused(node(), name: text(), traits(), ending(), untold: count()),
       .messagesReceived(node(), [bytes()[...], bytes()[...]], pick(DeliveryMode.allCases)),
       .offerReceived(transfer(), from: node(), offer()), .transferProgressed(transfer(), stored: number()),
       .transferAccepted(transfer(), offset: number()), .transferEnded(transfer(), optional(ending())),

@@ -149,7 +149,7 @@ struct PausingTests {
     #expect(one.side.log.replies(to: 5).count == 1)
   }
 
-  @Test("what is stored is kept when the link is lost, and thrown away when somebody wanted the end")
+  @Test("what is stored is kept when a link or a process ends, and thrown away when the file was given up")
   func keeping() {
     func end(_ how: (OneSided) -> Outcome) -> [Effect] {
       how(receiving(pausedFirst: false)).effects.filter { $0 == .keepStore(theirs) || $0 == .discardStore(theirs) }
@@ -159,7 +159,11 @@ struct PausingTests {
     #expect(end { $0.receive(.abandon(transfer: 3, .cancelled, detail: "")) } == [.discardStore(theirs)])
     #expect(end { $0.receive(.leave(.left, detail: "")) } == [.discardStore(theirs)])
     #expect(end { $0.side.command(.cancelTransfer(theirs, .cancelled)) } == [.discardStore(theirs)])
-    #expect(end { $0.side.command(.shutDown) } == [.discardStore(theirs)])
+    // A process that ends has given nothing up, on either side.
+    #expect(end { $0.side.command(.shutDown) } == [.keepStore(theirs)])
+    #expect(end { $0.side.command(.cancelTransfer(theirs, .shuttingDown)) } == [.keepStore(theirs)])
+    #expect(end { $0.receive(.abandon(transfer: 3, .shuttingDown, detail: "")) } == [.keepStore(theirs)])
+    #expect(end { $0.receive(.leave(.shuttingDown, detail: "")) } == [.keepStore(theirs)])
     #expect(end { $0.side.take(.storeFailed(theirs, .diskFull, detail: "")) } == [.discardStore(theirs)])
     #expect(end { $0.receive(.chunk(transfer: 9, bytes(1))) } == [.discardStore(theirs)])
   }

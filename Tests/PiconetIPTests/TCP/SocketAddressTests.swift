@@ -89,7 +89,7 @@ struct SocketAddressTests {
       AddressRace.Loss(subject: "a", failure: LinkFailure(.unreachable)),
       AddressRace.Loss(subject: "b", failure: LinkFailure(.refused, "connect")),
     ])
-    #expect(failure == LinkFailure(.refused, "a: unreachable; b: refused: connect"))
+    #expect(failure == LinkFailure(.refused, "a: no way leads there; b: connect"))
     #expect(LinkFailure([]).code == .notAvailable)
   }
 

@@ -4,6 +4,8 @@ import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
+@testable import Piconet
+
 #if Bluetooth
   import PiconetBluetooth
 #endif
@@ -86,17 +88,25 @@ final class BarePeer: @unchecked Sendable {
       let tcp = TCPTransport(loop: loop, configuration: configuration, resolver: resolver)
       transport = tcp
       shutDown = tcp.shutDown
-    case .bluetooth(let adapters):
-      #if Bluetooth
-        var configuration = BluetoothConfiguration(scope: world.session)
-        configuration.transports = [world.transport.kind]
-        configuration.adapter = BluetoothConfiguration.Adapter(adapters[place % adapters.count]) ?? .any
-        let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: true)
-        transport = stack.transports.first
-        discovery = stack.discoveries.first
-        scope = world.session
-        shutDown = stack.shutDown
-      #endif
+    case .bluetooth(let places):
+      scope = world.session
+      switch places[place % places.count] {
+      case .far(let agent):
+        let parts = world.far.parts(at: agent, kind: world.transport.kind, session: scope, loop: loop)
+        transport = parts.transports.first
+        discovery = parts.discoveries.first
+        shutDown = parts.shutDown
+      case .here(let adapter):
+        #if Bluetooth
+          var configuration = BluetoothConfiguration(scope: scope)
+          configuration.transports = [world.transport.kind]
+          configuration.adapter = BluetoothConfiguration.Adapter(adapter) ?? .any
+          let stack = BluetoothStack(loop: loop, configuration: configuration, discovers: true)
+          transport = stack.transports.first
+          discovery = stack.discoveries.first
+          shutDown = stack.shutDown
+        #endif
+      }
     }
   }
 

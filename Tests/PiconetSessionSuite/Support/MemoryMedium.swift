@@ -3,6 +3,8 @@ import PiconetRuntime
 import PiconetWire
 import Synchronization
 
+@testable import Piconet
+
 /// Where the nodes of one test meet in memory: who listens, who tells of itself, who searches, and the faults of the links.
 final class MemoryMedium: Sendable {
   private struct State {
@@ -24,13 +26,13 @@ final class MemoryMedium: Sendable {
   init(_ shape: MemoryWire.Shape) { self.shape = shape }
 
   /// What a node's configuration takes beside the real transports.
-  @Sendable func parts(loop: EventLoop) -> (transports: [any Transport], discoveries: [any Discovery]) {
+  @Sendable func parts(loop: EventLoop) -> NodeConfiguration.AdditionalParts {
     let (transport, discovery) = (MemoryTransport(self, loop), MemoryDiscovery(self, loop))
     state.withLock {
       $0.transports.append(transport)
       $0.discoveries.append(discovery)
     }
-    return ([transport], [discovery])
+    return NodeConfiguration.AdditionalParts(transports: [transport], discoveries: [discovery])
   }
 
   // MARK: Links

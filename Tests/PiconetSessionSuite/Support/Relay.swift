@@ -107,9 +107,10 @@ final class Relay: Sendable {
   }
 
   func close() {
-    cut()
+    // The flag first: who dials again between a cut and the end would be let through for good.
     state.withLock { $0.isClosed = true }
     shutdown(listener, Int32(SHUT_RDWR))
+    cut()
   }
 
   deinit { for socket in state.withLock({ $0.sockets }) { Glibc.close(socket) } }

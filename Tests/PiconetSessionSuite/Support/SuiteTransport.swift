@@ -8,8 +8,8 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
     /// In this process, as a byte stream, or as packets as small as LE's.
     case memory(packets: Bool)
     case loopback
-    /// Adapters by name, one a node.
-    case bluetooth([String])
+    /// One place a node.
+    case bluetooth([AdapterPlace])
   }
 
   let name: String
@@ -48,7 +48,10 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
 
   /// `PICONET_SUITE` names the only ones wanted, by kind, such as `l2cap,rfcomm`.
   private static let wanted = list("PICONET_SUITE")
-  static let adapters = list("PICONET_ADAPTERS") ?? []
+  /// Where the nodes of a test are over Bluetooth, one after the other.
+  static let places = (list("PICONET_PLACES") ?? list("PICONET_ADAPTERS") ?? []).map(AdapterPlace.init)
+  /// Those of this machine, by name.
+  static let adapters = places.compactMap { if case .here(let name) = $0 { name } else { nil } }
   /// The socket of what silences and cuts links between emulated adapters.
   static let faultSocket = ProcessInfo.processInfo.environment["PICONET_FAULTS"].flatMap { $0.isEmpty ? nil : $0 }
 
@@ -62,14 +65,16 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   private static func bluetooth(_ name: String, _ kind: TransportKind) -> SuiteTransport {
     var missing: String?
     #if Bluetooth
-      if adapters.count < 2 {
+      if places.count < 2 {
         missing = "PICONET_ADAPTERS names no two adapters, such as hci0,hci1; a virtual machine has emulated ones"
+      } else if let wrong = places.lazy.compactMap(\.fault).first {
+        missing = wrong
       }
     #else
       missing = "built without the trait Bluetooth"
     #endif
     if let wanted, !wanted.contains(kind.rawValue) { missing = "PICONET_SUITE does not name \(kind.rawValue)" }
-    return SuiteTransport(name: name, kind: kind, medium: .bluetooth(adapters), missing: missing)
+    return SuiteTransport(name: name, kind: kind, medium: .bluetooth(places), missing: missing)
   }
 
   private init(name: String, kind: TransportKind, medium: Medium, missing: String?) {
@@ -88,11 +93,17 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   var usesBluetooth: Bool { if case .bluetooth = medium { true } else { false } }
 
   /// How many nodes have a place each.
-  var nodeLimit: Int { if case .bluetooth(let adapters) = medium { adapters.count } else { .max } }
+  var nodeLimit: Int { if case .bluetooth(let places) = medium { places.count } else { .max } }
+
+  /// Whether some nodes are at adapters of other machines.
+  var isBetweenMachines: Bool {
+    if case .bluetooth(let places) = medium { places.contains(where: \.isFar) } else { false }
+  }
 
   /// Why its links can't be broken on demand.
   var missingFaults: String? {
     if let missing { return missing }
+    if isBetweenMachines { return "nobody breaks links between two machines on demand" }
     return usesBluetooth && Self.faultSocket == nil
       ? "PICONET_FAULTS names no socket of a virtual machine that breaks links" : nil
   }

@@ -6,6 +6,7 @@ import Testing
 @testable import Piconet
 
 #if Bluetooth
+  import FarAdapter
   import PiconetSDP
 #endif
 
@@ -17,10 +18,12 @@ final class SuiteWorld: Sendable {
   /// Its own for each test, so that nothing of another one is in sight.
   let session = "suite-\(UUID().uuidString)"
   let memory: MemoryMedium?
+  let far: FarMedium
   private let relays = Mutex<[Relay]>([])
 
-  private init(_ transport: SuiteTransport) {
+  private init(_ transport: SuiteTransport, lost: @escaping @Sendable () -> Void) {
     self.transport = transport
+    far = FarMedium(lost: lost)
     switch transport.medium {
     case .memory(packets: true):
       memory = MemoryMedium(MemoryWire.Shape(isPacket: true, largestWrite: 1017, room: 16 << 10))
@@ -34,8 +37,12 @@ final class SuiteWorld: Sendable {
   static func run<Value: Sendable>(
     _ transport: SuiteTransport, limit: Duration? = nil, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
   ) async throws -> Value {
-    let world = SuiteWorld(transport)
+    let running = Mutex<Task<Value, any Error>?>(nil)
+    // Without its far machine nothing of a test means anything.
+    let world = SuiteWorld(transport) { running.withLock { $0?.cancel() } }
     let test = Task { try await body(world) }
+    running.withLock { $0 = test }
+    if world.far.loss != nil { test.cancel() }
     let watchdog = Task {
       let limit = limit ?? transport.testLimit
       try await Task.sleep(for: limit)
@@ -53,6 +60,7 @@ final class SuiteWorld: Sendable {
     } catch {
       if case .success = result { throw error }
     }
+    if let loss = world.far.loss { throw Failure(description: loss.description) }
     return try result.get()
   }
 
@@ -74,7 +82,14 @@ final class SuiteWorld: Sendable {
     case .loopback:
       configuration.listen = "127.0.0.1:0"
       configuration.interfaces = ["lo"]
-    case .bluetooth(let adapters): configuration.bluetooth.adapter = adapters[place % adapters.count]
+    case .bluetooth(let places):
+      switch places[place % places.count] {
+      case .here(let adapter): configuration.bluetooth.adapter = adapter
+      case .far(let agent):
+        configuration.additional = { [far, session, kind = transport.kind] loop in
+          far.parts(at: agent, kind: kind, session: session, loop: loop)
+        }
+      }
     }
     return configuration
   }
@@ -113,7 +128,7 @@ final class SuiteWorld: Sendable {
     // Of the node before it may be left what bluetoothd is about to take back: it has to last.
     var looks = 0
     try await until("its adapter answers to paging") {
-      looks = answersPaging(addresses) ? looks + 1 : 0
+      looks = await answersPaging(addresses) ? looks + 1 : 0
       return looks >= (transport.usesBluetooth ? 20 : 1)
     }
     return addresses
@@ -131,9 +146,10 @@ final class SuiteWorld: Sendable {
 
   /// An adapter answers to BR/EDR's paging from when bluetoothd has made it discoverable, which takes a moment; one that is paged a
   /// moment before is unreachable.
-  func answersPaging(_ addresses: [TransportAddress]) -> Bool {
+  func answersPaging(_ addresses: [TransportAddress]) async -> Bool {
     #if Bluetooth
       guard transport.kind == .l2cap || transport.kind == .rfcomm else { return true }
+      if let answer = await far.answersPaging(addresses) { return answer }
       return addresses.contains { address in
         BluetoothPlace(address.text).map { PageScan.isOn(adapter: $0.device) } ?? false
       }
@@ -167,8 +183,8 @@ final class SuiteWorld: Sendable {
 
   /// Between the adapters of the first two nodes.
   private func fault(_ what: String) async throws {
-    guard case .bluetooth(let adapters) = transport.medium, let place = SuiteTransport.faultSocket else { return }
-    let numbers = adapters.prefix(2).map { $0.filter(\.isNumber) }.joined(separator: " ")
+    guard let place = SuiteTransport.faultSocket else { return }
+    let numbers = SuiteTransport.adapters.prefix(2).map { $0.filter(\.isNumber) }.joined(separator: " ")
     try FaultSocket.ask(place, "\(what) \(numbers)")
   }
 

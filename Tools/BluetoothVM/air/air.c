@@ -26,6 +26,7 @@ int adapter_count;
 int control = -1;
 bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
+uint32_t sent_sizes[MAX_ADAPTERS][MAX_ADAPTERS][LARGEST_DATA + 2];
 int64_t delay, supervision = 20000000, page_timeout = 5120000;
 // Nobody is heard at once on air. What is more, bluetoothd takes back a passing pairing when it comes to read that the link has ended,
 // and ends with it whatever link there is by then.
@@ -65,7 +66,9 @@ static int64_t pass_time(void)
         watch_links(a, time, &next);
         watch_attempts(a, time, &next);
         watch_initiating(a);
+        watch_advertising(a, time, &next);
         watch_paging(a, time, &next);
+        watch_returning(a, time, &next);
     }
     return next;
 }

@@ -18,6 +18,10 @@
 // connection waits until its peer advertises or it is cancelled, of two that page each other one gets through, and what was
 // cancelled, rejected or never answered ends for both. btvirt forgets these.
 //
+// Who scans over LE hears an advertising set at its next advertising event, which comes by the set's interval, and so after the answer
+// to the command to scan; with duplicates filtered once a scan, and again when there is something new to hear. btvirt reports each set
+// at once, and once only, often before its host has the answer.
+//
 // Requests come as datagrams to the socket $PICONET_FAULTS; see `fault` for what they mean.
 
 #ifndef AIR_H
@@ -26,11 +30,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 enum {
     MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096, MAX_COMMAND = 260, MAX_SETS = 8, NAME_SIZE = 248,
-    FIRST_HANDLE = 42  // of btvirt
+    LARGEST_DATA = 1021,   // a 3-DH5 packet's payload
+    MAX_ADVERTISED = 229,  // what one report has room for
+    FIRST_HANDLE = 42      // of btvirt
 };
 
 // Core Specification 5.4, volume 4, part A: packet types of UART transport; part E: the rest.
@@ -53,8 +61,9 @@ enum {
     WRITE_ACCEPT_TIMEOUT = 0x0c16, WRITE_SCAN_ENABLE = 0x0c1a, READ_BUFFER_SIZE = 0x1005, READ_ADDRESS = 0x1009,
     READ_KEY_SIZE = 0x1408, LE_READ_BUFFER_SIZE = 0x2002, LE_SET_RANDOM_ADDRESS = 0x2005,
     LE_ENABLE_ADVERTISING = 0x200a, LE_CREATE_CONNECTION = 0x200d, LE_CANCEL_CONNECTION = 0x200e,
-    LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_SET_SET_PARAMETERS = 0x2036, LE_ENABLE_SETS = 0x2039, LE_REMOVE_SET = 0x203c,
-    LE_CLEAR_SETS = 0x203d, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
+    LE_SET_SET_RANDOM_ADDRESS = 0x2035, LE_SET_SET_PARAMETERS = 0x2036, LE_SET_SET_DATA = 0x2037, LE_SET_SET_RESPONSE = 0x2038,
+    LE_ENABLE_SETS = 0x2039, LE_REMOVE_SET = 0x203c, LE_CLEAR_SETS = 0x203d, LE_SET_SCAN_PARAMETERS = 0x2041,
+    LE_ENABLE_SCAN = 0x2042, LE_EXTENDED_CREATE_CONNECTION = 0x2043, LE_READ_BUFFER_SIZE_2 = 0x2060
 };
 enum { INQUIRY_SCAN = 1, PAGE_SCAN = 2 };
 enum { SLOT = 625, ACCEPT_TIMEOUT_AT_START = 0x1fa0 * SLOT };  // microseconds
@@ -90,15 +99,43 @@ struct attempt {
     size_t length;
 };
 
-// An advertising set.
+// What an advertising set tells, or answers a scan with.
+struct advertised {
+    uint8_t bytes[MAX_ADVERTISED];
+    uint8_t length;
+};
+
+// An advertising set: extended advertising's, the only one that Linux uses where a controller has it.
 struct advertising {
-    bool used, connectable, enabled;
+    bool used, enabled;
     uint8_t handle;
+    uint16_t properties;
+    int64_t interval;             // microseconds
+    int64_t next;                 // advertising event
+    bool awaited;                 // somebody is to hear it
+    uint8_t address_type, address[6];
+    uint8_t aim[6];               // whom directed advertising is for
+    struct advertised data, response;
+    uint32_t digest;              // of all that is heard of it
+};
+
+// How a host scans over LE.
+struct scanning {
+    bool enabled, active, repeats;
+    uint32_t heard[MAX_ADAPTERS][MAX_SETS];  // digests of others' sets; 0: not yet
+};
+
+// Who has asked for an adapter to be plugged in again, and waits.
+struct returning {
+    int64_t until;  // 0: nobody
+    struct sockaddr_un asker;
+    socklen_t asker_size;
 };
 
 struct adapter {
     int vhci;         // -1: gone
     int emulator;
+    struct returning waits;
     bool returning;   // the answer to the request for a new adapter is ours to read
     uint8_t address[6], random_address[6];
     uint8_t scan;
@@ -113,7 +150,8 @@ struct adapter {
     uint8_t name[NAME_SIZE];
     uint16_t last_le_handle;
     struct advertising sets[MAX_SETS];
-    uint8_t setting[MAX_COMMAND];  // the last command about advertising sets, until it is answered
+    struct scanning scanning;
+    uint8_t setting[MAX_COMMAND];  // the last command about advertising sets or the scan, until it is answered
     size_t setting_length;
     int64_t air_free;
     int64_t encrypting_until;  // data for it waits so long; 0: not
@@ -131,6 +169,7 @@ extern int adapter_count;
 extern int control;                                       // the requests' socket
 extern bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 extern uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
+extern uint32_t sent_sizes[MAX_ADAPTERS][MAX_ADAPTERS][LARGEST_DATA + 2];  // packets of each size; the last: larger ones
 extern int64_t delay, supervision, page_timeout, page_time;  // microseconds
 extern int64_t rate;                                         // bytes a second; 0: any
 
@@ -182,10 +221,19 @@ void is_heard(int a);
 void watch_paging(int a, int64_t time, int64_t *next);
 
 // initiating.c
-struct advertising *advertising(int a, uint8_t handle);
 bool initiates(int a, const uint8_t *packet, size_t length);
 void watch_initiating(int a);
+
+// advertising.c
+struct advertising *advertising(int a, uint8_t handle);
+bool advertises(int a);
 void advertising_is_set(int a);
+void watch_advertising(int a, int64_t time, int64_t *next);
+
+// scanning.c
+void scanning_is_set(int a);
+bool wants(int a, int advertiser, int set);
+void hear(int a, int advertiser, int set);
 
 // pairing.c
 void tell_capabilities(int a, const uint8_t *parameters);
@@ -199,6 +247,7 @@ void from_emulator(int a);
 
 // requests.c
 void answer_request(void);
+void watch_returning(int a, int64_t time, int64_t *next);
 
 #pragma GCC visibility pop
 

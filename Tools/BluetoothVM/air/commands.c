@@ -39,15 +39,24 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         adapter->own_page = adapter->own_le_connection = false;
         adapter->setting_length = 0;
         memset(adapter->sets, 0, sizeof adapter->sets);
+        memset(&adapter->scanning, 0, sizeof adapter->scanning);
         return false;
     case WRITE_LOCAL_NAME:
         memset(adapter->name, 0, NAME_SIZE);
         memcpy(adapter->name, parameters, count < NAME_SIZE ? count : NAME_SIZE);
         return false;
+    case LE_SET_SET_RANDOM_ADDRESS:
+        if (count >= 7)
+            memcpy(adapter->random_address, parameters + 1, 6);
+        // fall through
     case LE_SET_SET_PARAMETERS:
+    case LE_SET_SET_DATA:
+    case LE_SET_SET_RESPONSE:
     case LE_ENABLE_SETS:
     case LE_REMOVE_SET:
     case LE_CLEAR_SETS:
+    case LE_SET_SCAN_PARAMETERS:
+    case LE_ENABLE_SCAN:
         adapter->setting_length = length <= MAX_COMMAND ? length : 0;
         memcpy(adapter->setting, packet, adapter->setting_length);
         return false;
@@ -65,10 +74,6 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         // btvirt refuses it once a set has advertised, until plain advertising has been switched off.
         adapter->own_advertising_commands++;
         to_emulator(a, (uint8_t[]){ COMMAND, LE_ENABLE_ADVERTISING & 0xff, LE_ENABLE_ADVERTISING >> 8, 1, 0 }, 5);
-        return false;
-    case LE_SET_SET_RANDOM_ADDRESS:
-        if (count >= 7)
-            memcpy(adapter->random_address, parameters + 1, 6);
         return false;
     case CREATE_CONNECTION:
         return count >= 6 && pages(a, packet, length);

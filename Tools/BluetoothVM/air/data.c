@@ -48,7 +48,9 @@ static void deliver(int a, const struct link *link, const struct link *other, st
 
     completed_packet(a, link->handle);
     sent_packets[a][link->peer]++;
-    sent_bytes[a][link->peer] += packet->length - 5;
+    size_t size = packet->length - 5;
+    sent_bytes[a][link->peer] += size;
+    sent_sizes[a][link->peer][size <= LARGEST_DATA ? size : LARGEST_DATA + 1]++;
     // "First, not flushable" goes from hosts only; it arrives as "first".
     if ((flags & 3) == 0)
         flags |= 2;

@@ -102,8 +102,11 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             adapter->encrypting_until = now() + 1000;
         if (length < 7 || packet[6] != 0)
             return false;
-        if (adapter->setting_length >= 4 && number(packet + 4) == number(adapter->setting + 1))
+        if (adapter->setting_length >= 4 && number(packet + 4) == number(adapter->setting + 1)) {
             advertising_is_set(a);
+            scanning_is_set(a);
+            adapter->setting_length = 0;
+        }
         switch (number(packet + 4)) {
         case READ_ADDRESS:
             if (length >= 13)
@@ -111,8 +114,8 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             break;
         case READ_BUFFER_SIZE:
             if (length >= 14) {
-                packet[7] = 1021 & 0xff;
-                packet[8] = 1021 >> 8;
+                packet[7] = LARGEST_DATA & 0xff;
+                packet[8] = LARGEST_DATA >> 8;
                 packet[10] = 8;
                 packet[11] = 0;
             }
@@ -155,7 +158,8 @@ static bool withholds(int a, uint8_t *packet, size_t length)
         case LE_REPORT:
             return !hears(a, packet + 7, 0);
         case LE_EXTENDED_REPORT:
-            return !hears(a, packet + 8, 0);
+            // The next advertising event brings ours.
+            return true;
         }
         return false;
     default:

@@ -1,33 +1,9 @@
-// Connections over LE: who advertises, and who waits for that.
+// Connections over LE: who waits for whom to advertise.
 
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "air.h"
-
-// A's set of this handle; a new one, unless there are too many.
-struct advertising *advertising(int a, uint8_t handle)
-{
-    struct advertising *unused = NULL;
-    for (int i = 0; i < MAX_SETS; i++) {
-        struct advertising *set = &adapters[a].sets[i];
-        if (set->used && set->handle == handle)
-            return set;
-        if (!set->used && !unused)
-            unused = set;
-    }
-    if (unused)
-        *unused = (struct advertising){ .used = true, .handle = handle };
-    return unused;
-}
-
-static bool advertises(int a)
-{
-    for (int i = 0; i < MAX_SETS; i++)
-        if (adapters[a].sets[i].enabled && adapters[a].sets[i].connectable)
-            return true;
-    return false;
-}
 
 // "LE Create Connection", plain or extended. True if it was answered here.
 bool initiates(int a, const uint8_t *packet, size_t length)
@@ -79,33 +55,4 @@ void watch_initiating(int a)
     }
     adapters[a].own_le_connection = true;
     to_emulator(a, attempt->packet, attempt->length);
-}
-
-// Notes what btvirt has answered with success.
-void advertising_is_set(int a)
-{
-    struct adapter *adapter = &adapters[a];
-    const uint8_t *parameters = adapter->setting + 4;
-    size_t count = adapter->setting_length - 4;
-    uint16_t opcode = number(adapter->setting + 1);
-
-    adapter->setting_length = 0;
-    if (opcode == LE_CLEAR_SETS || (opcode == LE_ENABLE_SETS && count >= 2 && parameters[1] == 0)) {
-        for (int i = 0; i < MAX_SETS; i++) {
-            adapter->sets[i].enabled = false;
-            adapter->sets[i].used = adapter->sets[i].used && opcode != LE_CLEAR_SETS;
-        }
-    } else if (opcode == LE_ENABLE_SETS) {
-        for (size_t at = 2; at + 4 <= count; at += 4) {
-            struct advertising *set = advertising(a, parameters[at]);
-            if (set)
-                set->enabled = parameters[0] != 0;
-        }
-    } else if (count >= 1) {
-        struct advertising *set = advertising(a, parameters[0]);
-        if (set && opcode == LE_REMOVE_SET)
-            set->used = set->enabled = false;
-        else if (set && count >= 2)
-            set->connectable = (parameters[1] & 1) != 0;
-    }
 }

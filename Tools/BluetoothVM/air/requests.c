@@ -10,10 +10,23 @@
 
 #include "air.h"
 
+enum { PATIENCE = 4000000, PAUSE = 20000 };  // microseconds
+
+// Whether somebody still holds what was hciA, so that the kernel would give another number: bluetoothd's channels over an LE link do, until
+// it has come to close them.
+static bool is_held(int a)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/sys/kernel/debug/bluetooth/hci%d", a);
+    return access(path, F_OK) == 0;
+}
+
 static const char *come_back(int a)
 {
     if (adapters[a].vhci >= 0)
         return "error it is not gone";
+    if (is_held(a))
+        return NULL;
     int descriptor = real_open("/dev/vhci", O_RDWR | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0)
         return "error no /dev/vhci";
@@ -52,6 +65,17 @@ static void count_out(char *answer, size_t size)
     memset(sent_bytes, 0, sizeof sent_bytes);
 }
 
+static void sizes_out(int a, int b, char *answer, size_t size)
+{
+    size_t used = 0;
+    for (int bytes = 0; bytes <= LARGEST_DATA + 1; bytes++)
+        if (sent_sizes[a][b][bytes] && used < size)
+            used += (size_t)snprintf(answer + used, size - used, "%d %u\n", bytes, sent_sizes[a][b][bytes]);
+    if (used == 0)
+        snprintf(answer, size, "ok");
+    memset(sent_sizes[a][b], 0, sizeof sent_sizes[a][b]);
+}
+
 static void cut(int a, int b)
 {
     for (int i = 0; i < MAX_LINKS; i++)
@@ -59,9 +83,30 @@ static void cut(int a, int b)
             break_link(a, &adapters[a].links[i]);
 }
 
+static void answer(const struct sockaddr_un *to, socklen_t size, const char *text)
+{
+    if (size > sizeof to->sun_family)
+        sendto(control, text, strlen(text), MSG_DONTWAIT, (const struct sockaddr *)to, size);
+}
+
+// An adapter that waits for its number.
+void watch_returning(int a, int64_t time, int64_t *next)
+{
+    struct returning *returning = &adapters[a].waits;
+    if (returning->until == 0)
+        return;
+    const char *result = come_back(a);
+    if (!result && time < returning->until) {
+        sooner(next, time + PAUSE);
+        return;
+    }
+    returning->until = 0;
+    answer(&returning->asker, returning->asker_size, result ? result : "error somebody still holds what it was");
+}
+
 void answer_request(void)
 {
-    char request[256], word[32] = "", rest, answer[32768];
+    char request[256], word[32] = "", rest, lines[32768];
     struct sockaddr_un from;
     socklen_t size = sizeof from;
     ssize_t length = recvfrom(control, request, sizeof request - 1, MSG_DONTWAIT, (struct sockaddr *)&from, &size);
@@ -105,11 +150,17 @@ void answer_request(void)
     } else if (words == 2 && adapter && strcmp(word, "gone") == 0) {
         result = go((int)a);
     } else if (words == 2 && adapter && strcmp(word, "back") == 0) {
-        result = come_back((int)a);
+        result = adapters[a].waits.until ? "error it is about to come" : come_back((int)a);
+        if (!result) {
+            adapters[a].waits = (struct returning){ .until = now() + PATIENCE, .asker = from, .asker_size = size };
+            return;
+        }
     } else if (words == 1 && strcmp(word, "count") == 0) {
-        count_out(answer, sizeof answer);
-        result = answer;
+        count_out(lines, sizeof lines);
+        result = lines;
+    } else if (two && strcmp(word, "sizes") == 0) {
+        sizes_out((int)a, (int)b, lines, sizeof lines);
+        result = lines;
     }
-    if (size > sizeof from.sun_family)
-        sendto(control, result, strlen(result), MSG_DONTWAIT, (struct sockaddr *)&from, size);
+    answer(&from, size, result);
 }

@@ -29,6 +29,7 @@ struct PeerLink: Sendable {
       }
       if address != nil { configuration.discovers = false }
       let node = try await Node(configuration)
+      await console.tellDamage(node)
       await body(node)
       await node.stop()
     } catch {

@@ -33,6 +33,7 @@ public enum PiconetProgram {
     case .print(let text):
       StandardStream.ignoreBrokenPipes()
       output.write(text)
+      output.complain(as: "piconet", to: &error)
       exit(output.exitCode(after: .stored).rawValue)
     case .wrong(let problem):
       error.write(problem.text(program: "piconet"))

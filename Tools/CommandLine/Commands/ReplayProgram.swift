@@ -25,7 +25,8 @@ let replayOptions = OptionTable<ReplayArguments>(
       title: "Exit status",
       rows: [
         ("0", "every effect is the same"), ("1", "an effect differs; the first one is shown"),
-        ("2", "the command line was wrong, or this is no trace"), ("6", "the file can't be read"),
+        ("2", "the command line was wrong, or this is no trace, or one with changed bytes"),
+        ("6", "the file can't be read"),
       ]),
     .init(
       title: "Examples",
@@ -51,7 +52,8 @@ struct ReplayProgram: Sendable {
       let contents = replay.isRedacted ? "; contents are zeros" : ""
       console.result("\(replay.facts) facts, \(replay.effects) effects, all the same\(contents)")
       if replay.ending != "complete" {
-        console.note("the recording \(replay.ending ?? "was cut off, as by a crash")")
+        let cut = replay.cutCount > 0 ? "; the last \(replay.cutCount) bytes are no whole record" : ""
+        console.note("the recording \(replay.ending ?? "was cut off, as by a crash\(cut)")")
       }
     } catch {
       let code: ExitCode = error.code == .sourceUnreadable ? .localFile : .usage

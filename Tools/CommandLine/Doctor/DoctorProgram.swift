@@ -45,6 +45,7 @@ enum DoctorProgram {
         ? findings.map(jsonLine).joined()
         : humanText(arguments.isQuiet ? findings.filter { $0.severity > .ok } : findings)
       output.write(text)
+      output.complain(as: "piconet doctor", to: &error)
       let code = output.exitCode(after: .stored)
       exit(code == .stored ? exitStatus(findings) : code.rawValue)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Piconet
 
 /// Makes the list of files to send from the operands of a command line.
 ///
@@ -37,8 +38,21 @@ struct FileGathering {
   }
 
   private mutating func gather(operand: LocalPath) throws(GatheringFailure) {
-    if operand.isURL { return try add(GatheredFile(path: operand, size: 0, kind: nil)) }
-    let status = try status(of: operand)
+    if operand.isURL {
+      do throws(PiconetError) {
+        _ = try Member.resourceName(of: operand.readable)
+      } catch {
+        throw GatheringFailure(path: operand, reason: .badURL(error.detail))
+      }
+      return try add(GatheredFile(path: operand, size: 0, kind: nil))
+    }
+    let status: stat
+    do throws(GatheringFailure) {
+      status = try self.status(of: operand)
+    } catch {
+      guard let scheme = operand.scheme else { throw error }
+      throw GatheringFailure(path: operand, reason: .badURL("'\(scheme)' is not fetched, http and https are"))
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let file = try inspect(operand, status)
       guard file.kind != nil || any else { throw GatheringFailure(path: operand, reason: .notAnImage) }

@@ -21,13 +21,15 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case tooDeep
     case tooManyFiles
     case tooManyEntries
+    /// A URL that can't be one, with what is wrong.
+    case badURL(String)
   }
 
   let path: LocalPath
   let reason: Reason
 
-  /// All of them concern a local file.
-  var exitCode: ExitCode { .localFile }
+  /// They concern a local file, but for what was written wrong.
+  var exitCode: ExitCode { if case .badURL = reason { .usage } else { .localFile } }
 
   /// A word for programs.
   var word: String {
@@ -38,6 +40,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .noImages: "no-images"
     case .tooDeep: "too-deep"
     case .tooManyFiles, .tooManyEntries: "too-many-files"
+    case .badURL: "invalid-argument"
     }
   }
 
@@ -51,6 +54,7 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .tooDeep: "directories are nested deeper than \(CommandLineLimits.directoryDepth)"
     case .tooManyFiles: "more than \(CommandLineLimits.files) files"
     case .tooManyEntries: "the directory has more than \(CommandLineLimits.directoryEntries) entries"
+    case .badURL(let why): why
     }
   }
 }

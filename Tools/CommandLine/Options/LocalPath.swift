@@ -17,6 +17,17 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
     return text.hasPrefix("http://") || text.hasPrefix("https://")
   }
 
+  /// What stands before `://`, where that may be a URL's scheme (RFC 3986, section 3.1).
+  var scheme: String? {
+    let name = bytes.prefix { $0 != 0x3A }
+    guard bytes.dropFirst(name.count).starts(with: "://".utf8), let first = name.first, Self.isLetter(first),
+      name.allSatisfy({ Self.isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) })
+    else { return nil }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+
   /// The path with U+FFFD for what is not UTF-8: for people to read, not for opening. May hold control characters; see
   /// `displaySafe(_:unicode:)`.
   var readable: String { String(decoding: bytes, as: UTF8.self) }

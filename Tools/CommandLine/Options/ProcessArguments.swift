@@ -33,6 +33,7 @@ extension OptionTable {
       case .run(let arguments): return .run(arguments)
       case .print(let text):
         output.write(text)
+        output.complain(as: program, to: &error)
         return .end(output.exitCode(after: .stored))
       }
     } catch let problem {

@@ -78,6 +78,10 @@ enum Event: Hashable, Sendable {
     var peer: String
     var name: String
     var reason: String
+    /// A sentence for people, where the key was refused.
+    var message: String?
+    /// Others that were turned away since the last that was told, if there were any.
+    var untold: Int64?
   }
 
   /// imagesend: the file was offered. imagerecv: the peer offers it.
@@ -130,6 +134,18 @@ enum Event: Hashable, Sendable {
     var exitCode: ExitCode
   }
 
+  /// Something is not as it should be, and the run goes on.
+  struct Warning: Hashable, Sendable {
+    /// A word for programs.
+    var reason: String
+    /// A sentence for people.
+    var message: String
+    /// The file that it is about.
+    var path: String
+    /// Counted from 1.
+    var line: Int64
+  }
+
   /// The last event.
   struct Finished: Hashable, Sendable {
     var stored: Int64
@@ -156,5 +172,6 @@ enum Event: Hashable, Sendable {
   case stored(Stored)
   case skipped(Skipped)
   case failed(Failed)
+  case warning(Warning)
   case finished(Finished)
 }

@@ -54,6 +54,8 @@ enum EventLine {
       object.add("peer", declined.peer)
       object.add("name", declined.name)
       object.add("reason", declined.reason)
+      object.add("message", ifKnown: declined.message)
+      object.add("untold", ifKnown: declined.untold)
     case .offered(let offered):
       object.add("event", "offered")
       object.add("peer", offered.peer)
@@ -88,6 +90,12 @@ enum EventLine {
       object.add("reason", failed.reason)
       object.add("message", failed.message)
       object.add("exitCode", Int64(failed.exitCode.rawValue))
+    case .warning(let warning):
+      object.add("event", "warning")
+      object.add("reason", warning.reason)
+      object.add("message", warning.message)
+      object.add("path", warning.path)
+      object.add("line", warning.line)
     case .finished(let finished):
       object.add("event", "finished")
       object.add("stored", finished.stored)

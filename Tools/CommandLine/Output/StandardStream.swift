@@ -40,6 +40,11 @@ struct StandardStream: Sendable {
     if case .system = failure { .worst([files, .localFile]) } else { files }
   }
 
+  /// Says on standard error that not everything was written, where that is a failure.
+  func complain(as program: String, to error: inout StandardStream) {
+    if case .system(let code) = failure { error.write("\(program): standard output: \(SystemError.text(code))\n") }
+  }
+
   /// Takes the numbers 0 to 2 where the caller has closed them (`>&-`): a socket or a received file that got one would
   /// be written to in the belief that it is the output. Opened the wrong way round, so that use still fails.
   static func occupyClosed() {

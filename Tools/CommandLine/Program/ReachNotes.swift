@@ -33,7 +33,9 @@ final class ReachNotes: Sendable {
       let name = console.safe(member.name)
       if let since {
         let tenths = max(0, Int64((now - since) / .milliseconds(100)))
-        console.note("\(name) is reached again, over \(transport), after \(tenths / 10).\(tenths % 10) s")
+        // At once is nothing that anybody waited for.
+        let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
+        console.note("\(name) is reached again, over \(transport)\(time)")
       } else {
         console.note("\(name) is now reached over \(transport)", detail: 1)
       }

@@ -22,7 +22,7 @@ struct TransferFailure: Error, Hashable, Sendable {
   }
 
   init(_ error: PiconetError, on side: Side) {
-    word = Self.hyphenated(error.code.rawValue)
+    word = error.isInterruption ? "cancelled" : Self.hyphenated(error.code.rawValue)
     message = Self.message(error)
     exitCode = Self.exitCode(error, side)
     endsConnection = Self.connectionCodes.contains(error.code)
@@ -34,6 +34,7 @@ struct TransferFailure: Error, Hashable, Sendable {
 
   private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
     switch error.code {
+    case .shuttingDown where error.isInterruption: .interrupted
     case .identity, .codeMismatch: .identity
     case .unreachable, .wrongSession, .notAvailable: .noSuchPeer
     case .timedOut, .linkFailed, .left, .removed, .shuttingDown, .notConnected, .version, .protocolBroken,
@@ -69,6 +70,7 @@ struct TransferFailure: Error, Hashable, Sendable {
       .directoryVanished, .nameRefused, .storageFailed:
       error.detail.isEmpty ? error.description : error.detail
     case .invalidArgument, .state: error.detail.isEmpty ? error.description : error.detail
+    case .shuttingDown: error.isInterruption ? "interrupted" : "the other side has ended"
     case .cancelled: error.blame == .us ? "interrupted" : "the other side has cancelled it"
     case .declined where error.detail.isEmpty: "the other side has declined"
     case .notWanted:
@@ -85,4 +87,12 @@ struct TransferFailure: Error, Hashable, Sendable {
       text += letter.lowercased()
     }
   }
+}
+
+extension PiconetError {
+  /// This program ends, because a person wants it to.
+  var isInterruption: Bool { code == .shuttingDown && blame == .us }
+
+  /// Nobody has given up what was under way: a link or a program has ended, and another transfer may go on.
+  var mayGoOn: Bool { [.linkFailed, .timedOut, .shuttingDown, .notConnected].contains(code) }
 }

@@ -38,6 +38,7 @@ public struct ImageReceiveProgram: Sendable {
       return console.fail("can-not-listen", message, .usage)
     }
     let policy = arguments.accept.possible(console)
+    await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
     let notes = ConnectionNotes(node: node, console: console)
@@ -56,6 +57,7 @@ public struct ImageReceiveProgram: Sendable {
     }
     console.clearBar()
     notes.tellAll()
+    desk.tellParts()
   }
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
@@ -85,7 +87,6 @@ public struct ImageReceiveProgram: Sendable {
           peer: node.id.peer.description, name: configuration.name, session: configuration.session,
           addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
           directory: arguments.directory.readable)))
-    if console.isJSON { return }
     console.note(
       "Receiving as '\(console.safe(configuration.name))' into \(console.safe(arguments.directory.readable)), listening on "
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))

@@ -10,6 +10,30 @@ struct InvitationDesk: Sendable {
 
   /// Until the task is cancelled or the node ends.
   func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      // Beside the question, which may wait for its answer.
+      group.addTask { for await refused in node.refusals { tell(refused) } }
+      await answer()
+      group.cancelAll()
+    }
+  }
+
+  /// Whose key is not to be trusted never gets as far as an invitation.
+  private func tell(_ refused: RefusedPeer) {
+    let failure = TransferFailure(refused.error, on: .receiver)
+    let untold = refused.untoldCount
+    console.tell(
+      .declined(
+        Event.Declined(
+          peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
+          untold: untold > 0 ? Int64(untold) : nil)))
+    let others = untold > 0 ? "; so were \(untold) before" : ""
+    console.problem(
+      "\(console.safe(refused.name)) (\(refused.fingerprint.shortDescription)) at \(console.safe(refused.remoteAddress)) "
+        + "was turned away: \(console.safe(failure.message))\(others)")
+  }
+
+  private func answer() async {
     for await invitation in node.invitations {
       switch policy {
       case .all: await accept(invitation)

@@ -18,6 +18,13 @@ final class OfferDesk: Sendable {
   private struct State {
     var gates: [NodeID: TaskGate] = [:]
     var stored = 0
+    /// Files that did not arrive whole, and of which there may be a part that another transfer goes on with.
+    var parts: Set<Part> = []
+  }
+
+  private struct Part: Hashable {
+    let peer: String
+    let name: String
   }
 
   init(
@@ -91,14 +98,18 @@ final class OfferDesk: Sendable {
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
     do throws(PiconetError) {
-      let file = try await offer.store(in: directory, onConflict: policy, content: content) {
+      let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content) {
         [board, notes] done, total in
         board.progressed(key, done: done)
         // Now, since a sender leaves when it hears that all is stored.
         if done == total { notes.lookSoon(at: offer.sender) }
       }
+      let file = try await Self.finish(transfer)
       board.end(key)
-      state.withLock { $0.stored += 1 }
+      state.withLock { state in
+        state.stored += 1
+        state.parts.remove(Part(peer: peer, name: name))
+      }
       console.tell(
         .stored(
           Event.Stored(
@@ -117,9 +128,39 @@ final class OfferDesk: Sendable {
         console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, the name is taken")
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
+        if error.mayGoOn, offer.isResumable, offer.size > CommandLineLimits.resumedBytes {
+          state.withLock { state in
+            // More are not kept anyway, and one is enough to speak of them.
+            if state.parts.count < CommandLineLimits.keptParts { state.parts.insert(Part(peer: peer, name: name)) }
+          }
+        }
       }
       return false
     }
+  }
+
+  /// Waits for the end. A person who ends the program has not given up the file: what is stored of it is kept.
+  private static func finish(
+    _ transfer: IncomingTransfer<ReceivedFile>
+  ) async throws(PiconetError) -> ReceivedFile {
+    let result: Result<ReceivedFile, PiconetError> = await withTaskCancellationHandler {
+      do throws(PiconetError) {
+        return .success(try await transfer.result)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      transfer.interrupt()
+    }
+    return try result.get()
+  }
+
+  /// At the end of the run.
+  func tellParts() {
+    guard state.withLock({ !$0.parts.isEmpty }) else { return }
+    console.note(
+      "What has arrived of a large file is kept for \(CommandLineLimits.keptDays) days: receive into the same directory again, and it goes on when it is sent again"
+    )
   }
 
   @Sendable private static func isImage(_ start: [UInt8]) -> Bool { ImageKind(header: start) != nil }

@@ -20,6 +20,11 @@ struct Delivery: Sendable {
       var lastProgress = ContinuousClock.now
       /// Files whose bytes are all there and that the receiver is putting on its disk, which may take its time.
       var finishing = 0
+      var stored = 0
+      /// Files that did not arrive though nobody has given them up.
+      var unfinished = 0
+      /// Whether a receiver may have kept a part of one of them.
+      var keepsPart = false
     }
     let state = Mutex(State())
   }
@@ -46,6 +51,18 @@ struct Delivery: Sendable {
       }
       group.cancelAll()
     }
+    tellHowToGoOn(shared)
+  }
+
+  /// A person would not guess that nothing is lost.
+  private func tellHowToGoOn(_ shared: Shared) {
+    let (stored, unfinished, keepsPart) = shared.state.withLock { ($0.stored, $0.unfinished, $0.keepsPart) }
+    guard unfinished > 0 else { return }
+    let what =
+      stored > 0
+      ? "Send the \(unfinished) \(unfinished == 1 ? "file" : "files") that \(unfinished == 1 ? "is" : "are") not stored again"
+      : "Run the same command again"
+    console.note(what + (keepsPart ? ": a large file goes on where it stopped" : ""))
   }
 
   /// Ends the connection when nothing has moved for too long.
@@ -69,8 +86,11 @@ struct Delivery: Sendable {
 
   private func send(_ file: GatheredFile, _ shared: Shared) async {
     let name = file.path.readable
-    if let end = shared.state.withLock({ $0.end }) { return failed(name, end) }
-    if Task.isCancelled { return failed(name, Self.interrupted) }
+    let end: TransferFailure? = Task.isCancelled ? Self.interrupted : shared.state.withLock { $0.end }
+    if let end {
+      shared.state.withLock { $0.unfinished += 1 }
+      return failed(name, end)
+    }
     let mediaType = file.kind?.mediaType
     let opened: OpenablePath?
     do throws(TransferFailure) {
@@ -104,11 +124,15 @@ struct Delivery: Sendable {
       }
       let sent: SentFile
       if let opened {
-        sent = try await member.send(file: opened.text, mediaType: mediaType ?? "", progress: progress)
+        sent = try await Self.finish(
+          try await member.startSending(file: opened.text, mediaType: mediaType ?? "", progress: progress))
       } else {
         sent = try await send(url: name, key, progress)
       }
-      shared.state.withLock { $0.lastProgress = .now }
+      shared.state.withLock {
+        $0.lastProgress = .now
+        $0.stored += 1
+      }
       board.end(key)
       stored(name, sent, lastComponent: file.path.lastComponent.readable)
     } catch {
@@ -116,6 +140,13 @@ struct Delivery: Sendable {
       board.end(key)
       if error.code == .exists, error.blame == .peer { return skipped(name) }
       var failure = TransferFailure(error, on: .sender)
+      shared.state.withLock { state in
+        // Given up by `watch`, or ended with the link or a program.
+        if error.mayGoOn || state.end?.word == "timed-out" { state.unfinished += 1 }
+        if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > CommandLineLimits.resumedBytes {
+          state.keepsPart = true
+        }
+      }
       if failure.endsConnection {
         // The first knows why; the others only that it is over.
         failure = shared.state.withLock { state in
@@ -142,6 +173,11 @@ struct Delivery: Sendable {
     board.begins(key, total: total)
     console.tell(
       .offered(Event.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
+    return try await Self.finish(transfer)
+  }
+
+  /// Waits for the end. A person who ends the program has not given up the file: the receiver keeps what it has of it.
+  private static func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
     let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
         return .success(try await transfer.result)
@@ -149,7 +185,7 @@ struct Delivery: Sendable {
         return .failure(error)
       }
     } onCancel: {
-      transfer.cancel()
+      transfer.interrupt()
     }
     return try result.get()
   }
@@ -178,6 +214,8 @@ struct Delivery: Sendable {
       .failed(
         Event.Failed(
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
-    console.problem("\(console.safe(file)): \(console.safe(member.name)): \(console.safe(failure.message))")
+    // What is wrong with a file of this side is nothing of the member's.
+    let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.name)): "
+    console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
   }
 }

@@ -28,6 +28,7 @@ public struct ImageSendProgram: Sendable {
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
       let node = try await Node(configuration)
+      await console.tellDamage(node)
       await run(node, gathered.files)
       await node.stop()
     } catch {

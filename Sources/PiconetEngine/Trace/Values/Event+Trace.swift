@@ -6,6 +6,7 @@ extension Event: TraceCoded {
     case peerFound, peerChanged, peerLost, invitationReceived, invitationEnded, confirmationNeeded, invitationSent
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
+    case peerRefused
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -31,6 +32,8 @@ extension Event: TraceCoded {
     case .streamOpened(let id, let node, let name): bytes(Tag.streamOpened, id, node, name)
     case .streamReceived(let id, let received): bytes(Tag.streamReceived, id, received)
     case .streamEnded(let id, let end): bytes(Tag.streamEnded, id, end)
+    case .peerRefused(let node, let name, let traits, let ending, let untold):
+      bytes(Tag.peerRefused, node, name, traits, ending, untold)
     case .streamStopped(let id, let ending): bytes(Tag.streamStopped, id, ending)
     }
   }
@@ -58,6 +61,8 @@ extension Event: TraceCoded {
     case .streamOpened: .streamOpened(try reader(), from: try reader(), name: try reader())
     case .streamReceived: .streamReceived(try reader(), try reader())
     case .streamEnded: .streamEnded(try reader(), try reader())
+    case .peerRefused:
+      .peerRefused(try reader(), name: try reader(), try reader(), try reader(), untold: try reader())
     case .streamStopped: .streamStopped(try reader(), try reader())
     }
   }

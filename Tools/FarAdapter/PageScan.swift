@@ -1,17 +1,18 @@
 #if Bluetooth
+  import CPiconetSystem
   import Glibc
   import PiconetBluetooth
   import PiconetSDP
 
   /// Whether others can connect to an adapter of this machine: it listens to paging.
-  enum PageScan {
+  public enum PageScan {
     // <bluetooth/hci.h>: _IOR('H', 211, int); the offset of `flags` in struct hci_dev_info, and one of them.
     private static let getDeviceInfo: UInt = 0x8004_48D3
     private static let infoSize = 92
     private static let flagsOffset = 16
     private static let pageScanFlag: UInt32 = 1 << 3
 
-    static func isOn(adapter device: BluetoothAddress) -> Bool {
+    public static func isOn(adapter device: BluetoothAddress) -> Bool {
       guard let adapter = try? AdapterTable.read().adapter(.address(device)),
         let number = UInt16(adapter.name.dropFirst("hci".count))
       else { return false }

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+/// `Tools/hardware-test` in the virtual machine, with what was built beside the tests.
+enum Rehearsal {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path(percentEncoded: false)
+
+  /// The programs as they were built beside the tests, and the bare one in C.
+  static func programs() throws -> (folder: String, bundle: String) {
+    let bundle = try #require(CommandLine.arguments.first)
+    let built = URL(filePath: bundle).deletingLastPathComponent().path(percentEncoded: false)
+    let folder = "/tmp/piconet-rehearsal"
+    let made = try FaultTests.run(
+      """
+      set -e; mkdir -p \(folder); cd \(folder)
+      for name in imagesend imagerecv piconet piconet-benchmark far-adapter; do ln -sf "\(built)/$name" .; done
+      [ -x bluetooth-baseline ] ||
+        cc -o bluetooth-baseline "\(root)"/Tools/BluetoothBenchmark/baseline/*.c $(pkg-config --cflags --libs bluez libsystemd)
+      """)
+    try #require(made.status == 0, "\(made.output)")
+    return (folder, bundle)
+  }
+
+  /// `Tools/hardware-test` with these words, its output, and its report.
+  /// - Parameter suite: the session suite's transports.
+  static func run(
+    _ words: String, adapters: String, suite: String = "l2cap", before: String = "", after: String = ""
+  ) throws -> (
+    result: FaultTests.Result, report: String, figures: [String: Any]
+  ) {
+    let (folder, bundle) = try programs()
+    let report = "\(folder)/report"
+    let result = try FaultTests.run(
+      """
+      cd "\(root)"; export PICONET_PROGRAMS=\(folder) PICONET_TEST_BUNDLE="\(bundle)" PICONET_SUITE=\(suite)
+      rm -rf \(report)
+      \(before)
+      PICONET_ADAPTERS=\(adapters) timeout 1700 Tools/test --hardware --quick --size 1000000 --report \(report) \(words) </dev/null
+      status=$?
+      \(after)
+      exit $status
+      """)
+    let text = (try? String(contentsOfFile: "\(report)/report.md", encoding: .utf8)) ?? ""
+    let data = FileManager.default.contents(atPath: "\(report)/report.json") ?? Data()
+    let figures = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
+    print(text)
+    return (result, text, figures)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// The bus of each host, as Tools/bluetooth-vm --hosts gives them.
+private let buses = (ProcessInfo.processInfo.environment["PICONET_BUSES"] ?? "").split(separator: ",").map(String.init)
+
+/// The session suite as `Tools/hardware-test --peer ADDRESS --far HOST:PORT` runs it between two machines, which two hosts of one virtual
+/// machine play: each adapter has a bus and a bluetoothd of its own.
+@Suite(
+  "The hardware test between two machines, which two hosts play", .serialized,
+  .enabled(if: buses.count >= 2, "needs a bluetoothd for each adapter: Tools/bluetooth-vm --hosts"))
+struct TwoMachinesTests {
+  /// What of each kind crosses the two: dialling and being dialled, being found and finding, refusals and their reasons, floods, ends.
+  private static let tests = "^PiconetSessionSuite[.]SessionSuite/(Availability|Admission|Ending|Message|File)Tests"
+
+  /// Runs these tests of the suite with the second host as the other machine.
+  private func run(_ suite: String, _ words: String) throws -> (
+    result: FaultTests.Result, report: String, figures: [String: Any]
+  ) {
+    try Rehearsal.run(
+      "--peer 00:AA:01:01:00:01 --far 127.0.0.1:4711 \(words)", adapters: "hci0", suite: suite,
+      before: """
+        unset PICONET_SLOW_TESTS
+        discoverable() { hciconfig hci1; DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) busctl get-property org.bluez /org/bluez/hci1 \
+          org.bluez.Adapter1 Discoverable UUIDs; }
+        discoverable | grep -v bytes >/tmp/piconet-rehearsal/before
+        DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) PICONET_ADAPTERS=hci1 Tools/hardware-test respond --listen 127.0.0.1:4711 \
+          --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
+        responder=$!
+        timeout 60 sh -c 'until grep -q "^listening at 127.0.0.1:4711" /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done'
+        export DBUS_SYSTEM_BUS_ADDRESS=\(buses[0])
+        """,
+      after: """
+        kill -TERM $responder
+        wait $responder
+        [ $? -eq 0 ] || echo "the responder failed"
+        cat /tmp/piconet-rehearsal/respond.log
+        discoverable | grep -v bytes | diff /tmp/piconet-rehearsal/before - || echo "the far adapter is not as it was"
+        """)
+  }
+
+  private func check(_ suite: String, _ words: String, atLeast count: Int) throws {
+    let (result, report, figures) = try run(suite, words)
+    #expect(result.status == 0, "\(result.output.suffix(6000))")
+    #expect(
+      !result.output.contains("the responder failed") && !result.output.contains("the far adapter is not as it was"))
+    // Nothing that came over the control connection was wrong.
+    #expect(!result.output.contains("a connection has ended"), "\(result.output.suffix(3000))")
+    let suites = try #require(figures["suites"] as? [String: Any])
+    #expect(suites["passed"] as? Bool == true)
+    #expect((suites["tests"] as? Int ?? 0) >= count)
+    #expect(report.contains("With nodes here and at the far adapter at 127.0.0.1:4711: "))
+    #expect(report.contains("nobody breaks links between two machines on demand"))
+  }
+
+  @Test("sessions run between the adapter here and the one there over L2CAP, RFCOMM and LE, and the report says so")
+  func sessions() throws {
+    try check("l2cap,rfcomm,le", "--suites --filter '\(Self.tests)'", atLeast: 30)
+  }
+
+  @Test("where nobody serves the far adapter, every test fails with that, and so does the whole")
+  func nobodyServes() throws {
+    let (result, report, _) = try Rehearsal.run(
+      "--peer 00:AA:01:01:00:01 --far 127.0.0.1:9 --suites --filter '^PiconetSessionSuite[.]SessionSuite/AvailabilityTests'",
+      adapters: "hci0", before: "export DBUS_SYSTEM_BUS_ADDRESS=\(buses[0])")
+    #expect(result.status == 1)
+    #expect(
+      result.output.contains(
+        "the control connection to the far adapter at 127.0.0.1:9 is lost: 127.0.0.1:9: Connection refused"),
+      "\(result.output.suffix(3000))")
+    #expect(report.contains("FAILED: \"sessions run over L2CAP\""), "\(report)")
+  }
+
+  @Test(
+    "all of the session suite runs between the two, and the figures are taken after it",
+    .enabled(
+      if: ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1", "takes many minutes: PICONET_SLOW_TESTS=1"))
+  func whole() throws {
+    try check(ProcessInfo.processInfo.environment["PICONET_SUITE"] ?? "l2cap", "--quick", atLeast: 80)
+  }
+}

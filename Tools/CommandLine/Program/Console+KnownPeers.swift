@@ -1,0 +1,20 @@
+import Piconet
+
+extension Console {
+  /// So many damaged lines are told one by one.
+  static let damagedLinesTold = 3
+
+  /// Says of the known peers what can't be read, so that a device which is asked about again is no riddle. Once a run.
+  func tellDamage(_ node: Node) async { tell(await node.damagedKnownPeers) }
+
+  func tell(_ damaged: [DamagedLine]) {
+    for line in damaged.prefix(Self.damagedLinesTold) {
+      let message =
+        "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
+      tell(.warning(Event.Warning(reason: "known-peers", message: message, path: line.path, line: Int64(line.line))))
+      problem("warning: \(safe(message))")
+    }
+    let rest = damaged.count - Self.damagedLinesTold
+    if rest > 0 { problem("warning: \(rest) more damaged lines in \(safe(damaged[0].path))") }
+  }
+}

@@ -1,0 +1,72 @@
+import CPiconetSystem
+import Glibc
+import PiconetRuntime
+
+/// Serves an adapter of this machine to tests on another one: each connection is one node's transports and discovery, made for it
+/// and ended with it, however it ends. Confined to the loop.
+public final class AdapterAgent: DescriptorHandler {
+  /// The most nodes at a time; further ones are refused.
+  public static let limit = 16
+
+  private let loop: EventLoop
+  private let make: AdapterParts.Making
+  private let log: (String) -> Void
+  private let listener: Int32
+  private var watch: DescriptorWatch?
+  private var sessions: [ObjectIdentifier: AgentSession] = [:]
+  private var whenEmpty: (() -> Void)?
+
+  /// - Parameters:
+  ///   - listener: a socket of `ControlSocket.listen`, which it takes over.
+  ///   - log: told of what a person wants to know. What others have sent may stand in it.
+  public init(
+    loop: EventLoop, listener: Int32, log: @escaping (String) -> Void = { _ in }, make: @escaping AdapterParts.Making
+  ) throws(SystemError) {
+    self.loop = loop
+    self.listener = listener
+    self.log = log
+    self.make = make
+    do throws(SystemError) {
+      watch = try loop.watch(listener, for: .read, handler: self)
+    } catch {
+      Glibc.close(listener)
+      throw error
+    }
+  }
+
+  /// How many nodes are served.
+  public var sessionCount: Int { sessions.count }
+
+  public func descriptorIsReady(_ readiness: Readiness) {
+    var address = sockaddr_storage()
+    let descriptor = piconet_accept(listener, &address)
+    // Where there is no descriptor left, the next round tries again.
+    guard descriptor >= 0 else { return }
+    guard sessions.count < Self.limit else {
+      log("a connection was refused: \(Self.limit) are served")
+      Glibc.close(descriptor)
+      return
+    }
+    let session = AgentSession(loop: loop, make: make) { [weak self] session, reason in
+      guard let self else { return }
+      sessions[ObjectIdentifier(session)] = nil
+      if let reason { log("a connection has ended: \(reason)") }
+      if sessions.isEmpty { whenEmpty?() }
+    }
+    sessions[ObjectIdentifier(session)] = session
+    session.start(descriptor)
+  }
+
+  /// Listens no more, ends all nodes, and calls `completion` on the loop when everything is as it was.
+  public func shutDown(_ completion: @escaping () -> Void) {
+    watch?.cancel()
+    if watch != nil { Glibc.close(listener) }
+    watch = nil
+    whenEmpty = { [self] in
+      whenEmpty = nil
+      completion()
+    }
+    for session in Array(sessions.values) { session.end("the agent was told to end") }
+    if sessions.isEmpty { whenEmpty?() }
+  }
+}

@@ -1,0 +1,24 @@
+import PiconetEngine
+
+/// The discovery of an adapter elsewhere. Confined to the loop.
+final class FarDiscovery: Discovery {
+  let sourceName: String
+  private weak var adapter: FarAdapter?
+  private(set) var handler: ((DiscoveryReport) -> Void)?
+
+  init(_ sourceName: String, adapter: FarAdapter) {
+    self.sourceName = sourceName
+    self.adapter = adapter
+  }
+
+  func advertise(_ advertisement: Advertisement?) { adapter?.send(.advertise(advertisement)) }
+  func search(scope: String?) { adapter?.send(.search(scope: scope)) }
+  func setRadioBusy(_ isBusy: Bool) { adapter?.send(.setRadioBusy(isBusy)) }
+  func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
+
+  func close() {
+    handler = nil
+    advertise(nil)
+    search(scope: nil)
+  }
+}

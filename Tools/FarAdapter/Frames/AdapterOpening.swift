@@ -1,0 +1,38 @@
+import PiconetEngine
+
+/// What a node wants of an adapter elsewhere; the first that the agent is told.
+public struct AdapterOpening: Sendable, Hashable {
+  /// Of the frames. Both machines must have the same.
+  static let version: UInt64 = 1
+
+  /// The session id.
+  public var scope: String
+  /// The transports that are wanted, of Bluetooth's.
+  public var kinds: Set<TransportKind>
+  /// Whether the node is to find others, and to be found.
+  public var discovers: Bool
+
+  public init(scope: String, kinds: Set<TransportKind>, discovers: Bool = true) {
+    self.scope = scope
+    self.kinds = kinds
+    self.discovers = discovers
+  }
+}
+
+extension AdapterOpening: RelayCoded {
+  /// So that what is no agent, or no test, is told apart from one of another version.
+  private static let mark = "piconet far adapter"
+
+  func write(to bytes: inout RelayBytes) {
+    bytes(Self.mark, Self.version, scope, kinds.sorted { $0.rawValue < $1.rawValue }, discovers)
+  }
+  static func read(from reader: inout RelayReader) throws(RelayError) -> AdapterOpening {
+    guard try reader() == mark else { throw RelayError("this is no test of Piconet") }
+    let version: UInt64 = try reader()
+    guard version == Self.version else {
+      throw RelayError("the test speaks version \(version), the agent \(Self.version): build both from one source")
+    }
+    return AdapterOpening(
+      scope: try reader(), kinds: Set(try reader() as [TransportKind]), discovers: try reader())
+  }
+}

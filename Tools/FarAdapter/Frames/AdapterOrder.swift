@@ -1,0 +1,68 @@
+import PiconetEngine
+import PiconetWire
+
+/// What a test tells the agent to do. Numbers of dials are the test's, those of links the agent's.
+enum AdapterOrder: Hashable {
+  /// The first of a connection, and only the first.
+  case open(AdapterOpening)
+  /// Answered by `AdapterReport.listening`.
+  case listen(TransportKind)
+  case stopListening(TransportKind)
+  /// Ends with one `AdapterReport.dialled`, cancelled or not.
+  case dial(UInt64, TransportKind, [TransportAddress])
+  case cancelDial(UInt64)
+  /// Bytes for a link, within its window.
+  case write(UInt64, Bytes)
+  /// So many bytes of a link were read, and as many more may come.
+  case taken(UInt64, Int)
+  case close(UInt64, abort: Bool)
+  case advertise(Advertisement?)
+  case search(scope: String?)
+  case setRadioBusy(Bool)
+  /// Whether the adapter answers to paging; answered by `AdapterReport.paging`.
+  case askPaging
+  /// Everything ends; answered by `AdapterReport.shutDown`, the last.
+  case shutDown
+}
+
+extension AdapterOrder: RelayCoded {
+  private enum Tag: UInt8 {
+    case open, listen, stopListening, dial, cancelDial, write, taken, close, advertise, search, setRadioBusy, askPaging
+    case shutDown
+  }
+
+  func write(to bytes: inout RelayBytes) {
+    switch self {
+    case .open(let opening): bytes(Tag.open, opening)
+    case .listen(let kind): bytes(Tag.listen, kind)
+    case .stopListening(let kind): bytes(Tag.stopListening, kind)
+    case .dial(let dial, let kind, let addresses): bytes(Tag.dial, dial, kind, addresses)
+    case .cancelDial(let dial): bytes(Tag.cancelDial, dial)
+    case .write(let link, let piece): bytes(Tag.write, link, piece)
+    case .taken(let link, let count): bytes(Tag.taken, link, count)
+    case .close(let link, let abort): bytes(Tag.close, link, abort)
+    case .advertise(let advertisement): bytes(Tag.advertise, advertisement)
+    case .search(let scope): bytes(Tag.search, scope)
+    case .setRadioBusy(let isBusy): bytes(Tag.setRadioBusy, isBusy)
+    case .askPaging: bytes(Tag.askPaging)
+    case .shutDown: bytes(Tag.shutDown)
+    }
+  }
+  static func read(from reader: inout RelayReader) throws(RelayError) -> AdapterOrder {
+    switch try reader.tag(Tag.self) {
+    case .open: .open(try reader())
+    case .listen: .listen(try reader())
+    case .stopListening: .stopListening(try reader())
+    case .dial: .dial(try reader(), try reader(), try reader())
+    case .cancelDial: .cancelDial(try reader())
+    case .write: .write(try reader(), try reader())
+    case .taken: .taken(try reader(), try reader())
+    case .close: .close(try reader(), abort: try reader())
+    case .advertise: .advertise(try reader())
+    case .search: .search(scope: try reader())
+    case .setRadioBusy: .setRadioBusy(try reader())
+    case .askPaging: .askPaging
+    case .shutDown: .shutDown
+    }
+  }
+}
