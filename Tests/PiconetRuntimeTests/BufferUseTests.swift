@@ -11,7 +11,7 @@ struct BufferUseTests {
     var use = BufferUse()
     #expect(reads(BufferUse.busyReads - 1, &use) == 0)
     #expect(!use.isKept)
-    #expect(use.read())
+    #expect(use.read() == true)
     #expect(reads(100, &use) == 0)
     #expect(use.isKept)
   }
@@ -21,7 +21,7 @@ struct BufferUseTests {
     var use = BufferUse()
     for _ in 0..<50 {
       #expect(reads(BufferUse.busyReads - 1, &use) == 0)
-      #expect(!use.look())
+      #expect(use.look() == false)
     }
   }
 
@@ -29,10 +29,10 @@ struct BufferUseTests {
   func rests() {
     var use = BufferUse()
     #expect(reads(BufferUse.busyReads, &use) == 1)
-    #expect(!use.look())
+    #expect(use.look() == false)
     #expect(reads(BufferUse.busyReads - 1, &use) == 0)
-    #expect(use.look())
-    #expect(!use.look())
+    #expect(use.look() == true)
+    #expect(use.look() == false)
     #expect(reads(BufferUse.busyReads, &use) == 1)
   }
 }
