@@ -17,6 +17,14 @@ struct DriverReadingTests {
     #expect(channel.produced == [16_384, 71, 0])
   }
 
+  @Test(
+    "a link that is read often keeps its channel's buffers; one that is read now and then does not",
+    arguments: [15, 16, 40])
+  func busyLink(reads: Int) async throws {
+    let channel = try await read([Int](repeating: 20, count: reads))
+    #expect(channel.kept == (reads < BufferUse.busyReads ? [] : [true]))
+  }
+
   private func read(_ counts: [Int]) async throws -> RecordChannel {
     let loop = try EventLoop(name: "reading", clock: ManualClock())
     defer { loop.stop() }
@@ -40,6 +48,7 @@ struct DriverReadingTests {
 private final class RecordChannel: SecureChannel, @unchecked Sendable {
   // Sendable is right: the test looks at it when the loop has ended.
   private(set) var produced: [Int] = []
+  private(set) var kept: [Bool] = []
   private var taken = 0
   private var ready = 0
 
@@ -62,6 +71,7 @@ private final class RecordChannel: SecureChannel, @unchecked Sendable {
   }
   func seal(_ plaintext: UnsafeRawBufferPointer) {}
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int) {}
+  func keepBuffers(_ keeps: Bool) { kept.append(keeps) }
   func close() {}
   func exportedKey(label: String) -> [UInt8] { [] }
 }

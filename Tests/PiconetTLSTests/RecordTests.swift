@@ -34,6 +34,25 @@ import Testing
     }
   }
 
+  @Test("records pass while buffers are kept, when they are given back, and in between, within a record too")
+  func keptBuffers() throws {
+    let pair = try ChannelPair.secured()
+    for keeps in [true, true, false, true, false, false] {
+      for channel in [pair.client, pair.server] { channel.keepBuffers(keeps) }
+      for count in [1, 16_384, 40_000] {
+        seal(pattern(count), in: pair.client)
+        #expect(pair.settle().atServer == pattern(count))
+      }
+      // The first half of a record waits in a buffer, which must not go.
+      seal(pattern(1000), in: pair.client)
+      let sealed = drain(pair.client)
+      #expect(carry(Array(sealed[..<500]), to: pair.server).isEmpty)
+      pair.server.keepBuffers(false)
+      pair.server.keepBuffers(keeps)
+      #expect(carry(Array(sealed[500...]), to: pair.server) == pattern(1000))
+    }
+  }
+
   @Test("256 KiB become sixteen full records")
   func fullRecords() throws {
     let pair = try ChannelPair.secured()

@@ -56,6 +56,8 @@ static inline int piconet_ssl_ctx_set_protocol(SSL_CTX *context, int least, int 
   return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);
 }
 static inline void piconet_ssl_ctx_set_mode(SSL_CTX *context, long mode) { SSL_CTX_set_mode(context, mode); }
+static inline void piconet_ssl_set_mode(SSL *ssl, long mode) { SSL_set_mode(ssl, mode); }
+static inline void piconet_ssl_clear_mode(SSL *ssl, long mode) { SSL_clear_mode(ssl, mode); }
 static inline void piconet_ssl_ctx_no_session_cache(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }

@@ -32,9 +32,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   private struct State {
     var members: [NodeID: Member] = [:]
+    /// Of those: what a message is told apart by, at hand without a look at the member.
+    var memberships: InlineFirstDictionary<NodeID, UInt64> = [:]
     /// What each member is reached over; nothing for one that is suspended.
     var transports: [NodeID: TransportKind] = [:]
-    var budgets: [NodeID: SendBudget] = [:]
+    var budgets: InlineFirstDictionary<NodeID, SendBudget> = [:]
     var proven: [NodeID: ProvenMember] = [:]
     var open: [NodeID: Watched<PiconetError?>] = [:]
     var replies: [CommandID: CheckedContinuation<Reply, Never>] = [:]
@@ -59,7 +61,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// - Parameter take: called on the loop with what was submitted.
   init(
     id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
-    take: @escaping ([NodeInput]) -> Void
+    take: @escaping (inout [NodeInput]) -> Void
   ) {
     self.id = id
     self.configuration = configuration
@@ -217,7 +219,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     switch event {
     case .messagesReceived(let node, let batch, let mode):
       let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
-      guard let membership = member(node)?.membership else { return }
+      guard let membership = state.withLock({ $0.memberships[node] }) else { return }
       messages.push(MessageBatch(node: node, membership: membership, messages: batch, mode: mode, cost: cost))
     case .peerFound(let summary), .peerChanged(let summary): peers.update { $0[summary.node] = summary }
     case .peerLost(let node): peers.update { $0[node] = nil }
@@ -261,6 +263,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       let member = Member(
         proven: proven, core: self, budget: SendBudget(limit: messageWindow), membership: state.nextMembership)
       state.members[proven.id] = member
+      state.memberships[proven.id] = member.membership
       state.transports[proven.id] = proven.transport
       state.budgets[proven.id] = member.budget
       return (member, state.open.removeValue(forKey: proven.id))
@@ -279,6 +282,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     let member = state.withLock { state in
       state.budgets[node] = nil
       state.transports[node] = nil
+      state.memberships[node] = nil
       return state.members.removeValue(forKey: node)
     }
     if let member {
@@ -407,6 +411,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
         state.fetches = [:]
         state.budgets = [:]
         state.members = [:]
+        state.memberships = [:]
         state.transports = [:]
         state.open = [:]
         state.confirmations = [:]

@@ -105,7 +105,7 @@ final class NodeShell: @unchecked Sendable {
     let take = Forward()
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop, worker: worker
-    ) { take.driver?.take($0) }
+    ) { take.driver?.take(emptying: &$0) }
     self.take = take
   }
 

@@ -31,10 +31,10 @@ final class MessageQueue: Sendable {
     var memberships: Set<UInt64> = []
     var isFinished = false
     var takers: [(id: UInt64, continuation: UnsafeContinuation<[MessageBatch]?, Never>)] = []
-    var nextTaker: UInt64 = 0
   }
 
   private let state = Mutex(State())
+  private let nextTaker = Atomic<UInt64>(0)
   private let window: Int
   private let limit: Int
 
@@ -107,14 +107,11 @@ final class MessageQueue: Sendable {
   }
 
   /// All that waits, at least one batch; nil at the end, and when the task is cancelled.
-  func next(isolation: isolated (any Actor)?) async -> [MessageBatch]? {
+  func next() async -> [MessageBatch]? {
     if let batches = state.withLock({ Self.takeAll(&$0) }) { return batches }
-    let id = state.withLock { state in
-      state.nextTaker += 1
-      return state.nextTaker
-    }
+    let id = nextTaker.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
-      await withUnsafeContinuation(isolation: isolation) { continuation in
+      await withUnsafeContinuation { continuation in
         let answer = state.withLock { state -> [MessageBatch]?? in
           if let batches = Self.takeAll(&state) { return .some(batches) }
           if state.isFinished || Task.isCancelled { return .some(nil) }

@@ -25,12 +25,20 @@ public struct Messages: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: Reader
 
-    public mutating func next() async -> Message? { await next(isolation: nil) }
+    // Twice the same, not one by the other: each async function on the way that names its isolation is a change of executors, if only to
+    // the one that it is on.
+    public mutating func next() async -> Message? {
+      while true {
+        if let message = reader.next() { return message }
+        guard let more = await reader.core.messages.next() else { return nil }
+        reader.take(more)
+      }
+    }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
       while true {
         if let message = reader.next() { return message }
-        guard let more = await reader.core.messages.next(isolation: actor) else { return nil }
+        guard let more = await reader.core.messages.next() else { return nil }
         reader.take(more)
       }
     }
@@ -43,30 +51,40 @@ public struct Messages: AsyncSequence, Sendable {
     let core: NodeCore
     private var batches: [MessageBatch] = []
     private var batchIndex = 0
+    /// The messages of the batch at `batchIndex`, and how many of them were read: looked at once, not for each message.
+    private var messages: [Bytes] = []
+    private var position = 0
 
     init(core: NodeCore) { self.core = core }
 
     deinit {
-      let rest = batches[batchIndex...]
-      if !rest.isEmpty { core.messages.giveBack(Array(rest)) }
+      guard batchIndex < batches.count else { return }
+      batches[batchIndex].position = position
+      core.messages.giveBack(Array(batches[batchIndex...]))
     }
 
     func take(_ more: [MessageBatch]) {
       batches = more
       batchIndex = 0
+      beginBatch()
+    }
+
+    private func beginBatch() {
+      guard batchIndex < batches.count else { return }
+      messages = batches[batchIndex].messages
+      position = batches[batchIndex].position
     }
 
     func next() -> Message? {
       while batchIndex < batches.count {
-        let position = batches[batchIndex].position
-        if position < batches[batchIndex].messages.count {
-          batches[batchIndex].position = position + 1
+        if position < messages.count {
+          defer { position += 1 }
           return Message(
-            bytes: batches[batchIndex].messages[position], sender: batches[batchIndex].node,
-            mode: batches[batchIndex].mode)
+            bytes: messages[position], sender: batches[batchIndex].node, mode: batches[batchIndex].mode)
         }
         core.consumed(batches[batchIndex])
         batchIndex += 1
+        beginBatch()
       }
       return nil
     }

@@ -102,6 +102,12 @@ final class Association {
     inbox = Inbox(window: UInt64(window))
   }
 
+  /// Frames wait, or what becomes frames when there is room.
+  var hasSomethingToTransmit: Bool {
+    !outbox.isEmpty || !backlog.isEmpty || creditDue != nil || isAcknowledgementDue || streams.hasTurns
+      || streams.hasCredits || turns.count > 0 || areOffersHeldBack || leaving != nil
+  }
+
   /// Whether the message may be queued: sent to a member that we are not leaving, within the limit of both sides.
   func takes(_ message: Bytes) -> Bool {
     isMember && leaving == nil && message.count <= peer.messageLimit

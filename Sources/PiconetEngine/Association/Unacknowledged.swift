@@ -27,9 +27,8 @@ struct Unacknowledged: Sendable {
 
   /// All frames up to this number have arrived. Batches go as a whole.
   mutating func acknowledge(_ received: UInt64) {
-    while let first = batches.first, first.last <= received {
-      _ = batches.popFirst()
-      byteCount -= first.frames.count + Self.batchCost
+    while let last = batches.first?.last, last <= received, let batch = batches.popFirst() {
+      byteCount -= batch.frames.count + Self.batchCost
     }
   }
 

@@ -1,6 +1,8 @@
 import PiconetWire
 
 /// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link is meaning.
+///
+/// Rare and large ones are `indirect`, for the reason of `Fact`.
 public enum Effect: Sendable, Hashable {
   /// Dials addresses of one transport; answered by `linkOpened` or `dialFailed`.
   case dial(DialID, TransportKind, [TransportAddress])
@@ -10,11 +12,11 @@ public enum Effect: Sendable, Hashable {
   /// Closes the link, after what is still to be transmitted where `flush` is true. No fact about the link follows.
   case closeLink(LinkID, flush: Bool)
   /// Answered by `trustJudged`.
-  case judgeTrust(LinkID, NodeID, name: String)
+  indirect case judgeTrust(LinkID, NodeID, name: String)
   /// Remembers a peer that was accepted.
   case rememberPeer(PeerID, name: String)
   /// Answered by `codeDerived`. `commitment` is what the dialling side stated in its hello.
-  case deriveCode(LinkID, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
+  indirect case deriveCode(LinkID, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
   /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`
   /// or `sourceFailed`. `transfer` is the number in the frames.
   case readChunks(TransferID, transfer: UInt64, offset: UInt64, payloadCount: Int, chunkFrameCount: Int)
@@ -34,7 +36,7 @@ public enum Effect: Sendable, Hashable {
   /// So many bytes left the queue of an outgoing stream: as many may be written again.
   case streamTaken(StreamID, byteCount: Int)
   case deliver(Event)
-  case reply(CommandID, Reply)
+  indirect case reply(CommandID, Reply)
   /// `shutDown` is complete: nothing of ours is left.
   case finished
 }

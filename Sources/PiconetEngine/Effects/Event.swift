@@ -50,42 +50,42 @@ public struct ProvenPeer: Sendable, Hashable {
   }
 }
 
-/// What the application is told.
+/// What the application is told. Rare and large ones are `indirect`, for the reason of `Fact`.
 public enum Event: Sendable, Hashable {
-  case peerFound(PeerSummary)
-  case peerChanged(PeerSummary)
+  indirect case peerFound(PeerSummary)
+  indirect case peerChanged(PeerSummary)
   case peerLost(NodeID)
   /// A peer invites us; to be answered before `expires`.
-  case invitationReceived(ProvenPeer, context: [UInt8], expires: Instant)
+  indirect case invitationReceived(ProvenPeer, context: [UInt8], expires: Instant)
   /// The invitation ended unanswered: withdrawn, expired, or its association is gone.
-  case invitationEnded(NodeID, Ending)
+  indirect case invitationEnded(NodeID, Ending)
   /// A person has to compare the short codes before we invite the peer.
-  case confirmationNeeded(ProvenPeer)
+  indirect case confirmationNeeded(ProvenPeer)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
-  case invitationSent(CommandID, ProvenPeer)
+  indirect case invitationSent(CommandID, ProvenPeer)
   /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every one:
   /// `untold` came before it, since the last that was told.
-  case peerRefused(NodeID, name: String, LinkTraits, Ending, untold: Int)
+  indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, untold: Int)
   /// The peer is a member of the session now.
-  case connected(ProvenPeer)
-  case disconnected(NodeID, Ending)
+  indirect case connected(ProvenPeer)
+  indirect case disconnected(NodeID, Ending)
   /// The member's link is gone, for this reason; the association lives on, and both sides look for another.
-  case suspended(NodeID, Ending)
+  indirect case suspended(NodeID, Ending)
   /// The member is reached over another link than before: after a suspension, or because the association has moved.
-  case resumed(NodeID, LinkTraits)
+  indirect case resumed(NodeID, LinkTraits)
   case messagesReceived(NodeID, [Bytes], DeliveryMode)
   /// A peer stands with us as follows now; told after what brought it about. See `PeerCondition.mayFollow` for the order.
-  case stateChanged(NodeID, name: String, PeerCondition)
+  indirect case stateChanged(NodeID, name: String, PeerCondition)
   /// A member opens a stream to us: its bytes come as far as `firstStreamWindow`, and further as `streamConsumed` tells that they
   /// were read.
-  case streamOpened(StreamID, from: NodeID, name: String)
+  indirect case streamOpened(StreamID, from: NodeID, name: String)
   case streamReceived(StreamID, Bytes)
   /// An incoming stream ended, also when we have cancelled it ourselves; told once, but that `cancelled` may follow `finished` where the
   /// sender gives up a stream that was not read to its end.
-  case streamEnded(StreamID, StreamEnd)
+  indirect case streamEnded(StreamID, StreamEnd)
   /// An outgoing stream takes nothing more: given up, by either side, or its association is over.
-  case streamStopped(StreamID, Ending)
-  case offerReceived(TransferID, from: NodeID, ResourceOffer)
+  indirect case streamStopped(StreamID, Ending)
+  indirect case offerReceived(TransferID, from: NodeID, ResourceOffer)
   /// The far side has stored this much of an outgoing transfer.
   case transferProgressed(TransferID, stored: UInt64)
   /// An outgoing offer was accepted; `offset` bytes are there already.
@@ -93,5 +93,5 @@ public enum Event: Sendable, Hashable {
   /// The far side lets a transfer rest, or go on; each change is told.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.
-  case transferEnded(TransferID, Ending?)
+  indirect case transferEnded(TransferID, Ending?)
 }

@@ -312,6 +312,6 @@ extension SessionEngine {
     guard let link = links[id] else { return }
     link.outstanding = max(0, link.outstanding - count)
     link.association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
-    dirty.insert(id)
+    if link.waitsForRoom { dirty.insert(id) }
   }
 }

@@ -9,7 +9,7 @@ extension SessionEngine {
     var room = transmitWindow(of: link) - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, now, &effects) }
     var bytes: [UInt8] = []
-    swap(&bytes, &link.control)
+    if !link.control.isEmpty { swap(&bytes, &link.control) }
     if link.unreliableCount > 0 { bytes += link.takeUnreliable() }
     room -= bytes.count
     let association = link.association
@@ -19,7 +19,7 @@ extension SessionEngine {
         association.creditDue = nil
         FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
       }
-      association.streams.appendCredits(into: &bytes)
+      if association.streams.hasCredits { association.streams.appendCredits(into: &bytes) }
       if !association.backlog.isEmpty { room -= transmitBacklog(of: association, into: &bytes, room: room) }
       let sequenced =
         association.backlog.isEmpty
@@ -103,7 +103,7 @@ extension SessionEngine {
   mutating func paced(_ id: LinkID, _ pace: BulkPace) {
     guard let link = links[id] else { return }
     link.bulkPace = pace
-    dirty.insert(id)
+    if link.waitsForRoom { dirty.insert(id) }
   }
 
   // MARK: Messages

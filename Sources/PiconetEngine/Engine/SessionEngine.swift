@@ -20,8 +20,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
   /// Dials under way for an association that looks for another link.
   var searchDials: [DialID: (node: NodeID, kind: TransportKind)] = [:]
-  var links: [LinkID: Link] = [:]
-  var associations: [NodeID: Association] = [:]
+  var links: InlineFirstDictionary<LinkID, Link> = [:]
+  var associations: InlineFirstDictionary<NodeID, Association> = [:]
   var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
@@ -33,7 +33,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var nextIncoming = TransferID.firstIncoming
   var nextIncomingStream = StreamID.firstIncoming
   /// Links with something to transmit, looked at by the next `flush`.
-  var dirty: Set<LinkID> = []
+  var dirty = LinksToFlush()
   /// Messages of one association that came in one batch and are delivered at once.
   var arrived: (node: NodeID, messages: [Bytes])?
   var shutdown: Shutdown?
@@ -110,12 +110,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     guard !dirty.isEmpty else { return }
     let start = effects.count
     defer { if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) } }
-    if dirty.count == 1, let link = dirty.popFirst() {
+    if let link = dirty.takeOnly() {
       transmit(on: link, now, &effects)
     } else {
-      let waiting = dirty.sorted()
-      dirty.removeAll(keepingCapacity: true)
-      for link in waiting { transmit(on: link, now, &effects) }
+      for link in dirty.takeAll() { transmit(on: link, now, &effects) }
     }
     finishShutdown(&effects)
   }

@@ -41,8 +41,10 @@ public enum TrustJudgement: Sendable, Hashable {
 }
 
 /// What happened. Facts are in the past tense.
+///
+/// The rare ones that are large are `indirect`: every fact takes the room of the largest one, and is moved with each message.
 public enum Fact: Sendable, Hashable {
-  case commanded(CommandID, Command)
+  indirect case commanded(CommandID, Command)
   /// A message to send; it was admitted within the peer's budget (`messagesTaken` gives budget back).
   case messageQueued(NodeID, Bytes, DeliveryMode)
   /// The application took reliable messages of this cost (their bytes, and `WireLimits.messageCost` for each).
@@ -51,18 +53,18 @@ public enum Fact: Sendable, Hashable {
   case streamWritten(StreamID, Bytes)
   /// The application has read so many bytes of a stream of others; 0 for one that has ended without a byte.
   case streamConsumed(StreamID, byteCount: Int)
-  case discoveryReported(source: String, DiscoveryReport)
+  indirect case discoveryReported(source: String, DiscoveryReport)
   /// A discovery source has ended: what only it saw is lost.
   case discoveryEnded(source: String)
   case dialFailed(DialID, LinkFailure)
-  case linkOpened(LinkID, LinkOpening)
+  indirect case linkOpened(LinkID, LinkOpening)
   case received(LinkID, Bytes)
   /// This many bytes of what was to be transmitted are with the kernel now.
   case transmitted(LinkID, byteCount: Int)
   /// How much bulk the link takes now, so that what comes next goes before the rest is soon on its way.
   case linkPaced(LinkID, BulkPace)
-  case linkClosed(LinkID, LinkEnd)
-  case trustJudged(LinkID, TrustJudgement)
+  indirect case linkClosed(LinkID, LinkEnd)
+  indirect case trustJudged(LinkID, TrustJudgement)
   /// The short code of the link, or nil: the reveal does not match the commitment.
   case codeDerived(LinkID, String?)
   /// Chunk frames ready to transmit, all but the last of `chunkFrameCount` bytes, for the transfer's next bytes.

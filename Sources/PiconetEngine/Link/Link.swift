@@ -113,6 +113,12 @@ final class Link {
     FrameEncoder.append(frame, to: &control)
   }
 
+  /// Whether a flush could find something to frame: what `transmit` looks at. Where nothing waits, more room is no reason for one.
+  var waitsForRoom: Bool {
+    if !control.isEmpty || unreliableCount > 0 { return true }
+    return association?.hasSomethingToTransmit == true
+  }
+
   /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
   func nextDeadline(_ configuration: EngineConfiguration) -> Instant {
     guard phase == .active else {

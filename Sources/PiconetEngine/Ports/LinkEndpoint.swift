@@ -131,7 +131,7 @@ public struct BulkPace: Sendable, Hashable {
   }
 }
 
-/// Who is told when a link endpoint is ready; called on the loop, held weakly by the endpoint.
+/// Who is told when a link endpoint is ready; called on the loop. The endpoint holds it until it is closed, or weakly.
 public protocol LinkEndpointHandler: AnyObject {
   func linkIsReady(read: Bool, write: Bool)
 }

@@ -65,8 +65,15 @@ public protocol SecureChannel: AnyObject {
   var outputCount: Int { get }
   /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
+  /// Whether the memory that records pass through stays for the next one, or is given back after each, as it is at first: for a link
+  /// that is busy, and for one that rests.
+  func keepBuffers(_ keeps: Bool)
   /// Puts a close_notify into the output.
   func close()
   /// 32 bytes bound to this channel that both ends, and nobody else, derive alike (RFC 8446, section 7.5).
   func exportedKey(label: String) -> [UInt8]
+}
+
+extension SecureChannel {
+  public func keepBuffers(_ keeps: Bool) {}
 }

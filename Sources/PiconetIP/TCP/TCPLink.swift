@@ -13,7 +13,8 @@ public final class TCPLink: LinkEndpoint {
   /// -1 when closed.
   private var socket: Int32
   private var watch: DescriptorWatch?
-  private weak var handler: (any LinkEndpointHandler)?
+  /// Until the link is closed: an object that has a weak reference pays for it at each use of any reference.
+  private var handler: (any LinkEndpointHandler)?
   /// The far side's end has been read: nothing more comes.
   private var hasReadEnd = false
   private let loop: EventLoop
@@ -111,6 +112,7 @@ public final class TCPLink: LinkEndpoint {
     watch?.cancel()
     watch = nil
     timer?.set(nil)
+    handler = nil
     if abort {
       _ = piconet_set_abortive_close(socket)
       _ = Glibc.close(socket)

@@ -17,10 +17,14 @@ final class LinkRunner: LinkEndpointHandler {
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
   let startedAt: Instant
+  /// Of the endpoint's traits, whose copies cost more than a look at them.
+  private let largestWrite: Int
   /// Who is told of bytes and waits; nil where no discovery shares the radio with this link.
   let radio: RadioWatch?
   private(set) var phase = Phase.securing
-  private unowned let driver: NodeDriver
+  /// It lets go of its runners when they are closed, and of all when it is closed itself: a plain reference, because an unowned one costs
+  /// at each use.
+  private let driver: NodeDriver
 
   /// What was sealed: where its ciphertext ends in all that the link carries, and how many plaintext bytes it was.
   private var sealed: [(end: UInt64, plaintextCount: Int)] = []
@@ -29,6 +33,7 @@ final class LinkRunner: LinkEndpointHandler {
   private var wantsWrite = false
   /// What the engine was last told.
   private var toldPace: BulkPace?
+  private var bufferUse = BufferUse()
   /// It waits for its turn to write in this round.
   var mustWrite = false
 
@@ -44,6 +49,7 @@ final class LinkRunner: LinkEndpointHandler {
     self.endpoint = endpoint
     self.channel = channel
     startedAt = now
+    largestWrite = endpoint.traits.largestWrite
     radio = endpoint.traits.kind.usesRadio ? driver.radio : nil
     self.driver = driver
   }
@@ -78,7 +84,13 @@ final class LinkRunner: LinkEndpointHandler {
     }
   }
 
+  /// From time to time, a few seconds apart: a link that says little gives its channel's memory back.
+  func lookIfResting() {
+    if bufferUse.look() { channel.keepBuffers(false) }
+  }
+
   private func open(_ ciphertext: UnsafeRawBufferPointer) {
+    if bufferUse.read() { channel.keepBuffers(true) }
     var rest = ciphertext
     while phase != .closed {
       let (capacity, taken, plaintext) = rest.count < Self.smallRead ? openSmall(rest) : openLarge(rest)
@@ -154,10 +166,9 @@ final class LinkRunner: LinkEndpointHandler {
     guard phase != .closed else { return 0 }
     var failure: LinkFailure?
     var isBlocked = false
-    let largest = endpoint.traits.largestWrite
     while channel.outputCount > 0, failure == nil, !isBlocked {
       channel.drainOutput { output in
-        let part = UnsafeRawBufferPointer(rebasing: output.prefix(largest))
+        let part = UnsafeRawBufferPointer(rebasing: output.prefix(largestWrite))
         switch endpoint.write(part) {
         case .bytes(let count):
           written += UInt64(count)
@@ -195,7 +206,10 @@ final class LinkRunner: LinkEndpointHandler {
     guard phase == .open, var pace = endpoint.bulkPace else { return nil }
     pace.room = min(pace.room, Self.fastest)
     pace.bound = min(pace.bound, Self.fastest)
-    if pace == toldPace { return nil }
+    // Of each message the room gets a little smaller: told when that matters to bulk.
+    if let told = toldPace, told.bound == pace.bound, told.room >= pace.room, told.room - pace.room < pace.bound / 16 {
+      return nil
+    }
     toldPace = pace
     return pace
   }

@@ -17,7 +17,7 @@ public final class NodeDriver: RoundHandler {
   private var armed: Instant?
 
   private var nextLink: UInt64 = 1
-  private var runners: [LinkID: LinkRunner] = [:]
+  private var runners: InlineFirstDictionary<LinkID, LinkRunner> = [:]
   /// Links whose TLS handshake is under way, oldest first.
   private var securing: [LinkRunner] = []
   private var securingTimer: LoopTimer?
@@ -78,8 +78,10 @@ public final class NodeDriver: RoundHandler {
       transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
     own.driver = self
     timer = LoopTimer(loop: loop) { [own] in
-      own.driver?.armed = nil
-      own.driver?.process(.deadlineReached)
+      guard let driver = own.driver else { return }
+      driver.armed = nil
+      driver.process(.deadlineReached)
+      for runner in driver.runners.values { runner.lookIfResting() }
     }
     securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
     closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
@@ -105,8 +107,16 @@ public final class NodeDriver: RoundHandler {
   // MARK: What comes from above
 
   public func take(_ inputs: [NodeInput]) {
+    var inputs = inputs
+    take(emptying: &inputs)
+  }
+
+  /// - Parameter inputs: its elements are moved out, not copied; it is good for nothing afterwards.
+  public func take(emptying inputs: inout [NodeInput]) {
     let now = now
-    for input in inputs {
+    for index in inputs.indices {
+      var input = NodeInput.search(scope: nil)
+      swap(&input, &inputs[index])
       switch input {
       // The engine takes a whole batch before its effects are done: one flush, one record, one write.
       case .fact(let fact): engine.handle(fact, at: now, into: &effects)
@@ -215,6 +225,7 @@ public final class NodeDriver: RoundHandler {
     securingTimer?.set(nil)
     closingTimer?.set(nil)
     loop.removeRoundHandler(self)
+    writers = []
     own.driver = nil
   }
 
@@ -228,7 +239,12 @@ public final class NodeDriver: RoundHandler {
   }
 
   func process(_ fact: Fact) {
-    facts.append(fact)
+    if isWorking || !facts.isEmpty || !effects.isEmpty {
+      facts.append(fact)
+    } else {
+      // Nothing is before it: it need not wait in a row.
+      engine.handle(fact, at: now, into: &effects)
+    }
     work()
   }
 
@@ -240,7 +256,12 @@ public final class NodeDriver: RoundHandler {
       if !facts.isEmpty {
         let now = now
         swap(&facts, &takenFacts)
-        for fact in takenFacts { engine.handle(fact, at: now, into: &effects) }
+        for index in takenFacts.indices {
+          // Moved out, not copied, as the effects below.
+          var fact = Fact.deadlineReached
+          swap(&fact, &takenFacts[index])
+          engine.handle(fact, at: now, into: &effects)
+        }
         takenFacts.removeAll(keepingCapacity: true)
       }
       performAll()
@@ -252,7 +273,11 @@ public final class NodeDriver: RoundHandler {
     // Effects may add facts, never effects: those come from the next turn.
     var batch: [Effect] = []
     swap(&batch, &effects)
-    for effect in batch { perform(effect) }
+    for index in batch.indices {
+      var effect = Effect.finished
+      swap(&effect, &batch[index])
+      perform(effect)
+    }
     batch.removeAll(keepingCapacity: true)
     if effects.isEmpty { swap(&batch, &effects) }
   }

@@ -20,9 +20,9 @@ public enum NodeInput: Sendable {
   case fact(Fact)
   /// Several at once, such as a message to many.
   case facts([Fact])
-  case offer(CommandID, TransferID, NodeID, ResourceOffer, any ResourceSource)
+  indirect case offer(CommandID, TransferID, NodeID, ResourceOffer, any ResourceSource)
   /// The store has the first `offset` bytes already.
-  case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
-  case advertise(Advertisement?)
+  indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
+  indirect case advertise(Advertisement?)
   case search(scope: String?)
 }

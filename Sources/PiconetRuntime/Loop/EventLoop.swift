@@ -322,7 +322,7 @@ public final class EventLoop: @unchecked Sendable {
     case .task(let task): run(task)
     case .preferring(let task, let executor): task.runSynchronously(on: executor.asUnownedTaskExecutor())
     case .call(let body): body()
-    case .drain(let mailbox): mailbox.drain()
+    case .nothing: break
     }
   }
 }

@@ -3,12 +3,8 @@ enum LoopJob {
   case task(UnownedJob)
   case preferring(UnownedJob, LoopTaskExecutor)
   case call(() -> Void)
-  case drain(any MailboxDrain)
-}
-
-/// A mailbox that a loop empties.
-protocol MailboxDrain: AnyObject {
-  func drain()
+  /// Was done.
+  case nothing
 }
 
 /// First in, first out, without moving what waits.
@@ -35,9 +31,9 @@ struct JobQueue {
 
   mutating func popFirst() -> LoopJob? {
     guard head < jobs.count else { return nil }
-    let job = jobs[head]
-    // What a job holds lives no longer than the job.
-    jobs[head] = .call(JobQueue.nothing)
+    // Moved out, not copied: what a job holds lives no longer than the job.
+    var job = LoopJob.nothing
+    swap(&job, &jobs[head])
     head += 1
     if head == jobs.count {
       jobs.removeAll(keepingCapacity: jobs.count <= 4096)
@@ -55,6 +51,4 @@ struct JobQueue {
     self = JobQueue()
     return all
   }
-
-  private static let nothing: @Sendable () -> Void = {}
 }

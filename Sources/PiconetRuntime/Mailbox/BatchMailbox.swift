@@ -2,7 +2,7 @@
 ///
 /// Bounded by what its producers do about `full`: each has at most one push beyond the limit if it waits for room then.
 public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
-  // Sendable is right: the state is in the monitor; `handler` and `batch` are touched on the loop only.
+  // Sendable is right: all is constant; what waits is in the batches' monitor.
 
   /// What became of a push.
   public enum Push: Sendable, Hashable {
@@ -14,37 +14,30 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     case closed
   }
 
-  @usableFromInline
-  struct State {
-    @usableFromInline var pending: [Element] = []
-    @usableFromInline var weight = 0
-    @usableFromInline var isScheduled = false
-    @usableFromInline var isClosed = false
-    @usableFromInline var waiting: [@Sendable () -> Void] = []
-    @usableFromInline init() {}
-  }
-
-  @usableFromInline let state: Monitor<State>
+  @usableFromInline let batches: MailboxBatches<Element>
   @usableFromInline let limit: Int
-  private let loop: EventLoop
-  private let handler: ([Element]) -> Void
-  private var batch: [Element] = []
+  @usableFromInline let loop: EventLoop
+  /// What the loop does with what waits: made where the element's type is known, so that it is compiled for that.
+  @usableFromInline let drain: () -> Void
 
   /// - Parameters:
   ///   - limit: the weight at which the mailbox is full; each push says what its element weighs.
-  ///   - handler: gets all that waits, in the order of the pushes, on the loop. The array is only good during the call.
-  public init(loop: EventLoop, limit: Int, handler: @escaping ([Element]) -> Void) {
+  ///   - handler: gets all that waits, in the order of the pushes, on the loop. The array is only good during the call, in which
+  ///     it may take elements out instead of copying them.
+  @inlinable
+  public init(loop: EventLoop, limit: Int, handler: @escaping (inout [Element]) -> Void) {
     precondition(limit > 0, "a mailbox needs room")
     self.loop = loop
     self.limit = limit
-    self.handler = handler
-    state = Monitor(State())
+    let batches = MailboxBatches(handler: handler)
+    self.batches = batches
+    drain = { batches.drain() }
   }
 
   /// Any thread. Wakes the loop if the mailbox was empty.
   @inlinable
   public func push(_ element: Element, weight: Int = 1) -> Push {
-    let (push, mustSchedule) = state.withLock { state -> (Push, Bool) in
+    let (push, mustSchedule) = batches.state.withLock { state -> (Push, Bool) in
       if state.isClosed { return (.closed, false) }
       state.pending.append(element)
       state.weight += weight
@@ -59,7 +52,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   /// Any thread. Calls `body` once, when there is room: at once, or on the loop after it took what waits. Also when the
   /// mailbox is closed.
   public func whenRoom(_ body: @escaping @Sendable () -> Void) {
-    let hasRoom = state.withLock { state in
+    let hasRoom = batches.state.withLock { state in
       if state.isClosed || state.weight < limit { return true }
       state.waiting.append(body)
       return false
@@ -74,7 +67,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Any thread. Refuses further pushes. What was pushed before still reaches the handler.
   public func close() {
-    let waiting = state.withLock { state in
+    let waiting = batches.state.withLock { state in
       state.isClosed = true
       defer { state.waiting = [] }
       return state.waiting
@@ -83,21 +76,5 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   }
 
   @usableFromInline
-  func schedule() { loop.submit(.drain(self)) }
-}
-
-extension BatchMailbox: MailboxDrain {
-  func drain() {
-    // The two arrays take turns, so that their room is kept; but not the room of one great flood.
-    let waiting = state.withLock { state in
-      swap(&state.pending, &batch)
-      state.weight = 0
-      state.isScheduled = false
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    handler(batch)
-    batch.removeAll(keepingCapacity: batch.capacity <= 65_536)
-    for body in waiting { body() }
-  }
+  func schedule() { loop.submit(.call(drain)) }
 }

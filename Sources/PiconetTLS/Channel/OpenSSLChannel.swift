@@ -113,6 +113,18 @@ public final class OpenSSLChannel: SecureChannel {
     if taken > 0 { piconet_channel_io_drained(io, min(taken, outputCount)) }
   }
 
+  /// Two buffers of a record each.
+  public func keepBuffers(_ keeps: Bool) {
+    guard let ssl else { return }
+    if keeps {
+      piconet_ssl_clear_mode(ssl, Int(SSL_MODE_RELEASE_BUFFERS))
+    } else {
+      piconet_ssl_set_mode(ssl, Int(SSL_MODE_RELEASE_BUFFERS))
+      // Not those that hold a part of a record: they go with the end of it.
+      SSL_free_buffers(ssl)
+    }
+  }
+
   public func close() {
     guard let ssl, !isClosed else { return }
     isClosed = true
