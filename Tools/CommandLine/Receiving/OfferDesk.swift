@@ -143,12 +143,16 @@ final class OfferDesk: Sendable {
   private static func finish(
     _ transfer: IncomingTransfer<ReceivedFile>
   ) async throws(PiconetError) -> ReceivedFile {
-    let result: Result<ReceivedFile, PiconetError> = await withTaskCancellationHandler {
+    // A task of its own, since a cancelled one would not wait for how the transfer has ended.
+    let end = Task { () -> Result<ReceivedFile, PiconetError> in
       do throws(PiconetError) {
         return .success(try await transfer.result)
       } catch {
         return .failure(error)
       }
+    }
+    let result = await withTaskCancellationHandler {
+      await end.value
     } onCancel: {
       transfer.interrupt()
     }

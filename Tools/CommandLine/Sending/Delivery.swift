@@ -178,12 +178,16 @@ struct Delivery: Sendable {
 
   /// Waits for the end. A person who ends the program has not given up the file: the receiver keeps what it has of it.
   private static func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
-    let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
+    // A task of its own, since a cancelled one would not wait for how the transfer has ended.
+    let end = Task { () -> Result<SentFile, PiconetError> in
       do throws(PiconetError) {
         return .success(try await transfer.result)
       } catch {
         return .failure(error)
       }
+    }
+    let result = await withTaskCancellationHandler {
+      await end.value
     } onCancel: {
       transfer.interrupt()
     }
