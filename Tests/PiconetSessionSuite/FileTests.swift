@@ -1,3 +1,4 @@
+import Glibc
 import PiconetEngine
 import PiconetFiles
 import PiconetWire
@@ -12,20 +13,30 @@ extension SessionSuite {
     /// Bytes; the largest one less where bytes are slow.
     static let sizes = [0, 1, 16_000, 3_000_000]
 
-    @Test("a file is stored byte for byte, and both sides know its digest", arguments: SuiteTransport.all, sizes)
+    @Test(
+      "a file is stored byte for byte with its modification time, and both sides know its digest",
+      arguments: SuiteTransport.all, sizes)
     func stored(over transport: SuiteTransport, size: Int) async throws {
       let folder = try TemporaryFolder()
       let content = randomBytes(size > 100_000 ? transport.amount(size) : size)
       let path = try folder.file("photo.bin", content)
+      let modified = timespec(tv_sec: 1_234_567_890, tv_nsec: 123_456_789)
+      try #require(utimensat(AT_FDCWD, path, [modified, modified], 0) == 0)
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
           let progress = Mutex<[UInt64]>([])
-          async let received = pair.server.session.offers.first()?.store(
-            in: pair.server.receivingDirectory(at: into))
+          async let received = {
+            let offer = try #require(await pair.server.session.offers.first())
+            return (offer, try await offer.store(in: pair.server.receivingDirectory(at: into)))
+          }()
           let sent = try await onClient.send(file: path) { stored, _ in progress.withLock { $0.append(stored) } }
-          let stored = try #require(try await received)
+          let (offer, stored) = try await received
+          #expect(offer.modified == 1_234_567_890_123_456_789)
+          var status = stat()
+          #expect(stat(stored.path, &status) == 0)
+          #expect(status.st_mtim.tv_sec == modified.tv_sec && status.st_mtim.tv_nsec == modified.tv_nsec)
           #expect(stored.digest == sent.digest)
           #expect(sent.storedName == "photo.bin" && sent.size == UInt64(content.count))
           #expect(try TemporaryFolder.bytes(stored.path) == content)

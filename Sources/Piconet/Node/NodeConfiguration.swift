@@ -52,7 +52,8 @@ public struct NodeConfiguration: Sendable {
   /// Asked before we invite a peer that the policy wants a person to confirm: true if both screens show the same code.
   /// Without it such a peer is refused.
   public var confirm: (@Sendable (ProvenMember) async -> Bool)?
-  /// Members, oneself included. Default 8.
+  /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is taken becomes a
+  /// member for a moment at most, and both sides are told `full`.
   public var capacity = 8
   /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with GKSession;
   /// without it this node leaves nobody because another one wants it.

@@ -20,7 +20,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let metadata: [UInt8]
   /// Whether enough is known of the content for another transfer of it to go on where this one may be interrupted.
   public var isResumable: Bool { ResumptionKey(sender: sender.id.peer, identity: identity, size: size) != nil }
-  let modified: Int64?
+  /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not counted; nil
+  /// if it says nothing. A stored file gets this time.
+  public let modified: Int64?
   let identity: [UInt8]
   let state: IncomingTransferState
   let core: NodeCore
