@@ -206,10 +206,7 @@ final class LinkRunner: LinkEndpointHandler {
     guard phase == .open, var pace = endpoint.bulkPace else { return nil }
     pace.room = min(pace.room, Self.fastest)
     pace.bound = min(pace.bound, Self.fastest)
-    // Of each message the room gets a little smaller: told when that matters to bulk.
-    if let told = toldPace, told.bound == pace.bound, told.room >= pace.room, told.room - pace.room < pace.bound / 16 {
-      return nil
-    }
+    if pace == toldPace { return nil }
     toldPace = pace
     return pace
   }
