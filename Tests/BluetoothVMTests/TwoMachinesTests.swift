@@ -41,7 +41,8 @@ struct TwoMachinesTests {
         """)
   }
 
-  private func check(_ suite: String, _ words: String, atLeast count: Int) throws {
+  @discardableResult
+  private func check(_ suite: String, _ words: String, atLeast count: Int) throws -> String {
     let (result, report, figures) = try run(suite, words)
     #expect(result.status == 0, "\(result.output.suffix(6000))")
     #expect(
@@ -52,12 +53,13 @@ struct TwoMachinesTests {
     #expect(suites["passed"] as? Bool == true)
     #expect((suites["tests"] as? Int ?? 0) >= count)
     #expect(report.contains("With nodes here and at the far adapter at 127.0.0.1:4711: "))
-    #expect(report.contains("nobody breaks links between two machines on demand"))
+    return report
   }
 
   @Test("sessions run between the adapter here and the one there over L2CAP, RFCOMM and LE, and the report says so")
   func sessions() throws {
-    try check("l2cap,rfcomm,le", "--suites --filter '\(Self.tests)'", atLeast: 20)
+    let report = try check("l2cap,rfcomm,le", "--suites --filter '\(Self.tests)'", atLeast: 20)
+    #expect(report.contains("nobody breaks links between two machines on demand"))
   }
 
   @Test("where nobody serves the far adapter, every test fails with that, and so does the whole")

@@ -31,8 +31,7 @@ final class LinkRunner: LinkEndpointHandler {
   private var sealedStart = 0
   private var written: UInt64 = 0
   private var wantsWrite = false
-  /// What the engine was last told.
-  private var toldPace: BulkPace?
+  private var paceNews = PaceNews()
   private var bufferUse = BufferUse()
   /// It waits for its turn to write in this round.
   var mustWrite = false
@@ -201,17 +200,11 @@ final class LinkRunner: LinkEndpointHandler {
     return takeWritten()
   }
 
-  /// The endpoint's pace, if the engine should know of it. What is above every window says no more than that.
+  /// The endpoint's pace, if the engine should know of it.
   func newPace() -> BulkPace? {
-    guard phase == .open, var pace = endpoint.bulkPace else { return nil }
-    pace.room = min(pace.room, Self.fastest)
-    pace.bound = min(pace.bound, Self.fastest)
-    if pace == toldPace { return nil }
-    toldPace = pace
-    return pace
+    guard phase == .open, let pace = endpoint.bulkPace else { return nil }
+    return paceNews.look(at: pace)
   }
-
-  private static let fastest = 1 << 20
 
   private func takeWritten() -> Int {
     var count = 0
