@@ -73,7 +73,7 @@ import PiconetRuntime
       let loop = try EventLoop(name: "far-adapter")
       let socket = try ControlSocket.listen(place)
       loop.execute {
-        do throws(SystemError) {
+        do throws(LinkFailure) {
           running.agent = try AdapterAgent(
             loop: loop, listener: socket.descriptor, log: { put($0, STDOUT_FILENO) }, make: make)
           put("listening at \(HostPort(host: place.host, port: socket.port))", STDOUT_FILENO)

@@ -94,22 +94,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   /// As `command`, but a cancelled task waits no longer: what the command began ends by itself.
   func commandUnlessCancelled(_ command: Command) async -> Reply {
-    let id = makeCommand()
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let refusal = state.withLock { state -> Ending? in
-          if state.isClosed { return Ending(.shuttingDown, .us) }
-          if Task.isCancelled { return Self.taskCancelled }
-          state.replies[id] = continuation
-          return nil
-        }
-        if let refusal { return continuation.resume(returning: .failed(refusal)) }
-        submit(.fact(.commanded(id, command)))
-      }
-    } onCancel: {
-      let continuation = state.withLock { $0.replies.removeValue(forKey: id) }
-      continuation?.resume(returning: .failed(Self.taskCancelled))
-    }
+    await reply(leavesWhenCancelled: true) { id in .fact(.commanded(id, command)) }
   }
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
@@ -127,23 +112,30 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     }
   }
 
+  /// - Parameter leavesWhenCancelled: a cancelled task gets `taskCancelled`, and what comes of the command is nobody's.
   func reply(
-    _ command: CommandID? = nil, onCancel: (@Sendable (CommandID) -> Command)? = nil,
+    _ command: CommandID? = nil, leavesWhenCancelled: Bool = false, onCancel: (@Sendable (CommandID) -> Command)? = nil,
     to input: @Sendable (CommandID) -> NodeInput
   ) async -> Reply {
     let id = command ?? makeCommand()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isClosed = state.withLock { state in
-          if !state.isClosed { state.replies[id] = continuation }
-          return state.isClosed
+        let refusal = state.withLock { state -> Ending? in
+          if state.isClosed { return Ending(.shuttingDown, .us) }
+          if leavesWhenCancelled, Task.isCancelled { return Self.taskCancelled }
+          state.replies[id] = continuation
+          return nil
         }
-        if isClosed { return continuation.resume(returning: .failed(Ending(.shuttingDown, .us))) }
+        if let refusal { return continuation.resume(returning: .failed(refusal)) }
         submit(input(id))
         // A task that was cancelled before had nothing to cancel then.
         if Task.isCancelled, let onCancel { submit(.fact(.commanded(makeCommand(), onCancel(id)))) }
       }
     } onCancel: {
+      if leavesWhenCancelled {
+        let continuation = state.withLock { $0.replies.removeValue(forKey: id) }
+        continuation?.resume(returning: .failed(Self.taskCancelled))
+      }
       if let onCancel { submit(.fact(.commanded(makeCommand(), onCancel(id)))) }
     }
   }
@@ -162,7 +154,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   /// Whether the peer is a member by this very membership: who has left may have come back since, and is another member then.
   func isCurrent(_ member: Member) -> Bool {
-    state.withLock { $0.members[member.id]?.membership == member.membership }
+    state.withLock { $0.memberships[member.id] == member.membership }
   }
 
   func formerMember(_ member: Member) -> PiconetError {

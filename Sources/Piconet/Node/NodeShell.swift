@@ -155,16 +155,8 @@ final class NodeShell: @unchecked Sendable {
   var damagedKnownPeers: [DamagedLine] {
     get async {
       guard let knownPeers else { return [] }
-      return await withCheckedContinuation { continuation in
-        let isTaken = worker.submit {
-          let known = try? knownPeers.load()
-          continuation.resume(
-            returning: (known?.damagedLines ?? []).map {
-              DamagedLine(path: knownPeers.path, line: $0.line, reason: $0.reason)
-            })
-        }
-        if !isTaken { continuation.resume(returning: []) }
-      }
+      let lines = try? await core.onDisk { () throws(FileFailure) in (try? knownPeers.load())?.damagedLines ?? [] }
+      return (lines ?? []).map { DamagedLine(path: knownPeers.path, line: $0.line, reason: $0.reason) }
     }
   }
 

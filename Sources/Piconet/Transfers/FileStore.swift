@@ -6,6 +6,13 @@ import Synchronization
 /// A directory that received files go to, opened once: what happens to its path later can't redirect them. Any node of the process may
 /// store in it, whichever has opened it.
 public final class ReceivingDirectory: Sendable {
+  /// Bytes: of a file that is no larger, nothing is kept when its transfer is interrupted. 1 MiB.
+  public static let largestUnkeptSize = BlockJournal.blockByteCount
+  /// Of so many files in a directory what has arrived is kept: 16.
+  public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
+  /// For so long: seven days.
+  public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
+
   let directory: IncomingDirectory
   /// The path that it was opened by.
   public let path: String

@@ -18,8 +18,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let mediaType: String
   /// The sender's free data.
   public let metadata: [UInt8]
-  /// Whether enough is known of the content for another transfer of it to go on where this one may be interrupted.
-  public var isResumable: Bool { ResumptionKey(sender: sender.id.peer, identity: identity, size: size) != nil }
+  /// Whether enough is known of the content, and it is large enough, for another transfer of it to go on where this one may be
+  /// interrupted.
+  public var isResumable: Bool { !identity.isEmpty && size > ReceivingDirectory.largestUnkeptSize }
   /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not counted; nil
   /// if it says nothing. A stored file gets this time.
   public let modified: Int64?
@@ -65,8 +66,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and cancelled.
   ///
   /// Where an earlier transfer of the same content from the same device was lost in the middle, because a link or either process
-  /// ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not sent again. For that partial files above 1 MiB are kept in the directory
-  /// under hidden names: 16 at most, seven days at most, and none after a transfer that was cancelled or has failed.
+  /// ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not sent again. For that partial
+  /// files above 1 MiB are kept in the directory under hidden names: 16 at most, seven days at most, and none after a transfer that
+  /// was cancelled or has failed.
   public func startStoring(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,

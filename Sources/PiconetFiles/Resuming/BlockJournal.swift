@@ -6,9 +6,9 @@ import Glibc
 /// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), then 32 bytes a block. Nothing in it is
 /// taken on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody else's
 /// means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to one thread.
-final class BlockJournal {
+package final class BlockJournal {
   /// Bytes of a block; a resumed transfer goes on at a multiple of it. 1 MiB.
-  static let blockByteCount: UInt64 = 1 << 20
+  package static let blockByteCount: UInt64 = 1 << 20
   static let headerByteCount = 64
   private static let magic = Array("piconet journal\n".utf8)
 

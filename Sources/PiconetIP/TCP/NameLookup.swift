@@ -2,14 +2,14 @@ import Glibc
 import PiconetEngine
 
 /// Asks the system for the addresses of a host name. Blocks, for as long as resolv.conf allows: for a worker thread.
-enum NameLookup {
+package enum NameLookup {
   typealias Function = @Sendable (HostPort) -> Result<[SocketAddress], LinkFailure>
 
   /// The most addresses that are kept of one answer.
   static let limit = 16
 
   /// In the order of preference of RFC 6724, which is getaddrinfo's.
-  @Sendable static func addresses(of name: HostPort) -> Result<[SocketAddress], LinkFailure> {
+  @Sendable package static func addresses(of name: HostPort) -> Result<[SocketAddress], LinkFailure> {
     let first = look(up: name, flags: AI_ADDRCONFIG)
     // On a host that has loopback addresses only, AI_ADDRCONFIG hides even what /etc/hosts says.
     if case .failure = first, case .success(let addresses) = look(up: name, flags: 0) { return .success(addresses) }

@@ -128,9 +128,9 @@ extension SocketAddress {
     self = address
   }
 
-  var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
+  package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
 
-  func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  package func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     switch host {
     case .ipv4(let address):
       var system = sockaddr_in()
@@ -160,7 +160,7 @@ extension SocketAddress {
   }
 
   /// The address of one end of a socket; nil when it has none any more.
-  static func of(_ socket: Int32, remote: Bool) -> SocketAddress? {
+  package static func of(_ socket: Int32, remote: Bool) -> SocketAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let result = withUnsafeMutablePointer(to: &storage) { pointer in

@@ -4,8 +4,8 @@ import PiconetEngine
 import PiconetRuntime
 
 /// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when there is no descriptor left.
-final class TCPListener: DescriptorHandler {
-  typealias Accept = (Int32, UnsafeMutablePointer<sockaddr_storage>) -> Int32
+package final class TCPListener: DescriptorHandler {
+  package typealias Accept = (Int32, UnsafeMutablePointer<sockaddr_storage>) -> Int32
 
   private let socket: Int32
   private let loop: EventLoop
@@ -22,7 +22,7 @@ final class TCPListener: DescriptorHandler {
   /// - Parameters:
   ///   - accept: accept4, or what a test puts in its place.
   ///   - accepted: gets each new socket, and has to close it.
-  init(
+  package init(
     socket: Int32, loop: EventLoop, configuration: TCPConfiguration, accept: @escaping Accept = piconet_accept,
     accepted: @escaping (Int32) -> Void
   ) throws(LinkFailure) {
@@ -54,7 +54,7 @@ final class TCPListener: DescriptorHandler {
     updateInterest()
   }
 
-  func close() {
+  package func close() {
     guard let watch else { return }
     watch.cancel()
     self.watch = nil
@@ -62,7 +62,7 @@ final class TCPListener: DescriptorHandler {
     Glibc.close(socket)
   }
 
-  func descriptorIsReady(_ readiness: Readiness) {
+  package func descriptorIsReady(_ readiness: Readiness) {
     var left = configuration.acceptBatch
     // `accepted` may pause or close us.
     while left > 0, watch != nil, !isPaused {

@@ -3,16 +3,16 @@ import Glibc
 import PiconetEngine
 
 /// The calls that make a TCP socket what a link needs.
-enum TCPSocket {
+package enum TCPSocket {
   /// A new socket, non-blocking and closed on exec.
-  static func make(_ family: Int32) throws(LinkFailure) -> Int32 {
+  package static func make(_ family: Int32) throws(LinkFailure) -> Int32 {
     let socket = piconet_tcp_socket(family)
     if socket < 0 { throw LinkFailure(call: "socket", number: errno) }
     return socket
   }
 
   /// Options of every link. None of them failing would make the link useless, so failures don't count.
-  static func prepare(_ socket: Int32, _ configuration: TCPConfiguration) {
+  package static func prepare(_ socket: Int32, _ configuration: TCPConfiguration) {
     // Messages are coalesced above, once a round: what is written is meant to go now.
     set(socket, piconet_level_tcp, TCP_NODELAY, 1)
     if let limit = configuration.unsentLimit { set(socket, piconet_level_tcp, TCP_NOTSENT_LOWAT, limit) }
@@ -27,7 +27,7 @@ enum TCPSocket {
   }
 
   /// A listening socket. `dualStack`: an IPv6 socket that takes IPv4 too.
-  static func listen(
+  package static func listen(
     on address: SocketAddress, dualStack: Bool, backlog: Int32
   ) throws(LinkFailure) -> Int32 {
     let socket = try make(address.family)

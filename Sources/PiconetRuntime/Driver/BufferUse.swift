@@ -3,6 +3,8 @@
 struct BufferUse: Sendable, Equatable {
   /// So many reads between two looks are no heartbeats.
   static let busyReads = 16
+  /// Between two looks, however often the driver has something to do.
+  static let interval = Duration.seconds(2)
 
   private(set) var isKept = false
   private var recentReads = 0

@@ -15,6 +15,8 @@ public final class NodeDriver: RoundHandler {
   private let observer: any NodeObserver
   private var timer: LoopTimer?
   private var armed: Instant?
+  /// When the links were last looked at for those that rest.
+  private var lookedForRest: Instant?
 
   private var nextLink: UInt64 = 1
   private var runners: InlineFirstDictionary<LinkID, LinkRunner> = [:]
@@ -81,7 +83,7 @@ public final class NodeDriver: RoundHandler {
       guard let driver = own.driver else { return }
       driver.armed = nil
       driver.process(.deadlineReached)
-      for runner in driver.runners.values { runner.lookIfResting() }
+      driver.lookForRestingLinks()
     }
     securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
     closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
@@ -103,6 +105,14 @@ public final class NodeDriver: RoundHandler {
   /// What callbacks hold in place of a weak reference, of which one makes every count of references to the driver slow. `close` ends it.
   private final class Reference { var driver: NodeDriver? }
   private let own = Reference()
+
+  /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it costs.
+  private func lookForRestingLinks() {
+    let now = now
+    guard lookedForRest.map({ $0 + BufferUse.interval <= now }) ?? true else { return }
+    lookedForRest = now
+    for runner in runners.values { runner.lookIfResting() }
+  }
 
   // MARK: What comes from above
 

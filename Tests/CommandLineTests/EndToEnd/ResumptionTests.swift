@@ -28,6 +28,15 @@ struct ResumptionTests {
     try #require(hasThem, "\(tool.error)")
   }
 
+  /// Sends a file that was interrupted once more.
+  /// - Returns: the sender, which has ended, and where the file went on.
+  private func sendAgain(_ path: String, _ scene: ToolScene) async throws -> (sender: ToolProcess, resumed: Int) {
+    let sender = try scene.sender("--to", "Kitchen", path)
+    #expect(await sender.end(within: .seconds(300)) == 0, "\(sender.error)")
+    let stored = try #require(sender.events("stored").first)
+    return (sender, try #require(stored["resumedFrom"] as? Int, "it began anew: \(stored)"))
+  }
+
   @Test(
     "kill -9 of the receiver, or the sender, in mid-file: sent again, only the rest goes over the wire",
     arguments: [true, false])
@@ -51,10 +60,7 @@ struct ResumptionTests {
         #expect(await receiver.shows("\"suspended\""), "\(receiver.error)")
       }
       #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])
-      let second = try scene.sender("--to", "Kitchen", path)
-      #expect(await second.end(within: .seconds(300)) == 0, "\(second.error)")
-      let stored = try #require(second.events("stored").first)
-      let resumed = try #require(stored["resumedFrom"] as? Int, "it began anew: \(stored)")
+      let (_, resumed) = try await sendAgain(path, scene)
       #expect(resumed >= (before >> 20) << 20 && resumed < size && resumed % (1 << 20) == 0, "\(resumed) of \(before)")
       // What the receiver takes for granted is what the sender leaves out.
       #expect(await receiver.shows("\"resumedFrom\":\(resumed)"))
@@ -85,10 +91,7 @@ struct ResumptionTests {
       #expect(receiver.error.contains("What has arrived of a large file is kept for 7 days"), "\(receiver.error)")
       #expect(try scene.received().filter { !$0.hasPrefix(".piconet-resume-") } == [])
       receiver = try await scene.receiver("--count", "1")
-      let second = try scene.sender("--to", "Kitchen", path)
-      #expect(await second.end(within: .seconds(300)) == 0, "\(second.error)")
-      let stored = try #require(second.events("stored").first)
-      let resumed = try #require(stored["resumedFrom"] as? Int, "it began anew: \(stored)")
+      let (second, resumed) = try await sendAgain(path, scene)
       #expect(resumed >= 4 << 20 && resumed < size && resumed % (1 << 20) == 0, "\(resumed)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
       #expect(try scene.isSame(path, scene.into + "/film.jpg"))

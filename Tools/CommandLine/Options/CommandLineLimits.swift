@@ -24,10 +24,4 @@ enum CommandLineLimits {
   static let filesStoredAtOnce = 8
   /// Progress reports and redraws: 10 a second.
   static let progressInterval = Duration.milliseconds(100)
-  /// Of a file above this size, in bytes, what has arrived may be kept; see `IncomingOffer.startStoring`.
-  static let resumedBytes: UInt64 = 1 << 20
-  /// So many of them in a directory.
-  static let keptParts = 16
-  /// For so long.
-  static let keptDays = 7
 }

@@ -104,7 +104,7 @@ final class OfferDesk: Sendable {
         // Now, since a sender leaves when it hears that all is stored.
         if done == total { notes.lookSoon(at: offer.sender) }
       }
-      let file = try await Self.finish(transfer)
+      let file = try await transfer.interruptibleResult
       board.end(key)
       state.withLock { state in
         state.stored += 1
@@ -128,10 +128,10 @@ final class OfferDesk: Sendable {
         console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, the name is taken")
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
-        if error.mayGoOn, offer.isResumable, offer.size > CommandLineLimits.resumedBytes {
+        if error.mayGoOn, offer.isResumable {
           state.withLock { state in
             // More are not kept anyway, and one is enough to speak of them.
-            if state.parts.count < CommandLineLimits.keptParts { state.parts.insert(Part(peer: peer, name: name)) }
+            if state.parts.count < ReceivingDirectory.keptFileLimit { state.parts.insert(Part(peer: peer, name: name)) }
           }
         }
       }
@@ -139,31 +139,12 @@ final class OfferDesk: Sendable {
     }
   }
 
-  /// Waits for the end. A person who ends the program has not given up the file: what is stored of it is kept.
-  private static func finish(
-    _ transfer: IncomingTransfer<ReceivedFile>
-  ) async throws(PiconetError) -> ReceivedFile {
-    // A task of its own, since a cancelled one would not wait for how the transfer has ended.
-    let end = Task { () -> Result<ReceivedFile, PiconetError> in
-      do throws(PiconetError) {
-        return .success(try await transfer.result)
-      } catch {
-        return .failure(error)
-      }
-    }
-    let result = await withTaskCancellationHandler {
-      await end.value
-    } onCancel: {
-      transfer.interrupt()
-    }
-    return try result.get()
-  }
-
   /// At the end of the run.
   func tellParts() {
     guard state.withLock({ !$0.parts.isEmpty }) else { return }
+    let days = Int(ReceivingDirectory.keptTime / .seconds(86_400))
     console.note(
-      "What has arrived of a large file is kept for \(CommandLineLimits.keptDays) days: receive into the same directory again, and it goes on when it is sent again"
+      "What has arrived of a large file is kept for \(days) days: receive into the same directory again, and it goes on when it is sent again"
     )
   }
 

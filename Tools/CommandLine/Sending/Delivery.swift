@@ -124,8 +124,9 @@ struct Delivery: Sendable {
       }
       let sent: SentFile
       if let opened {
-        sent = try await Self.finish(
-          try await member.startSending(file: opened.text, mediaType: mediaType ?? "", progress: progress))
+        let transfer = try await member.startSending(
+          file: opened.text, mediaType: mediaType ?? "", progress: progress)
+        sent = try await transfer.interruptibleResult
       } else {
         sent = try await send(url: name, key, progress)
       }
@@ -143,7 +144,7 @@ struct Delivery: Sendable {
       shared.state.withLock { state in
         // Given up by `watch`, or ended with the link or a program.
         if error.mayGoOn || state.end?.word == "timed-out" { state.unfinished += 1 }
-        if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > CommandLineLimits.resumedBytes {
+        if error.mayGoOn, !file.isURL, UInt64(clamping: file.size) > ReceivingDirectory.largestUnkeptSize {
           state.keepsPart = true
         }
       }
@@ -173,25 +174,7 @@ struct Delivery: Sendable {
     board.begins(key, total: total)
     console.tell(
       .offered(Event.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
-    return try await Self.finish(transfer)
-  }
-
-  /// Waits for the end. A person who ends the program has not given up the file: the receiver keeps what it has of it.
-  private static func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
-    // A task of its own, since a cancelled one would not wait for how the transfer has ended.
-    let end = Task { () -> Result<SentFile, PiconetError> in
-      do throws(PiconetError) {
-        return .success(try await transfer.result)
-      } catch {
-        return .failure(error)
-      }
-    }
-    let result = await withTaskCancellationHandler {
-      await end.value
-    } onCancel: {
-      transfer.interrupt()
-    }
-    return try result.get()
+    return try await transfer.interruptibleResult
   }
 
   static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)

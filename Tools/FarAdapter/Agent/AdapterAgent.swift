@@ -1,18 +1,18 @@
-import CPiconetSystem
 import Glibc
+import PiconetEngine
+import PiconetIP
 import PiconetRuntime
 
 /// Serves an adapter of this machine to tests on another one: each connection is one node's transports and discovery, made for it
 /// and ended with it, however it ends. Confined to the loop.
-public final class AdapterAgent: DescriptorHandler {
+public final class AdapterAgent {
   /// The most nodes at a time; further ones are refused.
   public static let limit = 16
 
   private let loop: EventLoop
   private let make: AdapterParts.Making
   private let log: (String) -> Void
-  private let listener: Int32
-  private var watch: DescriptorWatch?
+  private var listener: TCPListener?
   private var sessions: [ObjectIdentifier: AgentSession] = [:]
   private var whenEmpty: (() -> Void)?
 
@@ -21,27 +21,19 @@ public final class AdapterAgent: DescriptorHandler {
   ///   - log: told of what a person wants to know. What others have sent may stand in it.
   public init(
     loop: EventLoop, listener: Int32, log: @escaping (String) -> Void = { _ in }, make: @escaping AdapterParts.Making
-  ) throws(SystemError) {
+  ) throws(LinkFailure) {
     self.loop = loop
-    self.listener = listener
     self.log = log
     self.make = make
-    do throws(SystemError) {
-      watch = try loop.watch(listener, for: .read, handler: self)
-    } catch {
-      Glibc.close(listener)
-      throw error
+    self.listener = try TCPListener(socket: listener, loop: loop, configuration: TCPConfiguration()) { [weak self] in
+      if let self { serve($0) } else { Glibc.close($0) }
     }
   }
 
   /// How many nodes are served.
   public var sessionCount: Int { sessions.count }
 
-  public func descriptorIsReady(_ readiness: Readiness) {
-    var address = sockaddr_storage()
-    let descriptor = piconet_accept(listener, &address)
-    // Where there is no descriptor left, the next round tries again.
-    guard descriptor >= 0 else { return }
+  private func serve(_ descriptor: Int32) {
     guard sessions.count < Self.limit else {
       log("a connection was refused: \(Self.limit) are served")
       Glibc.close(descriptor)
@@ -59,9 +51,8 @@ public final class AdapterAgent: DescriptorHandler {
 
   /// Listens no more, ends all nodes, and calls `completion` on the loop when everything is as it was.
   public func shutDown(_ completion: @escaping () -> Void) {
-    watch?.cancel()
-    if watch != nil { Glibc.close(listener) }
-    watch = nil
+    listener?.close()
+    listener = nil
     whenEmpty = { [self] in
       whenEmpty = nil
       completion()
