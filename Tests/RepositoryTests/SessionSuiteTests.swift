@@ -53,6 +53,22 @@ struct SessionSuiteTests {
     #expect(shown == lines, "the table is now:\n\(lines.joined(separator: "\n"))\n")
   }
 
+  @Test("every test that the document names for further services is one")
+  func namedTestsExist() throws {
+    let document = try #require(Repository.text("Documentation/session-suite.md"))
+    let section = document.lines.drop { $0 != "## Services that need more than one transport, or two hosts" }
+    // Below the heads.
+    let rows = section.filter { $0.hasPrefix("|") }.dropFirst(2)
+    let named = rows.compactMap { $0.split(separator: "|").last?.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.hasPrefix("`") }
+    #expect(named.count >= 14)
+    let tests = Repository.texts.filter { $0.path.hasPrefix("Tests/") && $0.path.hasSuffix(".swift") }
+    for name in named
+    where !tests.contains(where: { $0.text.contains("\"\(name)\"") || $0.text.contains("func \(name)()") }) {
+      Issue.record("no test is called \(name)")
+    }
+  }
+
   @Test("arguments that are no set are found")
   func unknownSet() {
     let file = TextFile(
