@@ -92,9 +92,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     await reply(onCancel: onCancel) { id in .fact(.commanded(id, command)) }
   }
 
-  /// As `command`, but a cancelled task waits no longer: what the command began ends by itself.
-  func commandUnlessCancelled(_ command: Command) async -> Reply {
-    await reply(leavesWhenCancelled: true) { id in .fact(.commanded(id, command)) }
+  /// As `command`, but a cancelled task does not even wait for the reply.
+  func commandUnlessCancelled(
+    _ command: Command, onCancel: @escaping @Sendable (CommandID) -> Command
+  ) async -> Reply {
+    await reply(leavesWhenCancelled: true, onCancel: onCancel) { id in .fact(.commanded(id, command)) }
   }
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
