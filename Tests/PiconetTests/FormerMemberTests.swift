@@ -1,4 +1,5 @@
 import PiconetEngine
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -43,7 +44,7 @@ struct FormerMemberTests {
       #expect(await failure { try await former.send([1]) }?.code == .left)
       #expect(await failure { try await former.openStream(named: "a") }?.code == .left)
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", [1])
+      let path = try folder.write("a.bin", [1])
       let transfers = [
         try former.startSending(data: [1], name: "a"), try await former.startSending(file: path),
         try await pair.client.session.startSending(file: path, to: [former])[0],

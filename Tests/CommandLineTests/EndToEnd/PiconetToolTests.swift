@@ -1,5 +1,6 @@
 import Foundation
 import Piconet
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
