@@ -20,6 +20,7 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/bluetooth-benchmark", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="default 5")
     parser.add_argument("--size", type=int, default=4 << 20, help="bytes of the file; default 4 MiB")
+    parser.add_argument("--message", type=int, default=64, help="bytes of a message that goes there and back; default 64")
     parser.add_argument("--without", action="append", default=[], choices=["piconet", "push", "trips", "trace", "speed"])
     parser.add_argument("--pace", choices=["free", "radio"], default="free",
                         help="free (default): the emulated air takes what the processor gives; radio: each packet takes the slots of 625 us "
@@ -66,12 +67,13 @@ def main():
             trips = {}
             for transport in ("l2cap", "rfcomm"):
                 if ours:
-                    trips[f"Piconet over {transport}"] = lambda transport=transport: bench.our_trip(transport, TRIPS)
-                trips[f"bare {transport} in C"] = lambda transport=transport: bench.bare_trip(transport, TRIPS)
-            results = found["round trip of 64 B"] = measure(options.rounds, trips, say)
+                    trips[f"Piconet over {transport}"] = lambda transport=transport: bench.our_trip(transport, TRIPS, options.message)
+                trips[f"bare {transport} in C"] = lambda transport=transport: bench.bare_trip(transport, TRIPS, options.message)
+            results = found[f"round trip of {options.message} B"] = measure(options.rounds, trips, say)
             for transport in ("l2cap", "rfcomm"):
-                lines += rows(results, "us", "{:.0f} us", f"Piconet over {transport}", [
-                    (f"bare {transport} in C", "<= 1.2", -1.2)], "round trip of 64 B: ")
+                target = ("<= 1.2", -1.2) if transport == "l2cap" else ("", None)
+                lines += rows(results, "us", "{:.0f} us", f"Piconet over {transport}", [(f"bare {transport} in C", *target)],
+                              f"round trip of {options.message} B: ")
         if ours and "trace" not in options.without:
             found["trace"] = {}
             for transport in ("l2cap", "rfcomm"):
