@@ -139,24 +139,6 @@ struct FaultTests {
     }
   }
 
-  /// L2CAP's header and that of its echo have four bytes each.
-  @Test(
-    "in slots a packet takes those of the smallest one that holds it, and one for the answer",
-    arguments: [(83, 2), (84, 4), (552, 4), (553, 6)])
-  func slots(size: Int, slots: Int) throws {
-    defer { _ = try? Self.run("fault slots 0") }
-    #expect(try Self.run("fault slots 1").status == 0)
-    let ping = try Self.run("timeout 30 l2ping -i hci0 -c 3 -d 0 -s \(size - 8) \(Self.second)")
-    // "... id 0 time 5.16ms"
-    let times = ping.output.split(separator: "\n").compactMap { line in
-      line.firstRange(of: " time ").flatMap { Double(line[$0.upperBound...].dropLast(2)) }
-    }
-    #expect(times.count == 3, "\(ping.output)")
-    // There and back. A clock that is set meanwhile is off by less than half a slot.
-    let least = 2 * Double(slots) * 0.625 - 0.3
-    #expect(times.allSatisfy { $0 >= least }, "\(times) of \(least) ms")
-  }
-
   @Test("bluetoothd is killed and started again")
   func daemon() throws {
     let before = try Self.run("pidof bluetoothd").output
