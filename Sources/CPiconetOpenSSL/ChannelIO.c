@@ -71,12 +71,96 @@ void piconet_channel_io_free(struct piconet_channel_io *io) {
   memset(io, 0, sizeof *io);
 }
 
+// RFC 8446, section 5.2: what all protected records begin with, before their length.
+static const unsigned char protected_record[] = {SSL3_RT_APPLICATION_DATA, 3, 3};
+
+// A compact header is two bytes: the length, with the high bit set, which no TLS content type has.
+enum { COMPACT = 0x80 };
+
+static size_t least(size_t one, size_t other) { return one < other ? one : other; }
+
+// Puts `count` bytes of records into the output, for which there is room, with compact headers where they can be.
+static void put_compact(struct piconet_channel_io *io, const unsigned char *bytes, size_t count) {
+  struct piconet_record_place *place = &io->writing;
+  unsigned char *output = io->output + io->output_end;
+
+  while (count > 0) {
+    if (place->body_left > 0) {
+      size_t length = least(count, place->body_left);
+      memcpy(output, bytes, length);
+      output += length, bytes += length, count -= length;
+      place->body_left -= (uint16_t)length;
+      continue;
+    }
+    // OpenSSL writes whole records, or pieces of them as its buffers fill (during a key update).
+    place->header[place->header_count++] = *bytes;
+    bytes++, count--;
+    if (place->header_count < PICONET_RECORD_HEADER) continue;
+    place->header_count = 0;
+    place->body_left = (uint16_t)(place->header[3] << 8 | place->header[4]);
+    int is_long = memcmp(place->header, protected_record, sizeof protected_record) != 0 || place->header[3] >= COMPACT;
+    if (!is_long) place->header[3] |= COMPACT;
+    size_t skipped = is_long ? 0 : sizeof protected_record;
+    memcpy(output, place->header + skipped, PICONET_RECORD_HEADER - skipped);
+    output += PICONET_RECORD_HEADER - skipped;
+  }
+  io->output_end = (size_t)(output - io->output);
+}
+
+// Takes what is there of the next record's header from the input. Returns 1 once it is whole, as TLS has it.
+static int take_header(struct piconet_channel_io *io) {
+  struct piconet_record_place *place = &io->reading;
+
+  while (io->input_count > 0) {
+    place->header[place->header_count++] = *io->input++;
+    io->input_count--;
+    int is_compact = place->header[0] >= COMPACT;
+    if (place->header_count < (is_compact ? PICONET_COMPACT_HEADER : PICONET_RECORD_HEADER)) continue;
+    if (is_compact) {
+      place->header[3] = place->header[0] & (COMPACT - 1);
+      place->header[4] = place->header[1];
+      memcpy(place->header, protected_record, sizeof protected_record);
+      place->header_count = PICONET_RECORD_HEADER;
+    }
+    // OpenSSL refuses a length that a record can't have.
+    place->body_left = (uint16_t)(place->header[3] << 8 | place->header[4]);
+    return 1;
+  }
+  return 0;
+}
+
+// As many bytes as there are of what is wanted, up to the end of a header or a body; 0: none yet.
+static size_t get_compact(struct piconet_channel_io *io, char *bytes, size_t count) {
+  struct piconet_record_place *place = &io->reading;
+
+  if (place->header_count == 0 && place->body_left > 0) {
+    count = least(count, least(place->body_left, io->input_count));
+    if (count > 0) memcpy(bytes, io->input, count);
+    io->input += count;
+    io->input_count -= count;
+    place->body_left -= (uint16_t)count;
+    return count;
+  }
+  if (place->header_done == 0 && place->header_count < PICONET_RECORD_HEADER && !take_header(io)) return 0;
+  count = least(count, (size_t)(place->header_count - place->header_done));
+  memcpy(bytes, place->header + place->header_done, count);
+  place->header_done += (unsigned char)count;
+  if (place->header_done == place->header_count) place->header_done = place->header_count = 0;
+  return count;
+}
+
 static int channel_write(BIO *bio, const char *bytes, size_t count, size_t *written) {
   struct piconet_channel_io *io = BIO_get_data(bio);
   BIO_clear_retry_flags(bio);
-  if (!piconet_channel_io_reserve(io, count)) return -1;
-  memcpy(io->output + io->output_end, bytes, count);
-  io->output_end += count;
+  if (io->is_compact) {
+    // With the part of a header that an earlier write left.
+    if (!piconet_channel_io_reserve(io, count + io->writing.header_count)) return -1;
+    put_compact(io, (const unsigned char *)bytes, count);
+  } else {
+    if (!piconet_channel_io_reserve(io, count)) return -1;
+    memcpy(io->output + io->output_end, bytes, count);
+    io->output_end += count;
+  }
   *written = count;
   return 1;
 }
@@ -84,17 +168,20 @@ static int channel_write(BIO *bio, const char *bytes, size_t count, size_t *writ
 static int channel_read(BIO *bio, char *bytes, size_t count, size_t *read) {
   struct piconet_channel_io *io = BIO_get_data(bio);
   BIO_clear_retry_flags(bio);
-  if (io->input_count == 0) {
-    *read = 0;
-    BIO_set_retry_read(bio);
-    return -1;
+  if (io->is_compact) {
+    count = get_compact(io, bytes, count);
+  } else if (io->input_count > 0) {
+    count = least(count, io->input_count);
+    memcpy(bytes, io->input, count);
+    io->input += count;
+    io->input_count -= count;
+  } else {
+    count = 0;
   }
-  if (count > io->input_count) count = io->input_count;
-  memcpy(bytes, io->input, count);
-  io->input += count;
-  io->input_count -= count;
   *read = count;
-  return 1;
+  if (count > 0) return 1;
+  BIO_set_retry_read(bio);
+  return -1;
 }
 
 static long channel_control(BIO *bio, int command, long number, void *pointer) {

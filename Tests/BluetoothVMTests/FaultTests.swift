@@ -149,7 +149,9 @@ struct FaultTests {
     #expect(try Self.run("pidof bluetoothd").output != before)
   }
 
-  @Test("what is no request is refused", arguments: ["mute 0", "mute 0 99", "delay -1", "cut 1 1", "gone 99"])
+  @Test(
+    "what is no request is refused",
+    arguments: ["mute 0", "mute 0 99", "delay -1", "slots 2", "cut 1 1", "gone 99"])
   func refused(request: String) throws {
     #expect(try Self.run("fault \(request)").status == 1)
   }

@@ -28,6 +28,8 @@ final class RawHost {
   private(set) var address: [UInt8] = []
   /// Code and parameters of what has come and was not asked for yet.
   private var events: [(code: UInt8, parameters: [UInt8])] = []
+  /// How long data that has come was, each packet.
+  private var received: [Int] = []
 
   /// - Parameter number: of hciN.
   init(_ number: Int) throws {
@@ -77,6 +79,22 @@ final class RawHost {
     return Array(event.code == Event.commandComplete ? event.parameters.dropFirst(3) : event.parameters.prefix(1))
   }
 
+  /// An ACL data packet of so many bytes over a link, the first of its PDU.
+  func send(_ count: Int, over handle: [UInt8]) throws {
+    let packet = [2] + handle + [UInt8(count & 0xFF), UInt8(count >> 8)] + [UInt8](repeating: 0, count: count)
+    guard write(descriptor, packet, packet.count) == packet.count else {
+      throw Failure(description: "hci\(number) takes no data: \(errno)")
+    }
+  }
+
+  /// Waits for so many packets of data.
+  /// - Returns: how long each was.
+  func data(_ packets: Int) throws -> [Int] {
+    while received.count < packets { try read("data") }
+    defer { received.removeFirst(packets) }
+    return Array(received.prefix(packets))
+  }
+
   /// The parameters of the next event of this kind.
   func event(_ code: UInt8) throws -> [UInt8] {
     try next("event \(String(code, radix: 16))") { other, _ in other == code }.parameters
@@ -94,14 +112,22 @@ final class RawHost {
   ) throws -> (code: UInt8, parameters: [UInt8]) {
     while true {
       if let index = events.firstIndex(where: { matches($0.code, $0.parameters) }) { return events.remove(at: index) }
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&waiting, 1, 10_000) == 1 else {
-        throw Failure(description: "hci\(number) has not got \(what); it has got \(events)")
-      }
-      var packet = [UInt8](repeating: 0, count: 1024)
-      let length = read(descriptor, &packet, packet.count)
-      guard length >= 3 else { throw Failure(description: "hci\(number) is gone: \(errno)") }
-      if packet[0] == 4 { events.append((packet[1], Array(packet[3..<length]))) }
+      try read(what)
+    }
+  }
+
+  private func read(_ what: String) throws {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, 10_000) == 1 else {
+      throw Failure(description: "hci\(number) has not got \(what); it has got \(events)")
+    }
+    var packet = [UInt8](repeating: 0, count: 4096)
+    let length = Glibc.read(descriptor, &packet, packet.count)
+    guard length >= 3 else { throw Failure(description: "hci\(number) is gone: \(errno)") }
+    switch packet[0] {
+    case 2: received.append(length - 5)
+    case 4: events.append((packet[1], Array(packet[3..<length])))
+    default: break
     }
   }
 }

@@ -68,6 +68,19 @@ import Testing
     #expect(server.state == .secured(peer: alice.peer))
   }
 
+  @Test("compact headers are agreed on where both sides take them, and nowhere else", arguments: [true, false])
+  func compactHeaders(knows: Bool) throws {
+    let options = OpenSSLContext.Options(preference: .shortRecords)
+    let server = try OpenSSLContext(identity: bob, options: options).makeChannel(role: .server)
+    let names = knows ? ["piconet/1", "piconet/1-compact"] : ["piconet/1"]
+    let alpn = names.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+    let peer = RawPeer(.init(alpn: alpn, certificate: (alice.key, alice.certificate)))
+    peer.handshake(with: server)
+    #expect(server.state == .secured(peer: alice.peer))
+    seal([1], in: server)
+    #expect(drain(server).first == (knows ? 0x80 : 0x17))
+  }
+
   @Test("a server that ignores ALPN is refused")
   func clientWantsALPN() throws {
     let client = try OpenSSLContext(identity: alice).makeChannel(role: .client)

@@ -1,14 +1,15 @@
 import CPiconetOpenSSL
 import PiconetEngine
+import PiconetWire
 import Testing
 
 @testable import PiconetTLS
 
 @Suite struct RecordTests {
   @Test(
-    "a message of 1000 bytes becomes 1022 with AES-GCM and 1014 with CCM_8",
+    "a message of 1000 bytes becomes 1022 with AES-GCM and 1011 with CCM_8 and compact headers",
     arguments: [
-      (OpenSSLContext.Preference.throughput, 22), (.shortRecords, 14),
+      (OpenSSLContext.Preference.throughput, 22), (.shortRecords, 11),
     ])
   func overhead(preference: OpenSSLContext.Preference, bytes: Int) throws {
     let options = OpenSSLContext.Options(preference: preference)
@@ -21,6 +22,72 @@ import Testing
       #expect(pair.server.outputCount == count + bytes)
       #expect(pair.settle().atClient == pattern(count))
     }
+  }
+
+  private static let short = OpenSSLContext.Options(preference: .shortRecords)
+
+  /// RFC 8446, section 5.2, and Documentation/wire-format.md, section 1.
+  @Test("a compact header is the length of the record, with the high bit set, in the place of TLS's five bytes")
+  func compactHeader() throws {
+    let pair = try ChannelPair.secured(client: Self.short, server: Self.short)
+    for count in [1, 118, 119, 1000, 16384] {
+      seal(pattern(count), in: pair.client)
+      let record = drain(pair.client)
+      let length = count + 1 + 8
+      #expect(record.count == 2 + length)
+      #expect(record.prefix(2) == [0x80 | UInt8(length >> 8), UInt8(length & 0xFF)])
+      #expect(carry(record, to: pair.server) == pattern(count))
+    }
+  }
+
+  @Test("where headers may be compact, those of TLS are taken too, in any order")
+  func headersOfBothKinds() throws {
+    let pair = try ChannelPair.secured(client: Self.short, server: Self.short)
+    var sent: [UInt8] = []
+    var link: [UInt8] = []
+    for number in 0..<40 {
+      let bytes = pattern(number * 97 % 1500 + 1)
+      sent += bytes
+      seal(bytes, in: pair.client)
+      let record = drain(pair.client)
+      link += number % 3 == 0 ? [0x17, 3, 3, record[0] & 0x7F, record[1]] + record[2...] : record
+    }
+    #expect(carry(link, to: pair.server, chunk: 7) == sent)
+  }
+
+  @Test("where TLS's own headers were agreed on, a compact one is refused")
+  func unagreedCompactHeader() throws {
+    let pair = try ChannelPair.secured()
+    seal(pattern(100), in: pair.client)
+    let record = drain(pair.client)
+    #expect(carry([0x80 | record[3], record[4]] + record[5...], to: pair.server).isEmpty)
+    #expect(pair.server.state.failureCode == .protocolViolation)
+  }
+
+  @Test("whatever comes in the place of a compact record fails the channel, and says no byte", arguments: 0..<400)
+  func hostileCompactRecords(seed: Int) throws {
+    var dice = SeededRandom(seed: UInt64(seed))
+    let pair = try ChannelPair.secured(client: Self.short, server: Self.short)
+    seal(pattern(100), in: pair.client)
+    var bytes = drain(pair.client)
+    // A bit of it, a byte of its header, or all.
+    switch seed % 3 {
+    case 0: bytes[.random(in: bytes.indices, using: &dice)] ^= 1 << UInt8.random(in: 0..<8, using: &dice)
+    case 1: bytes[.random(in: 0..<2, using: &dice)] ^= .random(in: 1...255, using: &dice)
+    default: bytes = (0...Int.random(in: 1..<300, using: &dice)).map { _ in .random(in: 0...255, using: &dice) }
+    }
+    // A length that got longer waits for the rest.
+    bytes += pattern(33_000)
+    #expect(carry(bytes, to: pair.server, chunk: .random(in: 1...600, using: &dice)).isEmpty)
+    #expect(pair.server.state.failureCode == .protocolViolation)
+  }
+
+  @Test("a message of 64 bytes in a frame, secured, takes one slot over L2CAP")
+  func oneSlot() throws {
+    let pair = try ChannelPair.secured(client: Self.short, server: Self.short)
+    seal(FrameEncoder.encode(.message(pattern(64)[...])), in: pair.client)
+    // A 3-DH1 packet holds 83 bytes, four of which are L2CAP's header.
+    #expect(pair.client.outputCount + 4 <= 83)
   }
 
   @Test("sides that prefer differently still agree on a suite")
@@ -64,9 +131,11 @@ import Testing
     "a mebibyte each way (or 32 KiB, byte by byte) arrives whole, whatever the sizes of the buffers",
     arguments: [
       (1 << 20, 1), (1, 65536), (1, 16384), (16406, 16384), (16407, 16383), (1333, 777), (100_003, 5), (70_000, 40_000),
-    ])
-  func oddBuffers(chunk: Int, room: Int) throws {
-    let pair = try ChannelPair.secured()
+    ], [OpenSSLContext.Preference.throughput, .shortRecords])
+  func oddBuffers(sizes: (chunk: Int, room: Int), preference: OpenSSLContext.Preference) throws {
+    let (chunk, room) = sizes
+    let options = OpenSSLContext.Options(preference: preference)
+    let pair = try ChannelPair.secured(client: options, server: options)
     let bytes = pattern(min(chunk, room) < 10 ? 32 << 10 : 1 << 20)
     seal(bytes, in: pair.client)
     seal(bytes, in: pair.server)
@@ -168,9 +237,12 @@ import Testing
     #expect(pair.server.state.failureCode == .protocolViolation)
   }
 
-  @Test("close_notify ends the far side after all that was sealed before it; the other direction goes on")
-  func closeNotify() throws {
-    let pair = try ChannelPair.secured()
+  @Test(
+    "close_notify ends the far side after all that was sealed before it; the other direction goes on",
+    arguments: [OpenSSLContext.Preference.throughput, .shortRecords])
+  func closeNotify(preference: OpenSSLContext.Preference) throws {
+    let options = OpenSSLContext.Options(preference: preference)
+    let pair = try ChannelPair.secured(client: options, server: options)
     seal(pattern(1000), in: pair.client)
     pair.client.close()
     pair.client.close()
@@ -206,13 +278,16 @@ import Testing
     #expect(pair.server.outputCount == 0 && pair.server.state == .handshaking)
   }
 
-  @Test("keys are renewed after so many records, unseen by the receiver")
-  func ownKeyUpdate() throws {
-    let pair = try ChannelPair.secured(client: .init(recordsPerKey: 3))
+  @Test(
+    "keys are renewed after so many records, unseen by the receiver",
+    arguments: [(OpenSSLContext.Preference.throughput, 22), (.shortRecords, 11)])
+  func ownKeyUpdate(preference: OpenSSLContext.Preference, overhead: Int) throws {
+    let pair = try ChannelPair.secured(
+      client: .init(preference: preference, recordsPerKey: 3), server: .init(preference: preference))
     var updates = 0
     for _ in 0..<10 {
       seal(pattern(100), in: pair.client)
-      if pair.client.outputCount > 122 { updates += 1 }
+      if pair.client.outputCount > 100 + overhead { updates += 1 }
       #expect(pair.settle().atServer == pattern(100))
     }
     #expect(updates == 3)

@@ -72,7 +72,7 @@ def slots(pdu):
 
 # What Documentation/wire-format.md and RFC 8446 add, and what BlueZ's sockets take at once.
 SLOT = 625e-6
-RECORD_PLAIN, RECORD_ADDED = 16384, 5 + 1 + 8  # header, content type, tag of TLS_AES_128_CCM_8_SHA256
+RECORD_PLAIN, RECORD_ADDED = 16384, 2 + 1 + 8  # compact header, content type, tag of TLS_AES_128_CCM_8_SHA256
 CHUNK_ADDED = 3 + 1  # a frame's header, and a transfer's number below 64
 L2CAP_HEADER, SDU = 4, 32 * PACKET_3DH5 - 4
 RFCOMM_FRAME, RFCOMM_ADDED = 1008, 5  # address, control, two bytes of length, check

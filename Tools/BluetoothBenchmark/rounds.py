@@ -10,8 +10,9 @@ def figures(values):
     return statistics.median(values), values[0], values[-1]
 
 
-def measure(rounds, subjects, say):
-    """`rounds` times all `subjects` (name: function) in turn; per name a list with a figure or None for each round."""
+def measure(rounds, subjects, say, reasons=None):
+    """`rounds` times all `subjects` (name: function) in turn; per name a list with a figure or None for each round, and in
+    `reasons` why the last one that failed did."""
     results = {name: [] for name in subjects}
     for turn in range(rounds):
         for name, make in subjects.items():
@@ -20,6 +21,8 @@ def measure(rounds, subjects, say):
             except (Failure, OSError, ValueError, TypeError) as failure:
                 say(f"round {turn + 1}: {name}: {failure}")
                 got = None
+                if reasons is not None:
+                    reasons[name] = " ".join(str(failure).split())
             if got is not None:
                 say(f"round {turn + 1}: {name}: " + ", ".join(f"{key} {value:.3f}" for key, value in got.items()))
             results[name].append(got)

@@ -115,11 +115,12 @@ def numbers(options, bench, found, missing, say):
     elif not has_buffers:
         del speed["l2test"]
         missing.append("l2test: needs net.core.wmem_default=2097152 and net.core.rmem_default=8388608, which need root")
-    found["goodput"] = measure(options.rounds, speed, say)
-    found["trips"] = measure(options.rounds, trips, say)
+    reasons = {}
+    found["goodput"] = measure(options.rounds, speed, say, reasons)
+    found["trips"] = measure(options.rounds, trips, say, reasons)
     for name, results in list(found["goodput"].items()) + list(found["trips"].items()):
         if not any(results):
-            missing.append(f"{name}: no round succeeded; the log above says why")
+            missing.append(f"{name}: no round succeeded: {reasons.get(name, 'no time was told')}")
     try:
         found["inquiry_s"] = inquiry(bench.adapters[0])
     except (Failure, OSError, subprocess.TimeoutExpired) as failure:

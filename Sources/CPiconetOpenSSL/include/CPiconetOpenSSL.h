@@ -11,10 +11,28 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stddef.h>
+#include <stdint.h>
+
+enum { PICONET_RECORD_HEADER = 5, PICONET_COMPACT_HEADER = 2 };
+
+// Where one direction is within its records, if their headers are compact.
+struct piconet_record_place {
+  unsigned char header[PICONET_RECORD_HEADER];
+  // Bytes of the header that are there, and of those that have gone on (reading).
+  unsigned char header_count;
+  unsigned char header_done;
+  // Of the body, what is to come.
+  uint16_t body_left;
+};
 
 // What one TLS channel reads from and writes to instead of a socket. Records are read straight from the caller's
 // buffer, so that ciphertext is copied once (into the record layer), and written to one buffer that grows.
 struct piconet_channel_io {
+  // Records go and come with compact headers (Documentation/wire-format.md, section 1).
+  int is_compact;
+  struct piconet_record_place reading;
+  struct piconet_record_place writing;
+
   // The caller's ciphertext that is not yet read; borrowed for the length of one call.
   const unsigned char *input;
   size_t input_count;

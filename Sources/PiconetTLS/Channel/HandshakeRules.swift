@@ -4,9 +4,18 @@ import PiconetEngine
 /// The decisions that OpenSSL asks us for during a handshake. A refusal is kept in the channel, since OpenSSL would
 /// report it as a failed callback only; returned so, the far side gets the alert that fits.
 enum HandshakeRules {
-  private static let alpn = Array(OpenSSLContext.applicationProtocol.utf8)
+  private static let plain = Array(OpenSSLContext.applicationProtocol.utf8)
+  private static let compact = Array(OpenSSLContext.compactProtocol.utf8)
 
-  static func install(in context: OpaquePointer, role: OpenSSLChannel.Role) {
+  /// The names that a side with this preference takes, the best first.
+  private static func names(_ preference: OpenSSLContext.Preference) -> [[UInt8]] {
+    switch preference {
+    case .throughput: [plain]
+    case .shortRecords: [compact, plain]
+    }
+  }
+
+  static func install(in context: OpaquePointer, role: OpenSSLChannel.Role, preference: OpenSSLContext.Preference) {
     // Called for the far side's certificate instead of OpenSSL's own chain building.
     SSL_CTX_set_cert_verify_callback(
       context,
@@ -25,8 +34,8 @@ enum HandshakeRules {
       })
     switch role {
     case .client:
-      // The list of one name: its length, its bytes. This function alone returns 0 for success.
-      let list = [UInt8(alpn.count)] + alpn
+      // Of each name its length and its bytes. This function alone returns 0 for success.
+      let list = names(preference).flatMap { [UInt8($0.count)] + $0 }
       SSL_CTX_set_alpn_protos(context, list, UInt32(list.count))
     case .server:
       // A ClientHello without ALPN never gets to the ALPN callback, and must not get to a finished handshake.
@@ -46,26 +55,33 @@ enum HandshakeRules {
           return SSL_CLIENT_HELLO_SUCCESS
         }, nil)
       SSL_CTX_set_alpn_select_cb(
-        context, { _, name, nameCount, list, listCount, _ in HandshakeRules.select(list, listCount, name, nameCount) },
-        nil)
+        context,
+        { ssl, name, nameCount, list, listCount, _ in
+          let preference = ssl.flatMap(OpenSSLChannel.of)?.preference ?? .throughput
+          return HandshakeRules.select(HandshakeRules.names(preference), list, listCount, name, nameCount)
+        }, nil)
     }
   }
 
   static let noALPN = SecureChannelFailure(
     .noCommonProtocol, "the far side does not speak \(OpenSSLContext.applicationProtocol)")
 
-  /// True if the handshake has agreed on our application protocol.
-  static func hasAgreedOnProtocol(_ ssl: OpaquePointer) -> Bool {
+  /// How records are written, by what the handshake has agreed on; nil: not on our application protocol.
+  static func agreedHeaders(_ ssl: OpaquePointer) -> RecordHeaders? {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     SSL_get0_alpn_selected(ssl, &name, &count)
-    return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual(alpn)
+    let agreed = UnsafeBufferPointer(start: name, count: Int(count))
+    if agreed.elementsEqual(plain) { return .whole }
+    return agreed.elementsEqual(compact) ? .compact : nil
   }
+
+  enum RecordHeaders { case whole, compact }
 
   private static func verify(_ store: OpaquePointer, _ ssl: OpaquePointer, _ channel: OpenSSLChannel) -> Int32 {
     // Asked here too, since on the dialling side a missing answer is seen before the certificate and refused with an
     // alert; after the handshake there is no way to send one.
-    guard hasAgreedOnProtocol(ssl) else {
+    guard agreedHeaders(ssl) != nil else {
       channel.refuse(noALPN)
       X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
       return 0
@@ -84,23 +100,25 @@ enum HandshakeRules {
     }
   }
 
-  /// Picks our protocol from a ProtocolNameList (RFC 7301, section 3.1).
+  /// Picks the first of `ours` that a ProtocolNameList (RFC 7301, section 3.1) has.
   private static func select(
-    _ list: UnsafePointer<UInt8>?, _ listCount: UInt32, _ name: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ nameCount: UnsafeMutablePointer<UInt8>?
+    _ ours: [[UInt8]], _ list: UnsafePointer<UInt8>?, _ listCount: UInt32,
+    _ name: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ nameCount: UnsafeMutablePointer<UInt8>?
   ) -> Int32 {
     let names = UnsafeBufferPointer(start: list, count: Int(listCount))
-    var offset = 0
-    while offset < names.count {
-      let start = offset + 1
-      let end = start + Int(names[offset])
-      guard end <= names.count else { break }
-      if names[start..<end].elementsEqual(alpn) {
-        name?.pointee = list?.advanced(by: start)
-        nameCount?.pointee = UInt8(alpn.count)
-        return SSL_TLSEXT_ERR_OK
+    for wanted in ours {
+      var offset = 0
+      while offset < names.count {
+        let start = offset + 1
+        let end = start + Int(names[offset])
+        guard end <= names.count else { break }
+        if names[start..<end].elementsEqual(wanted) {
+          name?.pointee = list?.advanced(by: start)
+          nameCount?.pointee = UInt8(wanted.count)
+          return SSL_TLSEXT_ERR_OK
+        }
+        offset = end
       }
-      offset = end
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
   }

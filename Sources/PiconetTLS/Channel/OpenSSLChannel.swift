@@ -23,6 +23,7 @@ public final class OpenSSLChannel: SecureChannel {
   /// Nil only if there was no memory for it.
   private let ssl: OpaquePointer?
   private let io: UnsafeMutablePointer<piconet_channel_io>
+  let preference: OpenSSLContext.Preference
   private let recordsPerKey: Int
   private var recordsUnderKey = 0
   private var isClosed = false
@@ -33,6 +34,7 @@ public final class OpenSSLChannel: SecureChannel {
   private var refusal: SecureChannelFailure?
 
   init(role: Role, context: OpaquePointer, options: OpenSSLContext.Options) {
+    preference = options.preference
     recordsPerKey = options.recordsPerKey
     io = .allocate(capacity: 1)
     io.initialize(to: piconet_channel_io())
@@ -177,10 +179,12 @@ public final class OpenSSLChannel: SecureChannel {
     let result = SSL_do_handshake(ssl)
     guard result == 1 else { return settle(ssl, result) }
     // All of it was asked during the handshake; asked again, because on these three rests all the rest.
-    guard SSL_version(ssl) == TLS1_3_VERSION, HandshakeRules.hasAgreedOnProtocol(ssl), let provenPeer else {
+    guard SSL_version(ssl) == TLS1_3_VERSION, let headers = HandshakeRules.agreedHeaders(ssl), let provenPeer else {
       state = .failed(HandshakeRules.noALPN)
       return
     }
+    // OpenSSL has read up to the end of a record, and no further, and all that it has written is in the output.
+    if headers == .compact { io.pointee.is_compact = 1 }
     state = .secured(peer: provenPeer)
   }
 

@@ -32,6 +32,7 @@ int64_t delay, supervision = 20000000, page_timeout = 5120000;
 // and ends with it whatever link there is by then.
 int64_t page_time = 200000;
 int64_t rate;
+bool in_slots;
 
 int64_t now(void)
 {

@@ -172,6 +172,7 @@ extern uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTER
 extern uint32_t sent_sizes[MAX_ADAPTERS][MAX_ADAPTERS][LARGEST_DATA + 2];  // packets of each size; the last: larger ones
 extern int64_t delay, supervision, page_timeout, page_time;  // microseconds
 extern int64_t rate;                                         // bytes a second; 0: any
+extern bool in_slots;                                        // BR/EDR's data goes in slots, whatever the rate
 
 int64_t now(void);
 void sooner(int64_t *next, int64_t time);

@@ -20,19 +20,29 @@ void drop_packets(int a, uint16_t handle)
     adapter->packet_count = kept;
 }
 
+// How long BR/EDR's radio takes for one: the slots of the smallest packet of 3 Mb/s that holds it, and at least one for the answer (Core
+// Specification 5.4, volume 2, part B, table 6.10). A packet never holds the end of one L2CAP PDU and the start of the next, so each of a
+// host's is one.
+static int64_t air_time(size_t size)
+{
+    return (size <= 83 ? 1 + 1 : size <= 552 ? 3 + 1 : 5 + 1) * SLOT;
+}
+
 void transmit(int a, const uint8_t *packet, size_t length)
 {
     struct adapter *adapter = &adapters[a];
+    const struct link *link = with_handle(a, number(packet + 1) & 0xfff);
+    bool slots = in_slots && link && !link->le;
     int64_t start = now();
 
     if (adapter->packet_count == MAX_PACKETS || length > MAX_PACKET) {
         fprintf(stderr, "air: adapter %d sends more than it was told to\n", a);
         return;
     }
-    if (rate > 0) {
+    if (slots || rate > 0) {
         if (adapter->air_free > start)
             start = adapter->air_free;
-        start += (int64_t)(length - 5) * 1000000 / rate;
+        start += slots ? air_time(length - 5) : (int64_t)(length - 5) * 1000000 / rate;
         adapter->air_free = start;
     }
     struct packet *waiting = &adapter->packets[adapter->packet_count++];

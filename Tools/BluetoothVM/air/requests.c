@@ -132,6 +132,9 @@ void answer_request(void)
     } else if (one && a <= 1000000000 && strcmp(word, "rate") == 0) {
         rate = a;
         result = "ok";
+    } else if (one && a <= 1 && strcmp(word, "slots") == 0) {
+        in_slots = a == 1;
+        result = "ok";
     } else if (one && a <= 3600000 && strcmp(word, "supervision") == 0) {
         supervision = a * 1000;
         result = "ok";

@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+/// How long data is on the emulated air, seen by the hosts of both adapters, which are the tests themselves.
+@Suite(
+  "Data in slots between the virtual machine's controllers", .serialized,
+  .enabled(
+    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
+    "runs in the virtual machine: Tools/test --bluetooth"))
+struct SlotTests {
+  /// Core Specification 5.4, volume 2, part B, table 6.10: a packet of one slot holds 83 bytes, of three 552, of five 1,021.
+  @Test(
+    "each packet takes the slots of the smallest one that holds it, and one for the answer",
+    arguments: [(0, 2), (83, 2), (84, 4), (552, 4), (553, 6), (1021, 6)])
+  func slots(size: Int, slots: Int) throws {
+    try PagingTests.hosts { first, second in
+      let handle = try PagingTests.connect(first, second)[0]
+      #expect(try FaultTests.run("fault slots 1").status == 0)
+      defer { _ = try? FaultTests.run("fault slots 0") }
+      let clock = ContinuousClock()
+      let start = clock.now
+      for _ in 0..<8 { try first.send(size, over: handle) }
+      #expect(try second.data(8) == [Int](repeating: size, count: 8))
+      let taken = clock.now - start
+      // It may take longer, never less.
+      let least = Duration.microseconds(8 * slots * 625)
+      #expect(taken >= least)
+      print("8 packets of \(size) bytes: \(taken), at least \(least)")
+    }
+  }
+}
