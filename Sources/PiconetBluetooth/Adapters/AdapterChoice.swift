@@ -5,6 +5,9 @@ import PiconetSDP
 struct AdapterChoice {
   private let wanted: BluetoothConfiguration.Adapter
   private let read: AdapterTable.Reading
+  /// Where any adapter may be taken: the one that finds others, whose peers may be out of another one's reach. Nil: Linux takes the
+  /// one that came last, of those that are on.
+  var preferred: BluetoothAddress?
 
   init(_ wanted: BluetoothConfiguration.Adapter, read: @escaping AdapterTable.Reading) {
     self.wanted = wanted
@@ -13,8 +16,8 @@ struct AdapterChoice {
 
   /// What a dial is bound to.
   /// - Throws: `.notAvailable` where the adapter is not there, or off.
-  func source(for kind: SocketKind) throws(LinkFailure) -> SocketEnd {
-    if wanted == .any { return SocketEnd(device: SocketEnd.anyDevice, port: 0) }
+  func source(for kind: SocketKind, to device: BluetoothAddress? = nil) throws(LinkFailure) -> SocketEnd {
+    if wanted == .any { return SocketEnd(device: anyDevice(for: kind, to: device), port: 0) }
     let table = try read()
     if let problem = problem(in: table, kind) { throw problem }
     return SocketEnd(device: table.adapter(wanted)?.device ?? SocketEnd.anyDevice, port: 0)
@@ -39,13 +42,21 @@ struct AdapterChoice {
   /// What a question is bound to, the adapter being on or off.
   /// - Throws: `.notAvailable` where the adapter is not there.
   func presentDevice() throws(LinkFailure) -> BluetoothAddress {
-    if wanted == .any { return SocketEnd.anyDevice }
+    if wanted == .any { return anyDevice(for: .l2cap) }
     let table = try read()
     guard let adapter = table.adapter(wanted), adapter.device != SocketEnd.anyDevice else {
       throw problem(in: table, .l2cap)
         ?? LinkFailure(.notAvailable, "the adapter has no address yet: it is being set up")
     }
     return adapter.device
+  }
+
+  /// An adapter does not reach itself, but another one of this machine does.
+  private func anyDevice(for kind: SocketKind, to device: BluetoothAddress? = nil) -> BluetoothAddress {
+    guard let preferred, preferred != device, let table = try? read(),
+      table.adapter(.address(preferred))?.canDo(kind) == true
+    else { return SocketEnd.anyDevice }
+    return preferred
   }
 
   /// The adapters that a listener on all of them can be reached at.

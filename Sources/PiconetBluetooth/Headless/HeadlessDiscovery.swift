@@ -6,13 +6,12 @@ import PiconetSDP
 /// Finds peers over Bluetooth with the kernel alone, where no bluetoothd runs; confined to the loop that it was made on.
 ///
 /// It switches the adapter on, makes it connectable and discoverable, tells the session's UUID in the extended inquiry response,
-/// inquires, and reads the record of whoever has that UUID over the record channel (`RecordChannel`). When it is closed all of
-/// this is as it was before.
+/// inquires, and reads the record of whoever has that UUID: over the record channel (`RecordChannel`), or by SDP where the response
+/// tells of none, as with nodes that a bluetoothd tells of. When it is closed all of this is as it was before.
 ///
 /// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node an adapter, since an adapter has one inquiry response; BR/EDR only,
 /// since the kernel has LE switched off unless its management interface was used;
-/// bluetoothd must not run for the same adapter, which would write its own inquiry response over ours; it finds nodes that
-/// are told of this way, not those that a bluetoothd tells of, which have no record channel.
+/// bluetoothd must not run for the same adapter, which would write its own inquiry response over ours.
 public final class HeadlessDiscovery: Discovery {
   /// How it inquires.
   public struct Options: Sendable, Hashable {

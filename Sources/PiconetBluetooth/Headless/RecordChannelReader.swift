@@ -13,11 +13,13 @@ public final class RecordChannelReader: ServiceRecordReader {
   ///   - kind: l2cap, or le.
   ///   - adapter: the adapter from which devices are asked.
   ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - timeLimit: of one device, connection included.
+  ///   - timeLimit: of one device, connection included. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5 s over LE, for which
+  ///     a scan pauses.
   public init(
-    kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration = .seconds(5)
+    kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration? = nil
   ) {
-    queue = RecordReadingQueue(loop: loop, scope: scope, timeLimit: timeLimit)
+    queue = RecordReadingQueue(
+      loop: loop, scope: scope, timeLimit: timeLimit ?? (kind == .le ? .seconds(5) : .seconds(6)))
     self.kind = kind
     self.adapter = adapter
   }

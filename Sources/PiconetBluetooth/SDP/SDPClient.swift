@@ -13,9 +13,10 @@ public final class SDPClient: ServiceRecordReader {
   /// - Parameters:
   ///   - adapter: the adapter from which devices are asked; nil: whichever the system takes.
   ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - timeLimit: of one device, connection included.
+  ///   - timeLimit: of one device, connection included. Default: 6 s, longer than Linux pages (5.12 s), so that a device that is not
+  ///     there is `hostDown`.
   public init(
-    loop: EventLoop, adapter: BluetoothAddress?, scope: String?, timeLimit: Duration = .seconds(5)
+    loop: EventLoop, adapter: BluetoothAddress?, scope: String?, timeLimit: Duration = .seconds(6)
   ) {
     queue = RecordReadingQueue(loop: loop, scope: scope, timeLimit: timeLimit)
     self.adapter = adapter

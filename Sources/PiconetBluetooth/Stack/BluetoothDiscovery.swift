@@ -16,6 +16,9 @@ final class BluetoothDiscovery: Discovery {
   private var headless: HeadlessDiscovery?
   private var timer: LoopTimer?
   private var handler: ((DiscoveryReport) -> Void)?
+  private var adapterHandler: ((BluetoothAddress?) -> Void)?
+  private var daemonAdapter: BluetoothAddress?
+  private var headlessAdapter: BluetoothAddress?
   private var advertisement: Advertisement?
   private var scope: String?
   private var isRadioBusy = false
@@ -52,6 +55,21 @@ final class BluetoothDiscovery: Discovery {
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {
     self.handler = handler
     daemon?.setHandler(handler)
+  }
+
+  /// Called on the loop with the adapter by which others are found now, or nil; what is dialled should be dialled from there.
+  func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) {
+    adapterHandler = handler
+    daemon?.setAdapterHandler { [weak self] adapter in
+      guard let self else { return }
+      daemonAdapter = adapter
+      adapterHandler?(daemonAdapter ?? headlessAdapter)
+    }
+  }
+
+  private func setHeadlessAdapter(_ adapter: BluetoothAddress?) {
+    headlessAdapter = adapter
+    adapterHandler?(daemonAdapter ?? headlessAdapter)
   }
 
   func advertise(_ advertisement: Advertisement?) {
@@ -107,6 +125,7 @@ final class BluetoothDiscovery: Discovery {
       let discovery = try? HeadlessDiscovery(index: index, adapter: adapter.device, loop: loop)
     else { return }
     headless = discovery
+    setHeadlessAdapter(adapter.device)
     discovery.setHandler { [weak self] in self?.reportHeadless($0) }
     discovery.setRadioBusy(isRadioBusy)
     discovery.advertise(advertisement)
@@ -124,6 +143,7 @@ final class BluetoothDiscovery: Discovery {
   private func endHeadless(forDaemon: Bool = false) {
     if forDaemon { headless?.handOver() } else { headless?.close() }
     headless = nil
+    setHeadlessAdapter(nil)
     for node in foundHeadless.sorted() { handler?(.gone(node.peer, node.incarnation)) }
     foundHeadless = []
   }
@@ -133,6 +153,7 @@ final class BluetoothDiscovery: Discovery {
   /// Begins what `shutDown` waits for: the adapter has to be put back as it was.
   func close() {
     handler = nil
+    adapterHandler = nil
     timer?.set(nil)
     endHeadless()
     daemon?.shutDown {}

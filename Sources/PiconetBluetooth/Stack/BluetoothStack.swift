@@ -29,6 +29,10 @@ public final class BluetoothStack {
     transports = closing
     discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
     discoveries = discovery.map { [$0] } ?? []
+    discovery?.setAdapterHandler { [closing] adapter in
+      for transport in closing { transport.setPreferredAdapter(adapter) }
+      reader.setPreferredAdapter(adapter)
+    }
     for transport in closing {
       transport.setDialFailureHandler { [weak discovery] in discovery?.dialFailed($0) }
       guard transport.kind == .le else { continue }

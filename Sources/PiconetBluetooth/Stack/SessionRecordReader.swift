@@ -5,7 +5,7 @@ import PiconetSDP
 /// Reads records from the adapter that the configuration means at the moment: adapters come and go.
 final class SessionRecordReader: ServiceRecordReader {
   private let loop: EventLoop
-  private let adapters: AdapterChoice
+  private var adapters: AdapterChoice
   private let makeReader: (BluetoothAddress?) -> any ServiceRecordReader
   private var known: (adapter: BluetoothAddress?, reader: any ServiceRecordReader)?
 
@@ -26,6 +26,9 @@ final class SessionRecordReader: ServiceRecordReader {
     adapters = AdapterChoice(adapter, read: readAdapters)
     self.makeReader = makeReader
   }
+
+  /// Where any adapter is configured: the one from which is asked from now on; nil: whichever the kernel takes.
+  func setPreferredAdapter(_ adapter: BluetoothAddress?) { adapters.preferred = adapter }
 
   /// Fails with `notAvailable` while the adapter is not there: no other one is asked in its place.
   func readRecords(

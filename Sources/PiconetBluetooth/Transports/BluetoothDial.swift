@@ -116,7 +116,7 @@ final class BluetoothDial: DialCancellation {
 
   private func open(_ step: Int, _ place: BluetoothPlace) -> [DialSequence.Effect] {
     do throws(LinkFailure) {
-      let source = try environment.adapters.source(for: environment.kind)
+      let source = try environment.adapters.source(for: environment.kind, to: place.device)
       let attempt = try BluetoothAttempt(step, place, from: source, loop: loop, environment: environment, dial: self)
       self.attempt = attempt
       return attempt.isConnected ? outcome(of: attempt) : []

@@ -7,7 +7,7 @@ import PiconetSDP
 public final class BluetoothTransport: Transport {
   public var kind: TransportKind { environment.kind.transport }
   private let loop: EventLoop
-  private let environment: BluetoothDial.Environment
+  private var environment: BluetoothDial.Environment
   private var listener: BluetoothListener?
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
   private var dialFailed: ((BluetoothAddress) -> Void)?
@@ -62,6 +62,9 @@ public final class BluetoothTransport: Transport {
 
   /// Called on the loop for everybody who has connected to us, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
+
+  /// Where any adapter is configured: the one from which is dialled from now on while it is on; nil: whichever the kernel takes.
+  public func setPreferredAdapter(_ adapter: BluetoothAddress?) { environment.adapters.preferred = adapter }
 
   private func report(_ addresses: [TransportAddress]) {
     let devices = Set(

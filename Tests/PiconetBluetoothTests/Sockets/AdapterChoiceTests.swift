@@ -21,6 +21,25 @@ import Testing
     #expect(try choice(.any, up).source(for: .l2cap).device == SocketEnd.anyDevice)
   }
 
+  @Test func wherePeersAreFoundIsWhereTheyAreDialledFrom() throws {
+    let first = Adapter(name: "hci0", device: Self.one, isUp: true)
+    var any = choice(.any, first, Adapter(name: "hci1", device: Self.two, isUp: true, hasLE: false))
+    any.preferred = Self.two
+    #expect(try any.source(for: .rfcomm).device == Self.two)
+    #expect(try any.presentDevice() == Self.two)
+    #expect(try any.listeningDevice() == SocketEnd.anyDevice, "a listener is on all of them")
+    #expect(try any.source(for: .le).device == SocketEnd.anyDevice, "what it can't do may be done by another one")
+    #expect(try any.source(for: .l2cap, to: Self.two).device == SocketEnd.anyDevice, "it does not reach itself")
+    for table in [[first], [first, Adapter(name: "hci1", device: Self.two, isUp: false)]] {
+      var choice = AdapterChoice(.any) { AdapterTable(table) }
+      choice.preferred = Self.two
+      #expect(try choice.source(for: .l2cap).device == SocketEnd.anyDevice, "it is off or gone")
+    }
+    var named = choice(.named("hci0"), first, Adapter(name: "hci1", device: Self.two, isUp: true))
+    named.preferred = Self.two
+    #expect(try named.source(for: .l2cap).device == Self.one, "the configured one counts")
+  }
+
   @Test func anAdapterThatIsNotThereIsNamed() {
     for wanted in [BluetoothConfiguration.Adapter.named("hci7"), .address(Self.one)] {
       let choice = choice(wanted, Adapter(name: "hci0", device: Self.two, isUp: true))

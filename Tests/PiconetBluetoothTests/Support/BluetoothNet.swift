@@ -113,10 +113,27 @@ final class BluetoothNet: @unchecked Sendable {
   }
 
   func dial(_ addresses: TransportAddress...) async -> Result<AnyLink, LinkFailure> {
+    await dial(addresses) { $0.dialler }
+  }
+
+  /// Dials from another adapter.
+  func dial(_ address: TransportAddress, from index: Int) async -> Result<AnyLink, LinkFailure> {
+    await dial([address]) { net in
+      var configuration = BluetoothTransportConfiguration()
+      configuration.adapter = .named(VirtualAdapters.names[index])
+      let other = BluetoothTransport(net.kind, loop: net.loop, configuration: configuration)
+      net.others.append(other)
+      return other
+    }
+  }
+
+  private func dial(
+    _ addresses: [TransportAddress], _ transport: @escaping @Sendable (BluetoothNet) -> BluetoothTransport
+  ) async -> Result<AnyLink, LinkFailure> {
     await withCheckedContinuation { continuation in
       loop.execute { [self] in
         var isWithin = true
-        _ = dialler.dial(addresses) { [self] result in
+        _ = transport(self).dial(addresses) { [self] result in
           precondition(loop.isOnLoop && !isWithin)
           if case .success(let link) = result { links.append(link) }
           continuation.resume(returning: result.map { AnyLink(value: $0) })

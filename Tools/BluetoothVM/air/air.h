@@ -18,6 +18,9 @@
 // connection waits until its peer advertises or it is cancelled, of two that page each other one gets through, and what was
 // cancelled, rejected or never answered ends for both. btvirt forgets these.
 //
+// An adapter has seven active links over BR/EDR, as many as a piconet's central has addresses for; btvirt knows no limit. Links over LE
+// don't count.
+//
 // Who scans over LE hears an advertising set at its next advertising event, which comes by the set's interval, and so after the answer
 // to the command to scan; with duplicates filtered once a scan, and again when there is something new to hear. btvirt reports each set
 // at once, and once only, often before its host has the answer.
@@ -36,6 +39,7 @@
 
 enum {
     MAX_ADAPTERS = 16, MAX_LINKS = 16, MAX_PACKETS = 32, MAX_PACKET = 4096, MAX_COMMAND = 260, MAX_SETS = 8, NAME_SIZE = 248,
+    MAX_ACTIVE_LINKS = 7,  // over BR/EDR
     LARGEST_DATA = 1021,   // a 3-DH5 packet's payload
     MAX_ADVERTISED = 229,  // what one report has room for
     FIRST_HANDLE = 42      // of btvirt
@@ -68,8 +72,8 @@ enum {
 enum { INQUIRY_SCAN = 1, PAGE_SCAN = 2 };
 enum { SLOT = 625, ACCEPT_TIMEOUT_AT_START = 0x1fa0 * SLOT };  // microseconds
 enum {
-    UNKNOWN_CONNECTION = 0x02, PAGE_TIMEOUT = 0x04, CONNECTION_TIMEOUT = 0x08, CONNECTION_EXISTS = 0x0b,
-    COMMAND_DISALLOWED = 0x0c, ACCEPT_TIMEOUT = 0x10, ENDED_BY_REMOTE_USER = 0x13, ENDED_BY_LOCAL_HOST = 0x16
+    UNKNOWN_CONNECTION = 0x02, PAGE_TIMEOUT = 0x04, CONNECTION_TIMEOUT = 0x08, CONNECTION_LIMIT = 0x09,
+    CONNECTION_EXISTS = 0x0b, COMMAND_DISALLOWED = 0x0c, LIMITED_RESOURCES = 0x0d, ACCEPT_TIMEOUT = 0x10, ENDED_BY_REMOTE_USER = 0x13, ENDED_BY_LOCAL_HOST = 0x16
 };
 
 // One end of a link. It stays until btvirt has forgotten its own, so that its handle isn't given out meanwhile.

@@ -12,6 +12,16 @@ static bool gets_through(int a, int peer)
     return peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN) && adapters[peer].pages != a;
 }
 
+// Whether all links that A can have over BR/EDR are taken: each by another adapter, or by a page that its host or the other one
+// has still to accept.
+static bool is_full(int a)
+{
+    int taken = 0;
+    for (int b = 0; b < adapter_count; b++)
+        taken += between(a, b, false) || adapters[a].pages == b || adapters[b].pages == a;
+    return taken >= MAX_ACTIVE_LINKS;
+}
+
 static void begin_paging(int a, int peer)
 {
     adapters[a].pages = peer;
@@ -30,6 +40,11 @@ void end_paging(int a, uint8_t own_status, uint8_t status)
 }
 
 // "Create Connection" with at least an address. True if it was answered here.
+//
+// The limit of the adapter that dials is its own controller's to tell: Connection Limit Exceeded (Core Specification 5.4, volume 1,
+// part F, 2.9). That of the one that is dialled is told over the air: it scans for pages, for its host has asked for that, and its link
+// manager refuses the connection with Connection Rejected Due To Limited Resources (2.13), by LMP_not_accepted (volume 2, part C,
+// 4.1.1), without a word to its host. Some real ones may not answer the page at all, which is then a page timeout.
 bool pages(int a, const uint8_t *packet, size_t length)
 {
     struct adapter *adapter = &adapters[a];
@@ -47,9 +62,13 @@ bool pages(int a, const uint8_t *packet, size_t length)
         command_status(a, CREATE_CONNECTION, CONNECTION_EXISTS);
         return true;
     }
+    if (is_full(a)) {
+        command_status(a, CREATE_CONNECTION, CONNECTION_LIMIT);
+        return true;
+    }
     bool refused = peer >= 0 && adapters[peer].refusal;
     bool through = gets_through(a, peer) && !refused;
-    if (through && page_time == 0) {
+    if (through && page_time == 0 && !is_full(peer)) {
         begin_paging(a, peer);
         return false;
     }
@@ -57,7 +76,7 @@ bool pages(int a, const uint8_t *packet, size_t length)
     if (refused) {
         start_attempt(attempt, CREATE_CONNECTION, address, 0, adapters[peer].refusal, 20000);
     } else if (through && length <= MAX_COMMAND) {
-        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_time);
+        start_attempt(attempt, CREATE_CONNECTION, address, 0, PAGE_TIMEOUT, page_time > 0 ? page_time : 1);
         attempt->length = length;
         memcpy(attempt->packet, packet, length);
     } else {
@@ -76,6 +95,11 @@ void is_heard(int a)
     attempt->length = 0;
     if (!gets_through(a, peer)) {
         attempt->due = now() + page_timeout;
+        return;
+    }
+    // The adapter that pages may have been paged meanwhile.
+    if (is_full(a) || is_full(peer)) {
+        end_attempt(a, attempt, is_full(a) ? CONNECTION_LIMIT : LIMITED_RESOURCES);
         return;
     }
     attempt->opcode = 0;
