@@ -53,6 +53,17 @@ struct BluetoothLookTests {
         stop(&$0)
         ($0.hasNetAdmin, $0.hasNetRaw) = (true, true)
       } == nil)
+    #expect(
+      obstacle {
+        stop(&$0)
+        $0.adapters[0].isUp = false
+      } == "bluetoothd.stopped")
+    #expect(
+      obstacle {
+        stop(&$0)
+        $0.adapters[0].isUp = false
+        $0.switches[0].isSoftBlocked = true
+      } == "rfkill.soft")
     #expect(obstacle { $0.bus = .refused("org.freedesktop.DBus.Error.AccessDenied") } == "dbus.denied")
     #expect(obstacle { $0.bus = .silent } == "dbus.silent")
   }
@@ -106,5 +117,7 @@ struct BluetoothLookTests {
       6: .init(obstacle: "off"), 9: .init(obstacle: "blocked"), 13: .init(obstacle: nil),
     ]
     #expect(told == looks.indices.map { changes[$0] })
+    var silent = ObstacleMemory(told: "")
+    #expect([nil, nil, nil].map { silent.see($0) } == [nil, ObstacleMemory.Change(obstacle: nil), nil])
   }
 }

@@ -104,7 +104,7 @@ struct PeerLink: Sendable {
   func answer(_ node: Node, policy: AcceptPolicy) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        await bluetooth.follow { obstacle in
+        await bluetooth.follow(from: node.listeningAddresses) { obstacle in
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }
         }
       }

@@ -32,11 +32,12 @@ extension DoctorFacts {
 
   private var bluetoothObstacle: Finding? {
     if canUseBluetooth { return nil }
+    let isAnyUsable = adapters.contains(where: \.isUsable)
     let findings: [Finding]
     if !hasBluetooth {
       findings = kernelFindings + adapterFindings
-    } else if !adapters.contains(where: \.isUsable) {
-      // A block turns the adapter off too.
+    } else if !isAnyUsable, hasFinder || adapters.allSatisfy(\.hasNoAddress) || switches.contains(where: \.isBlocked) {
+      // A block turns the adapter off too, and so does the end of bluetoothd, which comes next.
       findings = switchFindings + adapterFindings
     } else {
       findings = daemonFindings + permissionFindings

@@ -28,8 +28,11 @@ struct BluetoothLook: Sendable {
   }
 
   /// Tells what comes in the way, and nil when nothing is any more, until the task is cancelled.
-  func follow(_ tell: (String?) async -> Void) async {
-    var memory = ObstacleMemory()
+  /// - Parameter addresses: where the program has told that it listens; where Bluetooth was asked for and is missing there, nil comes
+  ///   first, too, once nothing is in the way: an adapter is switched on by and by.
+  func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
+    let isMissing = options.asksForBluetooth() && addresses?.allSatisfy { $0.kind == .tcp } ?? false
+    var memory = ObstacleMemory(told: isMissing ? "" : nil)
     var before: (glance: DoctorFacts, obstacle: String?)?
     var looks = 0
     while !Task.isCancelled {
@@ -68,6 +71,9 @@ struct ObstacleMemory {
   private var seen: String??
   private var told: String?
   private(set) var isSettled = false
+
+  /// - Parameter told: what is known to be in the way before the first look.
+  init(told: String? = nil) { self.told = told }
 
   mutating func see(_ obstacle: String?) -> Change? {
     isSettled = seen == .some(obstacle)

@@ -51,7 +51,8 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await notes.watch() }
       group.addTask { await follow(node, desk, notes) }
       group.addTask {
-        await BluetoothLook(options: arguments.transport, environment: environment).follow { obstacle in
+        let look = BluetoothLook(options: arguments.transport, environment: environment)
+        await look.follow(from: node.listeningAddresses) { obstacle in
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
         }
       }
