@@ -35,6 +35,7 @@ public final class BluetoothTransport: Transport {
     var configuration = configuration
     // Linux refuses a connect that meets the end of an earlier RFCOMM session with the device (one in 500 was seen).
     if kind == .rfcomm { configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries) }
+    if kind == .le { configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250) }
     environment = BluetoothDial.Environment(
       kind: kind, configuration: configuration,
       adapters: AdapterChoice(configuration.adapter, read: readAdapters), lookUp: lookUp,

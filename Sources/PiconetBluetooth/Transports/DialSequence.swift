@@ -4,8 +4,8 @@ import PiconetSDP
 /// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time anyway.
 ///
 /// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the link
-/// at once: either happens while a former connection ends, or while both sides call one another. Each step has its share of
-/// the time that is left.
+/// at once: either happens while a former connection ends, or while both sides call one another. So is one whose connect is stranded:
+/// the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share of the time that is left.
 ///
 /// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`; every step
 /// that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no effect.
@@ -22,6 +22,8 @@ public struct DialSequence: Sendable {
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
     public var busyPause: Duration = .milliseconds(100)
+    /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made anew.
+    public var lookPause: Duration?
 
     public init() {}
   }
@@ -30,8 +32,12 @@ public struct DialSequence: Sendable {
     /// Ask the device for its numbers.
     case lookUp(step: Int, BluetoothPlace)
     case open(step: Int, BluetoothPlace)
+    /// Say `stranded` if it is.
+    case look(step: Int)
     /// Close the step's socket, or cancel its question; nothing it says counts any more.
     case close(step: Int)
+    /// Likewise, of a connect that nobody will answer.
+    case drop(step: Int)
     case finished(Outcome)
   }
 
@@ -69,6 +75,8 @@ public struct DialSequence: Sendable {
     var doing = Doing.opening
     var stepDeadline: Instant
     var retries = 0
+    var nextLook: Instant?
+    var wasStranded = false
   }
 
   private enum State {
@@ -128,6 +136,7 @@ public struct DialSequence: Sendable {
     if trial.retries < retries, resumes < trial.stepDeadline {
       trial.retries += 1
       trial.doing = .pausing
+      trial.nextLook = nil
       trial.stepDeadline = resumes
       state = .trying(trial)
       return []
@@ -136,9 +145,30 @@ public struct DialSequence: Sendable {
     return next(trial, at: now)
   }
 
+  /// The answer to `look`: the step's connect waits in vain.
+  public mutating func stranded(_ step: Int, at now: Instant) -> [Effect] {
+    guard case .trying(var trial) = state, trial.step == step, trial.doing == .opening else { return [] }
+    if trial.wasStranded {
+      trial.doing = .pausing
+      trial.stepDeadline = min(now + configuration.busyPause, trial.stepDeadline)
+      trial.nextLook = nil
+      state = .trying(trial)
+      return [.drop(step: step)]
+    }
+    trial.wasStranded = true
+    state = .trying(trial)
+    return []
+  }
+
   /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
   public mutating func deadlineReached(at now: Instant) -> [Effect] {
-    guard case .trying(var trial) = state, let place = trial.place, now >= trial.stepDeadline else { return [] }
+    guard case .trying(var trial) = state, let place = trial.place else { return [] }
+    if now < trial.stepDeadline {
+      guard let look = trial.nextLook, let pause = configuration.lookPause, now >= look else { return [] }
+      trial.nextLook = now + pause
+      state = .trying(trial)
+      return [.look(step: trial.step)]
+    }
     if trial.doing == .pausing {
       trial.waiting.insert(place, at: 0)
       return next(trial, retries: trial.retries, at: now)
@@ -162,7 +192,7 @@ public struct DialSequence: Sendable {
   /// When `deadlineReached` is due; nil when nothing waits for time.
   public var nextDeadline: Instant? {
     guard case .trying(let trial) = state else { return nil }
-    return trial.stepDeadline
+    return trial.nextLook.map { min($0, trial.stepDeadline) } ?? trial.stepDeadline
   }
 
   // MARK: The rules
@@ -185,6 +215,8 @@ public struct DialSequence: Sendable {
     trial.place = place
     trial.retries = retries
     trial.doing = place.port == nil ? .asking : .opening
+    trial.wasStranded = false
+    trial.nextLook = trial.doing == .opening ? configuration.lookPause.map { now + $0 } : nil
     // What waits behind this one has its share too.
     let share = (trial.deadline - now) / (trial.waiting.count + 1)
     trial.stepDeadline = now + share
