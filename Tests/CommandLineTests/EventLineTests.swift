@@ -49,6 +49,11 @@ private let examples: [Event] = [
   .warning(
     .init(
       reason: "known-peers", message: "damaged", path: "/home/ada/.local/state/piconet/known-peers", line: 3)),
+  .warning(
+    .init(
+      reason: "bluetooth",
+      message: "peers can't find each other over Bluetooth: hci0 is blocked by software (airplane mode?): "
+        + "rfkill unblock bluetooth ('piconet doctor' says more)")),
   .finished(.init(stored: 5, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
 ]
 

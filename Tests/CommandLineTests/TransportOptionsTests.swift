@@ -47,16 +47,36 @@ struct TransportOptionsTests {
     #expect(try address(text).kinds(.tcp) == [])
   }
 
-  @Test("everything else is HOST:PORT, and what nearly was a Bluetooth address is told how one looks")
+  @Test("everything else is HOST:PORT")
   func networkAddress() throws {
     #expect(try address("192.0.2.7:4000") == .network(HostAndPort(host: "192.0.2.7", port: 4000)))
     #expect(try address("192.0.2.7:4000").kinds(.auto) == [.tcp])
-    #expect(throws: UnacceptableValue.because("expected HOST:PORT")) { try address("Kitchen") }
+    #expect(try address("de:4000") == .network(HostAndPort(host: "de", port: 4000)))
+    #expect(try address("ab-cd:80") == .network(HostAndPort(host: "ab-cd", port: 80)))
+    for text in ["Kitchen", "ab-cd", "12-34"] {
+      #expect(throws: UnacceptableValue.because("expected HOST:PORT")) { try address(text) }
+    }
+    for text in ["fe80::1:4000", "::1:80", "2001:db8:0:0:0:0:0:1:80"] {
+      #expect(throws: UnacceptableValue.because("an IPv6 address must be in brackets, as in [::1]:4000")) {
+        try address(text)
+      }
+    }
+  }
+
+  @Test(
+    "what looks like pairs of hexadecimal digits is told how a Bluetooth address looks, and nothing of IP",
+    arguments: [
+      "00:11:22:33:44", "00:11:22:33:44:55:66", "00:11:22:33:44:5", "00-11-22-33-44-55", "aa-bb-cc-dd-ee-ff/7",
+      "00:11:22:33:44:5g", "00:11:22:33:44/0x1005", "00:11:22:33:44:55/", "00:11:22:33:44:55/x",
+    ])
+  func nearlyBluetooth(text: String) {
+    let isWhole = text.hasPrefix("00:11:22:33:44:55/")
     #expect(
       throws: UnacceptableValue.because(
-        "an IPv6 address must be in brackets, as in [::1]:4000; a Bluetooth address is six pairs of digits, as in 00:11:22:33:44:55"
-      )
-    ) { try address("00:11:22:33:44:5") }
+        isWhole
+          ? "behind a Bluetooth address stands a channel or a PSM, as in 00:11:22:33:44:55/0x1005"
+          : "a Bluetooth address has six pairs of digits, as in 00:11:22:33:44:55")
+    ) { try address(text) }
   }
 
   @Test("an adapter is hci and a number, or an address in either case")
@@ -83,6 +103,14 @@ struct TransportOptionsTests {
     #expect(
       throws: UsageError("'--transport l2cap' does not lead to 00:11:22:33:44:55/7, which is reached over: rfcomm")
     ) { try send("--transport=l2cap", "--address=00:11:22:33:44:55/7") }
+    #expect(
+      throws: UsageError(
+        "'--transport rfcomm' does not lead to 00:11:22:33:44:55/0x001f: RFCOMM's channels are 1 to 30")
+    ) { try send("--transport=rfcomm", "--address=00:11:22:33:44:55/31") }
+    #expect(
+      throws: UsageError(
+        "'--transport le' does not lead to 00:11:22:33:44:55/7: the PSMs of LE are 0x0080 to 0x00FF")
+    ) { try send("--transport=le", "--address=00:11:22:33:44:55/7") }
     let adapter = "'--adapter hci0' and '--transport tcp' contradict: TCP uses no Bluetooth adapter"
     #expect(throws: UsageError(adapter)) { try send("--adapter=hci0", "--transport=tcp") }
     #expect(throws: UsageError(adapter)) { try receive("--adapter=hci0", "--transport=tcp") }

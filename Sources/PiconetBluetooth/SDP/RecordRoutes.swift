@@ -70,7 +70,9 @@ struct RecordRoutes: Sendable, Hashable {
 
   /// The failure of all of them: `noService` where the device is there, and tells nothing.
   var failure: LinkFailure {
-    let words = losses.map { "\($0.failure.detail)" }.joined(separator: "; ")
+    var details: [String] = []
+    for loss in losses where !details.contains(loss.failure.detail) { details.append(loss.failure.detail) }
+    let words = details.joined(separator: "; ")
     let codes = losses.map { $0.failure.code == .refused ? .noService : $0.failure.code }
     guard let first = codes.first else { return LinkFailure(.noService, words) }
     // What led there before counts most: a way that never did may be refused because there is nobody behind it.

@@ -52,7 +52,11 @@ public struct DialSequence: Sendable {
   public struct Loss: Sendable, Hashable, CustomStringConvertible {
     public var subject: String
     public var failure: LinkFailure
-    public var description: String { "\(subject): \(failure)" }
+    public var description: String {
+      // What a look-up tells names the device already.
+      let reason = failure.description
+      return reason.hasPrefix(subject) ? reason : "\(subject): \(reason)"
+    }
 
     public init(subject: String, failure: LinkFailure) {
       self.subject = subject

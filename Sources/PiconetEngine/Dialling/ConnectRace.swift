@@ -41,16 +41,16 @@ struct ConnectRace: Sendable {
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
-    if failure.code == .reset, Self.endsWithItsCarrier(kind), repeated.insert(kind).inserted {
+    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
+    // link begins upon it ends the new one too. It is dialled once more.
+    if failure.code == .reset, Self.isOfRadio(kind), repeated.insert(kind).inserted {
       waiting.insert((kind, addresses.filter { $0.kind == kind }), at: 0)
     } else {
       failures.append(TransportFailure(kind, failure))
     }
   }
 
-  /// Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
-  /// link begins upon it ends the new one too. It is dialled once more.
-  private static func endsWithItsCarrier(_ kind: TransportKind) -> Bool {
+  private static func isOfRadio(_ kind: TransportKind) -> Bool {
     switch kind {
     case .l2cap, .rfcomm, .le: true
     case .tcp, .relay, .simulated: false
@@ -59,11 +59,25 @@ struct ConnectRace: Sendable {
 
   /// Time is up: what failed, and those that have not answered.
   var failuresInTime: [TransportFailure] {
-    failures + running.map { TransportFailure($0, LinkFailure(.timedOut, "no answer in time")) }
+    failures
+      + running.map { kind in
+        // A radio hears nothing of a device that is off or far away: its silence is all there is to tell.
+        let words = Self.isOfRadio(kind) ? "the device does not answer: is it on and near?" : ""
+        return TransportFailure(kind, LinkFailure(.timedOut, words))
+      }
   }
 
-  /// For people.
+  /// For people: transports that failed for the same reason are told together.
   static func describe(_ failures: [TransportFailure]) -> String {
-    failures.map { "\($0)" }.joined(separator: "; ")
+    var told: [(kinds: [String], reason: String)] = []
+    for failure in failures {
+      let reason = failure.failure.description
+      if let index = told.firstIndex(where: { $0.reason == reason }) {
+        told[index].kinds.append(failure.transport.rawValue)
+      } else {
+        told.append(([failure.transport.rawValue], reason))
+      }
+    }
+    return told.map { "\($0.kinds.joined(separator: ", ")): \($0.reason)" }.joined(separator: "; ")
   }
 }

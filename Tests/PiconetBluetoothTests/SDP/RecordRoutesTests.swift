@@ -78,6 +78,14 @@ struct RecordRoutesTests {
     #expect(failure(.init(route: .lowEnergy, classicMisses: 2), .timedOut, .refused, .refused) == .timedOut)
   }
 
+  @Test func aReasonThatSeveralWaysHaveInCommonIsToldOnce() {
+    var routes = RecordRoutes(to: Self.place, last: nil)
+    for detail in ["connect: refused", "connect: down", "connect: refused"] {
+      routes.failed(LinkFailure(.refused, detail))
+    }
+    #expect(routes.failure == LinkFailure(.noService, "connect: refused; connect: down"))
+  }
+
   @Test func aDeviceIsOneOfLEAloneOnlyAfterTwoMissesInARowAndBREDRHasAnotherChanceLater() throws {
     var memory = RouteMemory()
     let record = NodeRecord(

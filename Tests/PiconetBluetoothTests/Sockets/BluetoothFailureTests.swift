@@ -50,4 +50,12 @@ import Testing
         == "place: the device is not there; place: nobody listens there; place: no answer in time")
     #expect(LinkFailure([DialSequence.Loss]()).code == .notAvailable)
   }
+
+  @Test func aLookUpThatNamesTheDeviceIsNotNamedAfterItAgain() {
+    let device = "00:11:22:33:44:55"
+    for detail in ["\(device): connect: refused", "\(device) has no record of this session"] {
+      let loss = DialSequence.Loss(subject: device, failure: LinkFailure(.noService, detail))
+      #expect(loss.description == detail)
+    }
+  }
 }

@@ -107,6 +107,28 @@ struct ConnectRaceTests {
     #expect(race.failures.count == 1)
   }
 
+  @Test("transports that failed for the same reason are told together, where the first of them stands")
+  func sameReason() {
+    let off = LinkFailure(.notAvailable, "00:11:22:33:44:55: hci0 is switched off")
+    let failures = [
+      TransportFailure(.l2cap, off), TransportFailure(.tcp, LinkFailure(.refused, "nobody listens")),
+      TransportFailure(.rfcomm, off), TransportFailure(.le, LinkFailure(.noService, off.detail)),
+    ]
+    #expect(
+      ConnectRace.describe(failures)
+        == "l2cap, rfcomm, le: 00:11:22:33:44:55: hci0 is switched off; tcp: nobody listens")
+    #expect(ConnectRace.describe([]) == "")
+  }
+
+  @Test("a device that has not answered over Bluetooth when time is up may be off or far away, which is said once")
+  func silentDevice() {
+    var race = race([tcp("1"), l2cap, rfcomm])
+    for time in [0, 100, 200] as [UInt64] { _ = race.next(at: seconds(time)) }
+    #expect(
+      ConnectRace.describe(race.failuresInTime)
+        == "tcp: no answer in time; l2cap, rfcomm: the device does not answer: is it on and near?")
+  }
+
   @Test("without an address of a known transport the race is lost from the start")
   func nothingToDial() {
     var none = race([])

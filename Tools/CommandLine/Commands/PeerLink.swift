@@ -12,6 +12,8 @@ struct PeerLink: Sendable {
 
   var session: String { arguments.session ?? usualSession }
 
+  private var bluetooth: BluetoothLook { BluetoothLook(options: arguments.transport, environment: environment) }
+
   private var address: DialPlace? { if case .place(let place) = arguments.target { place } else { nil } }
 
   /// Starts a node, hands it to `body`, and stops it; says what went wrong.
@@ -63,8 +65,8 @@ struct PeerLink: Sendable {
     }
     let search = PeerSearch(node: node, console: console, session: session)
     let choice = PeerChoice(
-      search: search, console: console, timeout: arguments.timeout, session: session, how: "as PEER",
-      doing: "Connecting to")
+      search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
+      how: "as PEER", doing: "Connecting to")
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {
@@ -87,16 +89,28 @@ struct PeerLink: Sendable {
       console.fail("can-not-listen", message, .usage, event: false)
       return false
     }
+    await tellListening(node)
+    return true
+  }
+
+  private func tellListening(_ node: Node) async {
     let addresses = await node.listeningAddresses.map { "\($0.kind) \($0.text)" }
     console.note(
       "Listening as '\(console.safe(node.name))' (\(node.id.peer.shortDescription)) on "
         + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", ")))
-    return true
   }
 
   /// Answers invitations until the task is cancelled.
   func answer(_ node: Node, policy: AcceptPolicy) async {
-    await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose).run()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await bluetooth.follow(from: node.listeningAddresses) { obstacle in
+          if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }
+        }
+      }
+      await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose).run()
+      group.cancelAll()
+    }
   }
 
   func tell(joined member: Member) {

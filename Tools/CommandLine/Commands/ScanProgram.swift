@@ -31,17 +31,28 @@ struct ScanProgram: Sendable {
     console.note(
       "Looking for peers of \(sessions.map { console.safe($0) }.joined(separator: ", ")) over \(kinds), \(limit)")
     let seen = Guarded(0)
+    let bluetooth = BluetoothLook(options: arguments.transport, environment: environment)
+    let failure = Guarded("no peer was seen")
     let look: @Sendable () async -> Void? = {
       await withTaskGroup(of: Void.self) { group in
         for (index, session) in sessions.enumerated() {
-          group.addTask { await scan(session, number: index + 1, seen: { seen.change { $0 += 1 } }) }
+          group.addTask {
+            await scan(session, number: index + 1, seen: { seen.change { $0 += 1 } }) {
+              guard index == 0, arguments.timeout != nil, seen.value == 0 else { return }
+              let words = await bluetooth.explained(failure.value)
+              failure.change { $0 = words }
+            }
+          }
+        }
+        if arguments.timeout == nil {
+          group.addTask { await bluetooth.follow { if let obstacle = $0 { console.warn(of: obstacle) } } }
         }
       }
     }
     if let timeout = arguments.timeout {
       let _: Void? = await limited(to: timeout, look)
       if seen.value == 0, !Task.isCancelled, console.isClean {
-        console.fail("no-such-peer", "no peer was seen", .noSuchPeer)
+        console.fail("no-such-peer", failure.value, .noSuchPeer)
       }
     } else {
       await look()
@@ -49,7 +60,10 @@ struct ScanProgram: Sendable {
   }
 
   /// Until the task is cancelled.
-  private func scan(_ session: String, number: Int, seen: @Sendable () -> Void) async {
+  /// - Parameter ending: called before the node gives the adapter back as it was.
+  private func scan(
+    _ session: String, number: Int, seen: @Sendable () -> Void, ending: @Sendable () async -> Void
+  ) async {
     do throws(PiconetError) {
       var configuration = try environment.configuration(
         session: session, name: nil, mode: .client, transport: arguments.transport)
@@ -68,6 +82,7 @@ struct ScanProgram: Sendable {
           }
           before = peers
         }
+        await ending()
       } catch {
         fail(error)
       }

@@ -6,28 +6,55 @@ extension DoctorFacts {
   /// Looks at this machine; without privileges, without using a radio, and within about a second and a half.
   static func collected(_ environment: ProgramEnvironment) -> DoctorFacts {
     var facts = DoctorFacts()
-    facts.collectBluetooth(until: .now + .milliseconds(1500))
+    facts.collectRadios()
     facts.collectPermissions()
+    facts.askDaemon(until: .now + .milliseconds(1500))
     facts.collectNetwork(environment)
     facts.collectKnownPeers(environment)
     return facts
   }
 
+  /// What is to be seen of radios and networks without waiting for anybody.
+  static func glance(_ environment: ProgramEnvironment) -> DoctorFacts {
+    var facts = DoctorFacts()
+    facts.collectRadios()
+    facts.collectInterfaces(environment)
+    return facts
+  }
+
+  /// What a glance leaves open of Bluetooth, within about a second.
+  mutating func lookCloser() {
+    collectPermissions()
+    askDaemon(until: .now + .seconds(1))
+  }
+
   // MARK: Bluetooth
 
-  private mutating func collectBluetooth(until deadline: ContinuousClock.Instant) {
-    let release = SystemFile.line("/proc/sys/kernel/osrelease") ?? ""
-    kernelRelease = release
-    hasKernelModule = Self.hasModule("bluetooth", of: release)
+  private mutating func collectRadios() {
+    kernelRelease = SystemFile.line("/proc/sys/kernel/osrelease") ?? ""
     driverlessDevices = Self.driverlessDevices()
     switches = Self.radioSwitches()
-    let programs = Set(Self.programs())
-    isDaemonRunning = programs.contains("bluetoothd")
+    isDaemonRunning = Self.programs().contains("bluetoothd")
     #if Bluetooth
       let probe = BluetoothProbe()
       l2capFailure = probe.l2capError.map(SystemError.text)
       rfcommFailure = probe.rfcommError.map(SystemError.text)
       servesSDP = probe.servesSDP
+      guard l2capFailure == nil else { return }
+      adapters = probe.adapters.map { adapter in
+        Adapter(
+          name: adapter.name, address: adapter.address, isUp: adapter.isUp, hasLE: adapter.hasLE,
+          hasBREDR: adapter.hasBREDR)
+      }
+    #else
+      hasBluetoothBuild = false
+    #endif
+  }
+
+  /// May block its thread for a second.
+  private mutating func askDaemon(until deadline: ContinuousClock.Instant) {
+    hasKernelModule = Self.hasModule("bluetooth", of: kernelRelease)
+    #if Bluetooth
       guard l2capFailure == nil else { return }
       let asked = InTime { await DaemonProbe.ask(timeout: .seconds(1)) }
       let daemon = asked?.value(until: deadline)
@@ -41,15 +68,12 @@ extension DoctorFacts {
         case .refused(let name): .refused(displaySafe(name))
         case .answered: .answered
         }
-      adapters = probe.adapters.map { adapter in
-        let told = daemon?.adapters[adapter.name]
-        return Adapter(
-          name: adapter.name, address: adapter.address, isUp: adapter.isUp, isDiscoverable: told?.isDiscoverable,
-          hasLE: adapter.hasLE, hasBREDR: adapter.hasBREDR, isPowered: told?.isPowered,
-          advertisements: told?.advertisements)
+      for index in adapters.indices {
+        guard let told = daemon?.adapters[adapters[index].name] else { continue }
+        adapters[index].isDiscoverable = told.isDiscoverable
+        adapters[index].isPowered = told.isPowered
+        adapters[index].advertisements = told.advertisements
       }
-    #else
-      hasBluetoothBuild = false
     #endif
   }
 
@@ -132,14 +156,18 @@ extension DoctorFacts {
   // MARK: TCP
 
   private mutating func collectNetwork(_ environment: ProgramEnvironment) {
-    chosenInterfaces = environment.interfaces?.sorted()
-    interfaces = Self.interfaces()
+    collectInterfaces(environment)
     multicastPortFailure = Self.multicastPortFailure()
     let programs = Set(Self.programs())
     if programs.contains("firewalld") { firewalls.append("firewalld") }
     if SystemFile.text("/etc/ufw/ufw.conf")?.contains("\nENABLED=yes") == true { firewalls.append("ufw") }
     if let users = SystemFile.line("/sys/module/nf_tables/refcnt"), users != "0" { firewalls.append("nftables") }
     if SystemFile.exists("/sys/module/iptable_filter") { firewalls.append("iptables") }
+  }
+
+  private mutating func collectInterfaces(_ environment: ProgramEnvironment) {
+    chosenInterfaces = environment.interfaces?.sorted()
+    interfaces = Self.interfaces()
   }
 
   private static func interfaces() -> [Interface] {

@@ -9,12 +9,41 @@ extension DoctorFacts {
   /// Whether the kernel and an adapter are there at all.
   private var hasBluetooth: Bool { hasBluetoothBuild && l2capFailure == nil && !adapters.isEmpty }
 
-  private var canUseBluetooth: Bool {
-    hasBluetooth && adapters.contains(where: \.isUsable)
-      && (bus == .answered || hasNetAdmin && hasNetRaw)
+  private var hasFinder: Bool { bus == .answered || hasNetAdmin && hasNetRaw }
+
+  private var canUseBluetooth: Bool { hasBluetooth && adapters.contains(where: \.isUsable) && hasFinder }
+
+  /// Whether a network is there on which others may be.
+  var hasNetwork: Bool { usableInterfaces.contains { !$0.isLoopback } }
+
+  private var canUseTCP: Bool { hasNetwork && multicastPortFailure == nil }
+
+  /// What keeps peers from being found over Bluetooth, the cause rather than what follows from it; nil: nothing of what is seen here.
+  /// - Parameter adapter: the only one that counts, by its name or its address; nil: whichever there is.
+  func bluetoothObstacle(of adapter: String?) -> Finding? {
+    var facts = self
+    if let adapter {
+      facts.adapters.removeAll { $0.name != adapter && $0.address != adapter }
+      let others = Set(adapters.map(\.name)).subtracting(facts.adapters.map(\.name))
+      facts.switches.removeAll { others.contains($0.name) }
+    }
+    return facts.bluetoothObstacle
   }
 
-  private var canUseTCP: Bool { usableInterfaces.contains { !$0.isLoopback } && multicastPortFailure == nil }
+  private var bluetoothObstacle: Finding? {
+    if canUseBluetooth { return nil }
+    let isAnyUsable = adapters.contains(where: \.isUsable)
+    let findings: [Finding]
+    if !hasBluetooth {
+      findings = kernelFindings + adapterFindings
+    } else if !isAnyUsable, hasFinder || adapters.allSatisfy(\.hasNoAddress) || switches.contains(where: \.isBlocked) {
+      // A block turns the adapter off too, and so does the end of bluetoothd, which comes next.
+      findings = switchFindings + adapterFindings
+    } else {
+      findings = daemonFindings + permissionFindings
+    }
+    return findings.first { $0.severity == .problem } ?? findings.first { $0.severity > .ok }
+  }
 
   // MARK: The kernel
 

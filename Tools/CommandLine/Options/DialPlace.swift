@@ -13,11 +13,22 @@ enum DialPlace: Hashable, Sendable, CustomStringConvertible {
       do throws(UnacceptableValue) {
         self = .network(try HostAndPort(argument))
       } catch {
-        guard case .because(let reason) = error, argument.text.utf8.filter({ $0 == UInt8(ascii: ":") }).count == 5
-        else { throw error }
-        throw .because("\(reason); a Bluetooth address is six pairs of digits, as in 00:11:22:33:44:55")
+        throw Self.bluetoothMistake(argument.text) ?? error
       }
     }
+  }
+
+  /// What is wrong with a text that looks like a Bluetooth address; nil: it looks like none. An IPv6 address has more parts, longer ones
+  /// or an empty one.
+  private static func bluetoothMistake(_ text: String) -> UnacceptableValue? {
+    let device = text.prefix { $0 != "/" }
+    let parts = device.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "-" }
+    let isPart = { (part: Substring) in (1...2).contains(part.utf8.count) && part.allSatisfy(\.isASCII) }
+    let pairs = parts.filter { $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }.count
+    guard (5...7).contains(parts.count), parts.allSatisfy(isPart), pairs >= parts.count - 1 else { return nil }
+    return bluetooth(OptionArgument(bytes: Array(device.utf8))) == nil
+      ? .because("a Bluetooth address has six pairs of digits, as in 00:11:22:33:44:55")
+      : .because("behind a Bluetooth address stands a channel or a PSM, as in 00:11:22:33:44:55/0x1005")
   }
 
   /// The place if it is a Bluetooth address.

@@ -20,14 +20,25 @@ struct TransportOptions: Hashable, Sendable {
       throw UsageError("'--adapter \(adapter)' and '--transport tcp' contradict: TCP uses no Bluetooth adapter")
     }
     if let address, address.kinds(choice).isEmpty {
-      let ways = TransportAddress.candidates(address.description).map { "\($0.kind)" }.joined(separator: ", ")
       throw UsageError(
-        "'--transport \(choice.rawValue)' does not lead to \(displaySafe(address.description)), which is reached over: \(ways)"
-      )
+        "'--transport \(choice.rawValue)' does not lead to \(displaySafe(address.description))\(reason(address))")
     }
     if listen != nil, choice.isBluetoothOnly {
       throw UsageError("'--listen' is for TCP and contradicts '--transport \(choice.rawValue)'")
     }
+  }
+
+  /// Why the transport does not lead there: its numbers, where one was given that is none of them, otherwise what does.
+  private func reason(_ address: DialPlace) -> String {
+    if case .bluetooth(let text) = address, text.contains("/") {
+      switch choice {
+      case .rfcomm: return ": RFCOMM's channels are 1 to 30"
+      case .le: return ": the PSMs of LE are 0x0080 to 0x00FF"
+      case .auto, .bluetooth, .l2cap, .tcp: break
+      }
+    }
+    let ways = TransportAddress.candidates(address.description).map { "\($0.kind)" }.joined(separator: ", ")
+    return ", which is reached over: \(ways)"
   }
 }
 

@@ -140,10 +140,10 @@ enum Event: Hashable, Sendable {
     var reason: String
     /// A sentence for people.
     var message: String
-    /// The file that it is about.
-    var path: String
+    /// The file that it is about, if it is about one.
+    var path: String?
     /// Counted from 1.
-    var line: Int64
+    var line: Int64?
   }
 
   /// The last event.

@@ -94,8 +94,8 @@ enum EventLine {
       object.add("event", "warning")
       object.add("reason", warning.reason)
       object.add("message", warning.message)
-      object.add("path", warning.path)
-      object.add("line", warning.line)
+      object.add("path", ifKnown: warning.path)
+      object.add("line", ifKnown: warning.line)
     case .finished(let finished):
       object.add("event", "finished")
       object.add("stored", finished.stored)

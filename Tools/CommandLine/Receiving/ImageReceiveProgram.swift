@@ -50,6 +50,12 @@ public struct ImageReceiveProgram: Sendable {
       group.addTask { await invitations.run() }
       group.addTask { await notes.watch() }
       group.addTask { await follow(node, desk, notes) }
+      group.addTask {
+        let look = BluetoothLook(options: arguments.transport, environment: environment)
+        await look.follow(from: node.listeningAddresses) { obstacle in
+          if let obstacle { console.warn(of: obstacle) } else { await tellListening(node, configuration, directory) }
+        }
+      }
       // Nobody has anything to say to us; who does all the same costs no memory.
       group.addTask { for await _ in node.session.messages {} }
       await desk.run()

@@ -54,7 +54,9 @@ public struct ImageSendProgram: Sendable {
   private func send(_ files: [GatheredFile], _ node: Node, _ board: TransferBoard) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
     let search = PeerSearch(node: node, console: console, session: session)
-    let choice = PeerChoice(search: search, console: console, timeout: arguments.timeout, session: session)
+    let choice = PeerChoice(
+      search: search, console: console, timeout: arguments.timeout, session: session,
+      bluetooth: BluetoothLook(options: arguments.transport, environment: environment))
     if arguments.address == nil || !arguments.recipients.isEmpty {
       do throws(PiconetError) {
         try await node.setAvailable(true)

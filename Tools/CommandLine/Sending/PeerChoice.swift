@@ -14,6 +14,8 @@ struct PeerChoice: Sendable {
   let console: Console
   let timeout: Duration
   let session: String
+  /// Says why nobody may have been found.
+  let bluetooth: BluetoothLook
   /// How a person says which one.
   var how = "with --to"
   /// What is about to be done.
@@ -22,12 +24,12 @@ struct PeerChoice: Sendable {
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
     let first = await search.wait(atMost: timeout) { peers in Self.matching(recipient, peers).first }
-    guard first != nil else { throw nobody(recipient) }
+    guard first != nil else { throw await nobody(recipient) }
     try? await ContinuousClock().sleep(
       for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
     let matches = Self.matching(recipient, search.look())
     guard recipient != .all, matches.count > 1 else {
-      guard !matches.isEmpty else { throw nobody(recipient) }
+      guard !matches.isEmpty else { throw await nobody(recipient) }
       return matches
     }
     let isKey = Set(matches.map(\.id.peer)).count == 1
@@ -44,13 +46,12 @@ struct PeerChoice: Sendable {
     return recipient.matches(in: peers.map(SightedPeer.init)).compactMap { byID[$0.id] }
   }
 
-  private func nobody(_ recipient: Recipient) -> NoChoice {
+  private func nobody(_ recipient: Recipient) async -> NoChoice {
     let peers = search.look()
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
     let who = recipient == .all ? "no peer" : "no peer called '\(console.safe(recipient.text))'"
-    return NoChoice(
-      word: "no-such-peer", message: "\(who) was found within \(HumanFigures.seconds(timeout))\(others)",
-      exitCode: .noSuchPeer)
+    let message = await bluetooth.explained("\(who) was found within \(HumanFigures.seconds(timeout))")
+    return NoChoice(word: "no-such-peer", message: message + others, exitCode: .noSuchPeer)
   }
 
   /// Without `--to`: the only peer in sight, or the one that a person picks.
@@ -62,14 +63,14 @@ struct PeerChoice: Sendable {
     }
     let isSeen: Bool? = await search.wait(atMost: timeout) { $0.isEmpty ? nil : true }
     hint.cancel()
-    guard isSeen == true else { throw nobody(.all) }
+    guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     let peers = search.look()
     guard peers.count != 1 else {
       console.note("\(doing) \(search.describe(peers[0])), the only peer in sight")
       return peers[0]
     }
-    guard !peers.isEmpty else { throw nobody(.all) }
+    guard !peers.isEmpty else { throw await nobody(.all) }
     guard PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
       throw NoChoice(
         word: "ambiguous", message: "several peers are in sight; choose \(how):\(search.list(peers))",

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("What is in the way of Bluetooth")
+struct BluetoothLookTests {
+  private static let good = DoctorFacts(
+    adapters: [.init(name: "hci0", address: "00:AA:01:00:00:00", isPowered: true, advertisements: 5)],
+    switches: [.init(name: "hci0")], isDaemonRunning: true, bus: .answered,
+    interfaces: [.init(name: "lo", isLoopback: true, hasMulticast: false)])
+
+  private func obstacle(of adapter: String? = nil, _ change: (inout DoctorFacts) -> Void) -> String? {
+    var facts = Self.good
+    change(&facts)
+    return facts.bluetoothObstacle(of: adapter)?.word
+  }
+
+  @Test("the cause is told, not what follows from it")
+  func cause() {
+    #expect(obstacle { _ in } == nil)
+    #expect(obstacle { $0.hasBluetoothBuild = false } == "kernel.build")
+    #expect(obstacle { $0.l2capFailure = "not supported" } == "kernel.sockets")
+    #expect(obstacle { $0.adapters = [] } == "adapter.none")
+    #expect(
+      obstacle {
+        $0.adapters = []
+        $0.driverlessDevices = ["8087:0a2b"]
+      } == "adapter.driver")
+    #expect(obstacle { $0.adapters[0].address = "00:00:00:00:00:00" } == "adapter.firmware")
+    #expect(obstacle { $0.adapters[0].isUp = false } == "adapter.down")
+    #expect(obstacle { $0.adapters[0].isPowered = false } == "adapter.down")
+    #expect(
+      obstacle {
+        $0.adapters[0].isUp = false
+        $0.switches[0].isSoftBlocked = true
+      } == "rfkill.soft")
+    #expect(
+      obstacle {
+        $0.adapters[0].isUp = false
+        $0.switches.append(.init(name: "tpacpi_bluetooth_sw", isHardBlocked: true))
+      } == "rfkill.hard")
+  }
+
+  @Test("without bluetoothd it works with the privileges for the headless way alone")
+  func daemon() {
+    func stop(_ facts: inout DoctorFacts) {
+      facts.isDaemonRunning = false
+      facts.bus = .refused("org.freedesktop.DBus.Error.ServiceUnknown")
+    }
+    #expect(obstacle(stop) == "bluetoothd.stopped")
+    #expect(
+      obstacle {
+        stop(&$0)
+        ($0.hasNetAdmin, $0.hasNetRaw) = (true, true)
+      } == nil)
+    #expect(
+      obstacle {
+        stop(&$0)
+        $0.adapters[0].isUp = false
+      } == "bluetoothd.stopped")
+    #expect(
+      obstacle {
+        stop(&$0)
+        $0.adapters[0].isUp = false
+        $0.switches[0].isSoftBlocked = true
+      } == "rfkill.soft")
+    #expect(obstacle { $0.bus = .refused("org.freedesktop.DBus.Error.AccessDenied") } == "dbus.denied")
+    #expect(obstacle { $0.bus = .silent } == "dbus.silent")
+  }
+
+  @Test("of several adapters one does, unless another was asked for")
+  func severalAdapters() {
+    func add(_ facts: inout DoctorFacts) {
+      facts.adapters.append(.init(name: "hci1", address: "00:AA:01:01:00:01", isUp: false))
+      facts.switches.append(.init(name: "hci1", isSoftBlocked: true))
+    }
+    #expect(obstacle(add) == nil)
+    #expect(obstacle(of: "hci0", add) == nil)
+    #expect(obstacle(of: "hci1", add) == "rfkill.soft")
+    #expect(obstacle(of: "00:AA:01:01:00:01", add) == "rfkill.soft")
+    #expect(
+      obstacle(of: "hci0") {
+        add(&$0)
+        $0.adapters[0].isUp = false
+      } == "adapter.down")
+  }
+
+  @Test("it is told where Bluetooth was asked for, or no network is there, and with what to do")
+  func words() {
+    let free = ProgramEnvironment(variable: { _ in nil }, hostName: "h")
+    let lo = ProgramEnvironment(variable: { $0 == "PICONET_INTERFACES" ? "lo" : nil }, hostName: "h")
+    func look(_ choice: TransportChoice, _ environment: ProgramEnvironment) -> BluetoothLook {
+      BluetoothLook(options: TransportOptions(choice: choice), environment: environment)
+    }
+    var facts = Self.good
+    facts.switches[0].isSoftBlocked = true
+    facts.adapters[0].isUp = false
+    let words =
+      "peers can't find each other over Bluetooth: hci0 is blocked by software (airplane mode?): rfkill unblock bluetooth ('piconet doctor' says more)"
+    #expect(look(.bluetooth, lo).sentence(facts) == words)
+    #expect(look(.auto, free).sentence(facts) == "there is no network to reach others over, and " + words)
+    #expect(look(.auto, free).sentence(Self.good) == nil)
+    #expect(look(.auto, free).depends(facts))
+    #expect(!look(.auto, lo).depends(facts))
+    #expect(!look(.tcp, free).depends(facts))
+    facts.interfaces.append(.init(name: "eth0"))
+    #expect(!look(.auto, free).depends(facts))
+    #expect(look(.le, free).depends(facts))
+  }
+
+  @Test("what is seen twice in a row is told once, and so is that it has gone")
+  func memory() {
+    var memory = ObstacleMemory()
+    let looks = [nil, nil, "off", nil, nil, "off", "off", "off", "blocked", "blocked", nil, "blocked", nil, nil, nil]
+    let told = looks.map { memory.see($0) }
+    let changes: [Int: ObstacleMemory.Change] = [
+      6: .init(obstacle: "off"), 9: .init(obstacle: "blocked"), 13: .init(obstacle: nil),
+    ]
+    #expect(told == looks.indices.map { changes[$0] })
+    var silent = ObstacleMemory(told: "")
+    #expect([nil, nil, nil].map { silent.see($0) } == [nil, ObstacleMemory.Change(obstacle: nil), nil])
+  }
+}
