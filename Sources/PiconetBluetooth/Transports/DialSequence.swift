@@ -27,6 +27,8 @@ public struct DialSequence: Sendable {
     public var busyRetries = 10
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
+    /// Who takes longer to refuse has asked somebody, and is not tried again.
+    public var refusalTime: Duration = .seconds(1)
     public var busyPause: Duration = .milliseconds(100)
 
     public init() {}
@@ -70,6 +72,7 @@ public struct DialSequence: Sendable {
     var step = 0
     var place: BluetoothPlace?
     var doing = Doing.opening
+    var stepBegan: Instant
     var stepDeadline: Instant
     var retries = 0
 
@@ -98,7 +101,7 @@ public struct DialSequence: Sendable {
     }
     let deadline = now + configuration.timeLimit
     return next(
-      Trial(waiting: unique, losses: losses, began: now, deadline: deadline, stepDeadline: deadline),
+      Trial(waiting: unique, losses: losses, began: now, deadline: deadline, stepBegan: now, stepDeadline: deadline),
       at: now)
   }
 
@@ -130,7 +133,7 @@ public struct DialSequence: Sendable {
     let retries =
       switch failure.code {
       case .busy, .connectionLimit, .reset: configuration.busyRetries
-      case .refused: configuration.refusedRetries
+      case .refused: now - trial.stepBegan < configuration.refusalTime ? configuration.refusedRetries : 0
       default: 0
       }
     if trial.retries < retries, resumes < trial.stepDeadline {
@@ -205,6 +208,7 @@ public struct DialSequence: Sendable {
     trial.place = place
     trial.retries = retries
     trial.doing = place.port == nil ? .asking : .opening
+    trial.stepBegan = now
     trial.stepDeadline = now + trial.share(at: now)
     state = .trying(trial)
     return [place.port == nil ? .lookUp(step: trial.step, place) : .open(step: trial.step, place)]

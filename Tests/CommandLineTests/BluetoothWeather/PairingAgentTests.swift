@@ -47,7 +47,7 @@
     @Test("the user says no: the sender is refused over", arguments: ["l2cap", "rfcomm"])
     func no(transport: String) async throws {
       try await send(transport, .no) { scene, sender, questions in
-        #expect(!questions.isEmpty)
+        #expect(questions == ["RequestAuthorization"])
         #expect(await sender.end() == 3, "\(sender.error)")
         let message = WeatherScene.failure(sender)?.message ?? ""
         #expect(message.contains("does not let us in"), "\(sender.error)")

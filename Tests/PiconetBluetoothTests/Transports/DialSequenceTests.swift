@@ -63,6 +63,15 @@ import Testing
     #expect(sequence.nextDeadline == nil)
   }
 
+  @Test func whoTakesLongToRefuseHasAskedSomebodyAndIsNotTriedAgain() {
+    var configuration = DialSequence.Configuration()
+    configuration.refusedRetries = 1
+    var sequence = DialSequence(configuration)
+    _ = sequence.start([first], at: start)
+    let loss = DialSequence.Loss(subject: first.description, failure: refused)
+    #expect(sequence.failed(1, refused, at: after(1)) == [.finished(.failed([loss]))])
+  }
+
   @Test(arguments: [LinkFailure.Code.busy, .reset]) func aBusyPlaceIsTriedAgainAfterAPauseAndNotForEver(
     code: LinkFailure.Code
   ) {
