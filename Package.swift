@@ -120,6 +120,7 @@ let package = Package(
       path: "Tools/FarAdapterProgram", swiftSettings: strict),
 
     // Tests.
+    .target(name: "TestSupport", dependencies: ["PiconetRuntime"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "PiconetWireTests", dependencies: ["PiconetWire"], swiftSettings: strict),
     .testTarget(
       name: "PiconetEngineTests", dependencies: ["PiconetEngine", "PiconetWire"],
@@ -133,12 +134,15 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PiconetRuntimeTests",
-      dependencies: ["PiconetRuntime", "PiconetTestKit", "PiconetEngine", "PiconetWire", "CPiconetSystem"],
+      dependencies: [
+        "TestSupport", "PiconetRuntime", "PiconetTestKit", "PiconetEngine", "PiconetWire", "CPiconetSystem",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetIPTests",
       dependencies: [
-        "PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "PiconetWire", "CPiconetSystem", "dnssd-tool",
+        "TestSupport", "PiconetIP", "PiconetRuntime", "PiconetDNSSD", "PiconetEngine", "PiconetWire", "CPiconetSystem",
+        "dnssd-tool",
       ],
       swiftSettings: strict),
     .testTarget(name: "PiconetSDPTests", dependencies: ["PiconetSDP", "PiconetWire"], swiftSettings: strict),
@@ -148,7 +152,8 @@ let package = Package(
     .testTarget(
       name: "PiconetBluetoothTests",
       dependencies: [
-        "PiconetBluetooth", "PiconetBlueZ", "PiconetSDP", "PiconetRuntime", "PiconetEngine", "PiconetWire",
+        "TestSupport", "PiconetBluetooth", "PiconetBlueZ", "PiconetSDP", "PiconetRuntime", "PiconetEngine",
+        "PiconetWire",
         "CPiconetBluetooth", "CPiconetSystem",
       ],
       swiftSettings: strict),
@@ -160,13 +165,15 @@ let package = Package(
     .testTarget(
       name: "PiconetTests",
       dependencies: [
-        "Piconet", "PiconetEngine", "PiconetFiles", "PiconetTLS", "PiconetWire", "CPiconetOpenSSL", "CPiconetSystem",
+        "TestSupport", "Piconet", "PiconetEngine", "PiconetFiles", "PiconetTLS", "PiconetWire", "CPiconetOpenSSL",
+        "CPiconetSystem",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",
       dependencies: [
-        "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS", "PiconetWire",
+        "TestSupport", "Piconet", "PiconetEngine", "PiconetFiles", "PiconetIP", "PiconetRuntime", "PiconetTLS",
+        "PiconetWire",
         "FarAdapter",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
@@ -179,7 +186,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "PiconetCommandLine", "Piconet", "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend", "imagerecv",
+        "TestSupport", "PiconetCommandLine", "Piconet", "PiconetEngine", "PiconetRuntime", "PiconetWire", "imagesend",
+        "imagerecv",
         "piconet",
         .target(name: "PiconetBluetooth", condition: .when(traits: ["Bluetooth"])),
         .target(name: "PiconetBlueZ", condition: .when(traits: ["Bluetooth"])),

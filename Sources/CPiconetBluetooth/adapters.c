@@ -61,7 +61,9 @@ int piconet_links(uint16_t adapter, uint64_t device) {
     const struct hci_conn_info *link = &list->conn_info[i];
     uint64_t peer = 0;
     for (int byte = 5; byte >= 0; byte--) peer = peer << 8 | link->bdaddr.b[byte];
-    if (peer != device || link->state != BT_CONNECTED) continue;
+    if (peer != device) continue;
+    if (link->state == BT_CONNECT && link->type == le_link_type) kinds |= piconet_link_le_pending;
+    if (link->state != BT_CONNECTED) continue;
     if (link->type == ACL_LINK) kinds |= piconet_link_bredr;
     if (link->type == le_link_type) kinds |= piconet_link_le;
   }

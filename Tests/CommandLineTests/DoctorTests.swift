@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -200,6 +201,45 @@ struct DoctorTests {
     }
   }
 
+  @Test("a damaged line of the known peers is a warning with its place, and a file that can't be read a problem")
+  func knownPeers() throws {
+    let lines = (1...5).map { "/state/known-peers:\($0): half a line" }
+    let findings = changed { $0.knownPeers = .damaged(lines) }.findings.filter { $0.area == "known-peers" }
+    #expect(findings.map(\.word) == Array(repeating: "known-peers.damaged", count: 3))
+    #expect(findings.allSatisfy { $0.severity == .warning && $0.advice?.contains("remove it") == true })
+    #expect(findings.first?.text == "/state/known-peers:1: half a line; the device in it counts as unknown")
+    #expect(findings.last?.text.hasSuffix("counts as unknown; 2 more are damaged") == true)
+    let unreadable = changed { $0.knownPeers = .unreadable("/state/known-peers: say: chmod 600") }
+    #expect(unreadable.finding("known-peers.unreadable")?.text.hasSuffix("say: chmod 600") == true)
+    #expect(DoctorProgram.exitStatus(unreadable.findings) == 1)
+  }
+
+  @Test("the doctor reads the known peers of this user, and makes nothing where there are none")
+  func knownPeersFile() async throws {
+    let folder = try TemporaryFolder()
+    let environment = ProgramEnvironment(
+      variable: { ["XDG_STATE_HOME": folder.path, "PICONET_INTERFACES": "lo"][$0] }, hostName: "desk")
+    func known() async -> DoctorFacts.KnownPeers? {
+      await onItsOwnThread { DoctorFacts.collected(environment).knownPeers }
+    }
+    #expect(await known() == .readable)
+    let state = folder.path + "/piconet"
+    #expect(!FileManager.default.fileExists(atPath: state))
+    try FileManager.default.createDirectory(
+      atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    let path = state + "/known-peers"
+    let mode = [FileAttributeKey.posixPermissions: 0o600]
+    #expect(FileManager.default.createFile(atPath: path, contents: Data("# a\nhalf\n".utf8), attributes: mode))
+    #expect(
+      await known() == .damaged(["\(path):2: not a fingerprint, a name and a number, parted by tabs"]))
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    guard case .unreadable(let reason) = await known() else {
+      Issue.record("a file that all may write was taken")
+      return
+    }
+    #expect(reason.hasPrefix(path + ": "))
+  }
+
   @Test("neither way is a problem of its own, but for a person who keeps to this machine")
   func nothing() {
     let facts = changed {
@@ -220,6 +260,7 @@ struct DoctorTests {
       { $0.l2capFailure = "x" }, { $0.rfcommFailure = "x" }, { $0.adapters = [] }, { $0.adapters[0].isUp = false },
       { $0.adapters[0].hasLE = false }, { $0.bus = .silent }, { $0.servesSDP = false }, { $0.interfaces = [] },
       { $0.multicastPortFailure = "x" }, { $0.firewalls = ["ufw"] }, { $0.switches[0].isHardBlocked = true },
+      { $0.knownPeers = .damaged(["x"]) }, { $0.knownPeers = .unreadable("x") },
     ]
     for spoil in spoils {
       let findings = changed(spoil).findings

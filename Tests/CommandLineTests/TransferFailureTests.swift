@@ -98,6 +98,21 @@ struct ProgramEnvironmentTests {
   }
 }
 
+@Suite("What an error says")
+struct FailureMessageTests {
+  @Test("behind the address that was dialled no transport names it again, and other addresses stay")
+  func address() {
+    let device = "00:AA:01:00:00:2A"
+    let detail = "l2cap: \(device): connect: Host is down; rfcomm: \(device): not tried in time"
+    let failure = TransferFailure(PiconetError(.unreachable, blame: .link, detail: detail), on: .sender)
+    #expect(
+      failure.message(behind: device) == "unreachable: l2cap: connect: Host is down; rfcomm: not tried in time")
+    let name = TransferFailure(
+      PiconetError(.unreachable, blame: .link, detail: "tcp: 127.0.0.1:10: refused; [::1]:1: refused"), on: .sender)
+    for place in ["localhost:1", "7.0.0.1:10", "127.0.0.1:1"] { #expect(name.message(behind: place) == name.message) }
+  }
+}
+
 @Suite("A gate for tasks")
 struct TaskGateTests {
   @Test("who is cancelled while waiting does not pass, and takes nobody's place")

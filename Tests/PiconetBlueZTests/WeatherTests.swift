@@ -8,7 +8,7 @@ import Testing
 struct WeatherTests {
   /// Facts in random order: daemons and adapters come and go, others change what we set, answers come late or not at all.
   static func run(seed: UInt64) -> String? {
-    var dice = Dice(state: seed)
+    var dice = SeededRandom(seed: seed)
     var scene = Scene(settling: .milliseconds(500))
     let losesAnswers = seed % 4 == 0
     if seed % 3 == 0 { scene.daemon.adapters[Daemon.path]?.isPowered = false }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PiconetEngine
 import Testing
 
 @testable import PiconetFiles
@@ -59,7 +60,7 @@ import Testing
   @Test(
     "a flipped bit anywhere: what is before its block counts, and nothing behind", arguments: 0..<24 as Range<UInt64>)
   func flipped(seed: UInt64) throws {
-    var dice = SeededDice(state: seed)
+    var dice = SeededRandom(seed: seed)
     let isInJournal = Bool.random(using: &dice)
     var place = 0
     let offset = try resumed { part, journal in
@@ -77,7 +78,7 @@ import Testing
 
   @Test("random bytes in place of either", arguments: 0..<8 as Range<UInt64>)
   func random(seed: UInt64) throws {
-    var dice = SeededDice(state: seed)
+    var dice = SeededRandom(seed: seed)
     let offset = try resumed { part, journal in
       let noise = (0..<Int.random(in: 0...4096, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
       if seed % 2 == 0 {

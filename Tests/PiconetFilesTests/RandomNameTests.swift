@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetFiles
@@ -9,7 +10,7 @@ import Testing
       "\u{202E}", "\u{200B}", "\u{2028}", "~", "%2e%2e%2f", "$(id)", "*", ":", "(2)", ".piconet-1-", ".part",
     ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0xAF], [UInt8](repeating: 0x7A, count: 120)]
 
-  private static func name(_ dice: inout SeededDice) -> [UInt8] {
+  private static func name(_ dice: inout SeededRandom) -> [UInt8] {
     if Int.random(in: 0..<8, using: &dice) == 0 {
       return (0..<Int.random(in: 0...300, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
     }
@@ -22,7 +23,7 @@ import Testing
     let inbox = try folder.folder("inbox")
     try folder.file("canary", [1])
     let directory = try IncomingDirectory(path: inbox, settings: .test())
-    var dice = SeededDice(state: 2)
+    var dice = SeededRandom(seed: 2)
     var names: Set<[UInt8]> = []
     var refusals: Set<FileNameRefusal> = []
     for round in 0..<6000 {

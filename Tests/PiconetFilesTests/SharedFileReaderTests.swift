@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import PiconetFiles
@@ -117,7 +118,7 @@ final class CountedFile: ReadableFile {
 
   @Test("whatever the pace, each gets every byte", arguments: 0..<12 as Range<UInt64>)
   func anyPace(seed: UInt64) throws {
-    var dice = SeededDice(state: seed)
+    var dice = SeededRandom(seed: seed)
     let reader = try #require(
       SharedFileReader(CountedFile(Self.content), window: Int.random(in: 0...6, using: &dice) * Self.block))
     let receivers = (0..<4).map { _ in

@@ -1,5 +1,6 @@
 import Glibc
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @Suite("Batch mailbox", .timeLimit(.minutes(5)))

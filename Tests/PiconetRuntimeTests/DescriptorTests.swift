@@ -1,5 +1,6 @@
 import Glibc
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @Suite("Descriptors on a loop", .timeLimit(.minutes(5)))

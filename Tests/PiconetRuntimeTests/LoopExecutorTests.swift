@@ -1,6 +1,7 @@
 import Glibc
 import PiconetRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A loop as an executor", .timeLimit(.minutes(5)))
@@ -124,7 +125,7 @@ struct LoopExecutorTests {
       // libdispatch opens up to three of its own when it likes; a leak would be two hundred at least.
       #expect(descriptorCount() < descriptors + 10)
       // A joined thread is done, but the kernel may list it a moment longer.
-      while threadCount(named: "leak-test") > 0 { sched_yield() }
+      while threadNames().contains("leak-test") { sched_yield() }
     }
   }
 }

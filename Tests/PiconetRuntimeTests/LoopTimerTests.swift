@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @Suite("Timers on a loop", .timeLimit(.minutes(5)))
@@ -78,7 +79,7 @@ struct LoopTimerTests {
       let clock = ManualClock(now: Instant(nanoseconds: 0))
       try await withLoop(clock: clock) { loop, actor in
         let expected = await actor.run { actor -> [String] in
-          var dice = SplitMix(state: seed)
+          var dice = SeededRandom(seed: seed)
           var model: [Int: (UInt64, Int)] = [:]
           let timers = (0..<100).map { number in
             LoopTimer(loop: loop) { [unowned actor] in actor.assumeIsolated { $0.log.append("\(number)") } }
@@ -123,16 +124,5 @@ struct LoopTimerTests {
       }
       await gate.wait()
     }
-  }
-}
-
-struct SplitMix {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

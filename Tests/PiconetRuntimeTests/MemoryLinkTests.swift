@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @Suite("Links in memory on a loop", .timeLimit(.minutes(5)))

@@ -1,4 +1,5 @@
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @Suite("Worker thread", .timeLimit(.minutes(5)))

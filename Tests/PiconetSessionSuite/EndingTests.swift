@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -74,7 +75,7 @@ extension SessionSuite {
       "a stopped node tells its members; it refuses everything, and its sequences end", arguments: SuiteTransport.all)
     func stopped(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", [1])
+      let path = try folder.write("a.bin", [1])
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()

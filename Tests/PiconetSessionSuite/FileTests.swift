@@ -3,6 +3,7 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -19,7 +20,7 @@ extension SessionSuite {
     func stored(over transport: SuiteTransport, size: Int) async throws {
       let folder = try TemporaryFolder()
       let content = randomBytes(size > 100_000 ? transport.amount(size) : size)
-      let path = try folder.file("photo.bin", content)
+      let path = try folder.write("photo.bin", content)
       let modified = timespec(tv_sec: 1_234_567_890, tv_nsec: 123_456_789)
       try #require(utimensat(AT_FDCWD, path, [modified, modified], 0) == 0)
       let into = try folder.folder("in")
@@ -50,7 +51,7 @@ extension SessionSuite {
     @Test("a short message does not wait for the file that is being sent", arguments: SuiteTransport.all)
     func messageBesideFile(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(transport.amount(20_000_000)))
+      let path = try folder.write("a.bin", randomBytes(transport.amount(20_000_000)))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -72,7 +73,7 @@ extension SessionSuite {
     func bothWays(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       let contents = (0..<2).map { randomBytes(transport.amount(1_000_000), seed: UInt64($0)) }
-      let paths = try contents.enumerated().map { try folder.file("\($0.offset).bin", $0.element) }
+      let paths = try contents.enumerated().map { try folder.write("\($0.offset).bin", $0.element) }
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, onServer) = try await pair.connect()
@@ -104,7 +105,7 @@ extension SessionSuite {
     @Test("a cancelled send of a file ends it on both sides, and leaves nothing", arguments: SuiteTransport.all)
     func cancelled(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(transport.amount(20_000_000)))
+      let path = try folder.write("a.bin", randomBytes(transport.amount(20_000_000)))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -128,7 +129,7 @@ extension SessionSuite {
     @Test("a file above the receiver's limit is refused before a byte of it is sent", arguments: SuiteTransport.all)
     func tooLarge(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(1001))
+      let path = try folder.write("a.bin", randomBytes(1001))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in

@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -80,7 +81,7 @@ extension SessionSuite {
     func cutInFile(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       let content = randomBytes(transport.amount(50_000_000))
-      let path = try folder.file("a.bin", content)
+      let path = try folder.write("a.bin", content)
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: Self.mortal, client: Self.mortal) { pair in

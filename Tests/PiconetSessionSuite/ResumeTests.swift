@@ -1,5 +1,6 @@
 import PiconetEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -48,7 +49,7 @@ extension SessionSuite {
     func cutInFile(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       let content = randomBytes(transport.amount(20_000_000))
-      let path = try folder.file("a.bin", content)
+      let path = try folder.write("a.bin", content)
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in

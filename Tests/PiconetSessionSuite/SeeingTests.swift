@@ -1,5 +1,6 @@
 import Foundation
 import PiconetEngine
+import TestSupport
 import Testing
 
 @testable import Piconet

@@ -2,6 +2,7 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -23,7 +24,7 @@ extension SessionSuite {
     func senderRests(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       let content = randomBytes(transport.amount(3_000_000))
-      let path = try folder.file("a.bin", content)
+      let path = try folder.write("a.bin", content)
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -49,7 +50,7 @@ extension SessionSuite {
       arguments: SuiteTransport.all)
     func receiverRests(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(transport.amount(20_000_000)))
+      let path = try folder.write("a.bin", randomBytes(transport.amount(20_000_000)))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -75,7 +76,7 @@ extension SessionSuite {
     @Test("a file that rests is given up by either side, and both are told", arguments: SuiteTransport.all)
     func cancelledWhileResting(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", randomBytes(transport.amount(3_000_000)))
+      let path = try folder.write("a.bin", randomBytes(transport.amount(3_000_000)))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -102,8 +103,8 @@ extension SessionSuite {
     func sideBySide(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
       // Above the window of a transfer, or all of it would be on its way before the small one is offered.
-      let large = try folder.file("large.bin", randomBytes(max(6_000_000, transport.amount(20_000_000))))
-      let small = try folder.file("small.bin", randomBytes(transport.amount(100_000), seed: 9))
+      let large = try folder.write("large.bin", randomBytes(max(6_000_000, transport.amount(20_000_000))))
+      let small = try folder.write("small.bin", randomBytes(transport.amount(100_000), seed: 9))
       let into = try folder.folder("in")
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
@@ -160,7 +161,7 @@ extension SessionSuite {
       let folder = try TemporaryFolder()
       // Above the window of a transfer, or a pause would hold nothing back.
       let content = randomBytes(max(6_000_000, transport.amount(6_000_000)))
-      let path = try folder.file("a.bin", content)
+      let path = try folder.write("a.bin", content)
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           _ = try await pair.connect()

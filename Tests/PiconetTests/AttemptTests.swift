@@ -1,6 +1,7 @@
 import Foundation
 import PiconetTLS
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -137,7 +138,7 @@ struct AttemptTests {
   @Test("a cancelled send of a file ends it on both sides, and leaves nothing")
   func cancelledSend() async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1000))
+    let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 1000))
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()
       let sending = Task { try await member.send(file: path) }
@@ -155,7 +156,7 @@ struct AttemptTests {
   @Test("a task cancelled beforehand sends, stores and invites nothing")
   func cancelledBeforehand() async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 1000))
+    let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 1000))
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()
       let address = try await pair.address()
@@ -166,7 +167,7 @@ struct AttemptTests {
         return [invite?.code, send?.code]
       }.value
       #expect(codes == [.cancelled, .cancelled])
-      let other = try folder.file("b.bin", [2])
+      let other = try folder.write("b.bin", [2])
       let sending = Task { try await member.send(file: other) }
       // Whoever waits already may be handed the first file's offer before its end is known.
       let offer = try #require(await pair.server.session.offers.first { $0.displayName == "b.bin" })

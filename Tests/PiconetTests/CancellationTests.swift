@@ -1,6 +1,7 @@
 import Foundation
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -11,7 +12,7 @@ struct CancellationTests {
   func anywhere() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 300_000))
+      let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 300_000))
       var before = 0
       try await Host.run(policy: .overwrite) { host in
         try await Host.client { client in

@@ -1,5 +1,8 @@
-import Piconet
+import PiconetEngine
+import TestSupport
 import Testing
+
+@testable import Piconet
 
 @Suite("A member that has left, while its peer is one again", .timeLimit(.minutes(2)))
 struct FormerMemberTests {
@@ -41,7 +44,7 @@ struct FormerMemberTests {
       #expect(await failure { try await former.send([1]) }?.code == .left)
       #expect(await failure { try await former.openStream(named: "a") }?.code == .left)
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", [1])
+      let path = try folder.write("a.bin", [1])
       let transfers = [
         try former.startSending(data: [1], name: "a"), try await former.startSending(file: path),
         try await pair.client.session.startSending(file: path, to: [former])[0],
@@ -54,6 +57,26 @@ struct FormerMemberTests {
       #expect(await pair.client.session.statistics(for: former) == nil)
       #expect(former.transport == nil)
       #expect(await pair.client.session.statistics(for: onClient) != nil)
+    }
+  }
+
+  @Test("what was on its way to the loop when the peer came back as another member is refused there")
+  func onItsWay() async throws {
+    try await NodePair.run { pair in
+      let (former, onClient, _) = try await rejoined(pair)
+      let core = former.core
+      let id = former.id
+      // Past all that is looked at before, as by a task that was held up behind it.
+      for command in [Command.leave(id, .left), .remove(id), .ping(id, timeout: .seconds(60))] {
+        #expect(await core.command(command, of: former) == .failed(NodeCore.hasLeft))
+      }
+      #expect(await failure { try await core.openStream(named: "a", to: former) }?.code == .notConnected)
+      #expect(await core.statistics(of: former) == nil)
+      let source = try #require(DataSource([1], name: [1]))
+      let transfer = core.send(source, to: former, mediaType: "", metadata: [], progress: nil)
+      #expect(await failure { try await transfer.result }?.code == .notConnected)
+      #expect(pair.client.session.members.map(\.id) == [onClient.id])
+      #expect(try await pair.client.session.ping(onClient) > .zero)
     }
   }
 }

@@ -4,6 +4,7 @@ import Glibc
 import PiconetEngine
 import PiconetTLS
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet

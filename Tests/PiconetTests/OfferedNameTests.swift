@@ -1,6 +1,7 @@
 import Foundation
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -45,9 +46,9 @@ struct OfferedNameTests {
   @Test("the same name twice makes two files, from one sender or from two at once")
   func twice() async throws {
     let folder = try TemporaryFolder()
-    let first = try folder.file("a.bin", [UInt8](repeating: 1, count: 300_000))
+    let first = try folder.write("a.bin", [UInt8](repeating: 1, count: 300_000))
     let second = try TemporaryFolder()
-    let other = try second.file("a.bin", [UInt8](repeating: 2, count: 300_000))
+    let other = try second.write("a.bin", [UInt8](repeating: 2, count: 300_000))
     try await Host.run { host in
       try await Host.client("One") { one in
         try await Host.client("Two") { two in
@@ -71,7 +72,7 @@ struct OfferedNameTests {
   @Test("a file that is there stays, where the receiver skips")
   func skip() async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("a.bin", [1, 2, 3])
+    let path = try folder.write("a.bin", [1, 2, 3])
     try await Host.run(policy: .skip) { host in
       try await Host.client { client in
         let member = try await client.connect(to: host.address)

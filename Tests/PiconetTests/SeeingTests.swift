@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -96,7 +97,7 @@ struct SeeingTests {
   @Test("what is no trace is refused, and a trace that can't be written stops the start")
   func refusals() async throws {
     let folder = try TemporaryFolder()
-    let other = try folder.file("other", Array("something else".utf8))
+    let other = try folder.write("other", Array("something else".utf8))
     #expect(try #require(throws: PiconetError.self) { try Replay.run(file: other) }.code == .invalidArgument)
     let missing = folder.path + "/missing"
     #expect(try #require(throws: PiconetError.self) { try Replay.run(file: missing) }.code == .sourceUnreadable)

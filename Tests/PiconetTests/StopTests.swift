@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
@@ -12,7 +13,7 @@ struct StopTests {
   func middleOfEverything() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let folder = try TemporaryFolder()
-      let path = try folder.file("a.bin", [UInt8](repeating: 1, count: 2_000_000))
+      let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 2_000_000))
       try await stopInTheMiddle(seed: 1000, path: path, in: folder.folder("in"))
       let before = descriptorCount()
       for seed in UInt64(0)..<100 {

@@ -1,3 +1,4 @@
+import PiconetEngine
 import Testing
 
 @testable import Piconet
@@ -6,7 +7,7 @@ import Testing
 struct StreamPiecesTests {
   @Test("they come out as they went in, whatever the sizes of both", arguments: 0..<20)
   func sameBytes(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SeededRandom(seed: seed)
     var pieces = StreamPieces()
     var (written, read): (Int, Int) = (0, 0)
     let end = 200_000
@@ -34,16 +35,5 @@ struct StreamPiecesTests {
     #expect(pieces.takePiece() == [UInt8](repeating: 1, count: 16_000)[...])
     #expect(pieces.take(upTo: .max) == [UInt8](repeating: 2, count: 16_000)[...])
     #expect(pieces.take(upTo: .max).isEmpty && pieces.takePiece().isEmpty)
-  }
-
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
   }
 }

@@ -52,6 +52,13 @@ struct WaitingTests {
       }
       outgoing.cancel()
       #expect(await failure { try await outgoing.result }?.code == .cancelled)
+      // More than may be under way at once.
+      for _ in 0..<20 {
+        let ping = Task { await failure { try await host.node.session.ping(member, timeout: .seconds(3600)) } }
+        for _ in 0..<10 { await Task.yield() }
+        ping.cancel()
+        #expect(await value(of: ping)??.code == .cancelled)
+      }
       withExtendedLifetime(raw) {}
     }
     try await NodePair.run { pair in

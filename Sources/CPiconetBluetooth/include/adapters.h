@@ -15,7 +15,8 @@ struct piconet_adapter {
 // Writes at most `limit` adapters and returns how many there are of them, or -1 with errno.
 int piconet_adapters(struct piconet_adapter *adapters, int limit);
 
-enum piconet_link_kinds { piconet_link_bredr = 1, piconet_link_le = 2 };
+// The last: the kernel is about to connect to it over LE.
+enum piconet_link_kinds { piconet_link_bredr = 1, piconet_link_le = 2, piconet_link_le_pending = 4 };
 
 // Which kinds of links the adapter with this number has to a device: a sum of the above, 0 for none or where that can't be told.
 int piconet_links(uint16_t adapter, uint64_t device);

@@ -1,3 +1,5 @@
+import PiconetTLS
+
 /// A line of this device's memory of others that says nothing that can be read. It counts for nothing and stays in the file as it is.
 public struct DamagedLine: Sendable, Hashable {
   /// The file.
@@ -6,4 +8,26 @@ public struct DamagedLine: Sendable, Hashable {
   public let line: Int
   /// What is wrong with it, for a person; nothing of the line itself.
   public let reason: String
+}
+
+extension IdentityStorage {
+  /// The damaged lines of the known peers that are kept here, without a node: no folder and no key is made. Blocks on the disk.
+  /// - Throws: `state` where the file itself can't be read; a node that keeps its known peers there lets nobody in.
+  public func damagedKnownPeers() throws(PiconetError) -> [DamagedLine] {
+    guard case .directory(let path) = self else { return [] }
+    do throws(StateFailure) {
+      return try KnownPeersFile(directory: StateDirectory(path: path)).publicDamagedLines
+    } catch {
+      throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
+    }
+  }
+}
+
+extension KnownPeersFile {
+  /// As the file is now, in the words of the public interface.
+  var publicDamagedLines: [DamagedLine] {
+    get throws(StateFailure) {
+      try load().damagedLines.map { DamagedLine(path: path, line: $0.line, reason: $0.reason) }
+    }
+  }
 }

@@ -92,10 +92,29 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     await reply(onCancel: onCancel) { id in .fact(.commanded(id, command)) }
   }
 
-  /// As `command`, but a cancelled task waits no longer: what the command began ends by itself.
-  func commandUnlessCancelled(_ command: Command) async -> Reply {
-    await reply(leavesWhenCancelled: true) { id in .fact(.commanded(id, command)) }
+  /// As `command`, about a member: refused if this membership is over when the loop comes to it.
+  func command(_ command: Command, of member: Member) async -> Reply {
+    await reply { id in self.input(command, id, of: member) }
   }
+
+  /// As that, but a cancelled task does not even wait for the reply.
+  func commandUnlessCancelled(
+    _ command: Command, of member: Member, onCancel: @escaping @Sendable (CommandID) -> Command
+  ) async -> Reply {
+    await reply(leavesWhenCancelled: true, onCancel: onCancel) { id in self.input(command, id, of: member) }
+  }
+
+  private func input(_ command: Command, _ id: CommandID, of member: Member) -> NodeInput {
+    input(.fact(.commanded(id, command)), of: member) { [self] in replied(id, .failed(Self.hasLeft)) }
+  }
+
+  /// An input that is meant for this membership. It is looked at on the loop, where memberships begin and end: who has left may have come
+  /// back while it was on its way, and is another member then.
+  func input(_ input: NodeInput, of member: Member, refused: @escaping @Sendable () -> Void) -> NodeInput {
+    .conditional(input, { [self] in isCurrent(member) }, refused: refused)
+  }
+
+  static let hasLeft = Ending(.noSuchAssociation, .us, "it has left")
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
 
@@ -146,8 +165,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     state.withLock { Array($0.members.values) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }
 
-  func statistics(of node: NodeID) async -> AssociationStatistics? {
-    isClosed ? nil : await loop.perform { [self] in look?(node) }
+  func statistics(of member: Member) async -> AssociationStatistics? {
+    isClosed ? nil : await loop.perform { [self] in isCurrent(member) ? look?(member.id) : nil }
   }
 
   func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
@@ -155,11 +174,6 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// Whether the peer is a member by this very membership: who has left may have come back since, and is another member then.
   func isCurrent(_ member: Member) -> Bool {
     state.withLock { $0.memberships[member.id] == member.membership }
-  }
-
-  func formerMember(_ member: Member) -> PiconetError {
-    if isClosed { return PiconetError(.shuttingDown, blame: .us) }
-    return PiconetError(.notConnected, peer: member.id, blame: .us, detail: "it has left")
   }
 
   /// Nothing is done any more.

@@ -155,8 +155,8 @@ final class NodeShell: @unchecked Sendable {
   var damagedKnownPeers: [DamagedLine] {
     get async {
       guard let knownPeers else { return [] }
-      let lines = try? await core.onDisk { () throws(FileFailure) in (try? knownPeers.load())?.damagedLines ?? [] }
-      return (lines ?? []).map { DamagedLine(path: knownPeers.path, line: $0.line, reason: $0.reason) }
+      let lines = try? await core.onDisk { () throws(FileFailure) in try? knownPeers.publicDamagedLines }
+      return (lines ?? nil) ?? []
     }
   }
 

@@ -7,7 +7,7 @@ extension Session {
   ///
   /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
   public func statistics(for member: Member) async -> AssociationStatistics? {
-    guard core.isCurrent(member), var statistics = await core.statistics(of: member.id) else { return nil }
+    guard var statistics = await core.statistics(of: member) else { return nil }
     // Those that did not even get to the loop.
     statistics.unreliableDropped += member.budget.droppedCount
     return statistics
@@ -15,11 +15,12 @@ extension Session {
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to the far side's
   /// node and back; the far side's application has no part in it.
-  /// - Parameter timeout: how long to wait. Default 10 s.
+  /// - Parameter timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.
   /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 to a member are under way), or why the connection has ended.
   public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
-    guard core.isCurrent(member) else { throw core.formerMember(member) }
-    switch await core.commandUnlessCancelled(.ping(member.id, timeout: timeout)) {
+    switch await core.commandUnlessCancelled(
+      .ping(member.id, timeout: timeout), of: member, onCancel: { .cancelPing($0) })
+    {
     case .roundTrip(let duration): return duration
     case .failed(let ending): throw PiconetError(ending, peer: member.id)
     case .done, .connected, .stored:

@@ -124,7 +124,7 @@ public struct Member: Sendable, Identifiable {
   ///   `notSupported` if its program is older than streams; why the member has left.
   public func openStream(named name: String) async throws(PiconetError) -> OutgoingStream {
     if let ending = budget.ending { throw ending }
-    return try await core.openStream(named: name, to: id)
+    return try await core.openStream(named: name, to: self)
   }
 
   /// Leaves this member: what was sent before is delivered first, as far as that takes less than five seconds. Transfers are
@@ -135,7 +135,6 @@ public struct Member: Sendable, Identifiable {
   /// one, nothing is ended.
   public func disconnect() async {
     budget.end(PiconetError(.left, peer: id, blame: .us))
-    guard core.isCurrent(self) else { return }
-    _ = await core.command(.leave(id, .left))
+    _ = await core.command(.leave(id, .left), of: self)
   }
 }

@@ -87,8 +87,7 @@ public struct Session: Sendable {
     error.removedBy = core.id
     // Whoever waits to send, or sends from now on, gets it.
     member.budget.end(error)
-    guard core.isCurrent(member) else { throw core.formerMember(member) }
-    if case .failed(let ending) = await core.command(.remove(member.id)) {
+    if case .failed(let ending) = await core.command(.remove(member.id), of: member) {
       throw PiconetError(ending, peer: member.id)
     }
   }

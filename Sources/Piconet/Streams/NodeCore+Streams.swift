@@ -7,12 +7,13 @@ extension NodeCore {
   /// Bytes that may be queued of one stream: enough to fill what a link takes ahead of the kernel.
   static let streamBudget = EngineConfiguration(scope: "", name: "").transmitWindow
 
-  func openStream(named name: String, to node: NodeID) async throws(PiconetError) -> OutgoingStream {
+  func openStream(named name: String, to member: Member) async throws(PiconetError) -> OutgoingStream {
     let id = StreamID(rawValue: makeCommand().rawValue)
+    let node = member.id
     let state = OutgoingStreamState(receiver: node, limit: Self.streamBudget)
     // Before it is asked for: what stops it may come right behind the answer.
     streams.add(id, state)
-    if case .failed(let ending) = await command(.openStream(id, to: node, name: name)) {
+    if case .failed(let ending) = await command(.openStream(id, to: node, name: name), of: member) {
       streams.forget(id)
       throw PiconetError(ending, peer: node)
     }

@@ -24,12 +24,13 @@ extension NodeCore {
     let command = makeCommand()
     let transfer = OutgoingTransfer(
       TransferID(rawValue: makeCommand().rawValue), to: member.id, source: source, core: self, progress: progress)
-    if !isClosed, !isCurrent(member) {
-      // Who has come back since is another member.
-      if source.arrives { _ = worker.submit { source.close() } }
-      transfer.ended(.failed(Ending(.noSuchAssociation, .us, "it has left")))
-    } else if expect(transfer, command) {
-      submit(.offer(command, transfer.transfer, member.id, offer, source))
+    if expect(transfer, command) {
+      let offering = NodeInput.offer(command, transfer.transfer, member.id, offer, source)
+      submit(
+        input(offering, of: member) { [self] in
+          if source.arrives { _ = worker.submit { source.close() } }
+          replied(command, .failed(Self.hasLeft))
+        })
     } else {
       transfer.ended(.failed(Ending(.shuttingDown, .us)))
     }

@@ -32,7 +32,8 @@ public final class DeviceRecordReader: ServiceRecordReader {
       guard let adapter, let own = try? AdapterTable.read().adapter(.address(adapter)),
         let number = UInt16(own.name.dropFirst("hci".count))
       else { return false }
-      return piconet_links(number, device.rawValue) == Int32(piconet_link_le.rawValue)
+      let links = piconet_links(number, device.rawValue)
+      return links & Int32(piconet_link_le.rawValue) != 0 && links & Int32(piconet_link_bredr.rawValue) == 0
     }
   }
 

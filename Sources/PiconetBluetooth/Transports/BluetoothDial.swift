@@ -83,7 +83,14 @@ final class BluetoothDial: DialCancellation {
       switch effect {
       case .lookUp(let step, let place): waiting += ask(step, place)
       case .open(let step, let place): waiting += open(step, place)
+      case .look(let step):
+        if let attempt, attempt.step == step, attempt.isStranded { waiting += sequence.stranded(step, at: loop.now) }
       case .close(let step): close(step)
+      case .drop(let step):
+        if attempt?.step == step {
+          attempt?.drop()
+          attempt = nil
+        }
       case .finished(let outcome): finish(outcome)
       }
     }
@@ -215,6 +222,15 @@ private final class BluetoothAttempt: DescriptorHandler {
     watch?.cancel()
     defer { socket = nil }
     return socket
+  }
+
+  var isStranded: Bool { socket?.isStranded(to: device) ?? false }
+
+  /// Closes the socket without waiting for an answer.
+  func drop() {
+    watch?.cancel()
+    socket?.close()
+    socket = nil
   }
 
   func close() {

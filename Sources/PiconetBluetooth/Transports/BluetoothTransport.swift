@@ -42,6 +42,7 @@ public final class BluetoothTransport: Transport {
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
       // Nobody is asked over LE, and making the link may take its time.
       configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
+      configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250)
     }
     environment = BluetoothDial.Environment(
       kind: kind, configuration: configuration,

@@ -4,8 +4,8 @@ import PiconetSDP
 /// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time anyway.
 ///
 /// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the link
-/// at once: either happens while a former connection ends, or while both sides call one another. Each step has its share of
-/// the time that is left.
+/// at once: either happens while a former connection ends, or while both sides call one another. So is one whose connect is stranded:
+/// the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share of the time that is left.
 ///
 /// A step whose time is over although there is a link to its device gives the dial more time, once: the device's system may be asking
 /// its user whether we may connect.
@@ -30,6 +30,8 @@ public struct DialSequence: Sendable {
     /// Who takes longer to refuse has asked somebody, and is not tried again.
     public var refusalTime: Duration = .seconds(1)
     public var busyPause: Duration = .milliseconds(100)
+    /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made anew.
+    public var lookPause: Duration?
 
     public init() {}
   }
@@ -38,8 +40,12 @@ public struct DialSequence: Sendable {
     /// Ask the device for its numbers.
     case lookUp(step: Int, BluetoothPlace)
     case open(step: Int, BluetoothPlace)
+    /// Say `stranded` if it is.
+    case look(step: Int)
     /// Close the step's socket, or cancel its question; nothing it says counts any more.
     case close(step: Int)
+    /// Likewise, of a connect that nobody will answer.
+    case drop(step: Int)
     case finished(Outcome)
   }
 
@@ -75,6 +81,8 @@ public struct DialSequence: Sendable {
     var stepBegan: Instant
     var stepDeadline: Instant
     var retries = 0
+    var nextLook: Instant?
+    var wasStranded = false
 
     /// The time that the step under way has from now on; what waits behind it has its share too.
     func share(at now: Instant) -> Duration { (deadline - now) / (waiting.count + 1) }
@@ -139,6 +147,7 @@ public struct DialSequence: Sendable {
     if trial.retries < retries, resumes < trial.stepDeadline {
       trial.retries += 1
       trial.doing = .pausing
+      trial.nextLook = nil
       trial.stepDeadline = resumes
       state = .trying(trial)
       return []
@@ -147,10 +156,31 @@ public struct DialSequence: Sendable {
     return next(trial, at: now)
   }
 
+  /// The answer to `look`: the step's connect waits in vain.
+  public mutating func stranded(_ step: Int, at now: Instant) -> [Effect] {
+    guard case .trying(var trial) = state, trial.step == step, trial.doing == .opening else { return [] }
+    if trial.wasStranded {
+      trial.doing = .pausing
+      trial.stepDeadline = min(now + configuration.busyPause, trial.stepDeadline)
+      trial.nextLook = nil
+      state = .trying(trial)
+      return [.drop(step: step)]
+    }
+    trial.wasStranded = true
+    state = .trying(trial)
+    return []
+  }
+
   /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
   /// - Parameter mayAsk: there is a link to the device of the step, over which its system may be asking its user.
   public mutating func deadlineReached(at now: Instant, mayAsk: Bool = false) -> [Effect] {
-    guard case .trying(var trial) = state, let place = trial.place, now >= trial.stepDeadline else { return [] }
+    guard case .trying(var trial) = state, let place = trial.place else { return [] }
+    if now < trial.stepDeadline {
+      guard let look = trial.nextLook, let pause = configuration.lookPause, now >= look else { return [] }
+      trial.nextLook = now + pause
+      state = .trying(trial)
+      return [.look(step: trial.step)]
+    }
     if trial.doing == .pausing {
       trial.waiting.insert(place, at: 0)
       return next(trial, retries: trial.retries, at: now)
@@ -185,7 +215,7 @@ public struct DialSequence: Sendable {
   /// When `deadlineReached` is due; nil when nothing waits for time.
   public var nextDeadline: Instant? {
     guard case .trying(let trial) = state else { return nil }
-    return trial.stepDeadline
+    return trial.nextLook.map { min($0, trial.stepDeadline) } ?? trial.stepDeadline
   }
 
   // MARK: The rules
@@ -208,6 +238,8 @@ public struct DialSequence: Sendable {
     trial.place = place
     trial.retries = retries
     trial.doing = place.port == nil ? .asking : .opening
+    trial.wasStranded = false
+    trial.nextLook = trial.doing == .opening ? configuration.lookPause.map { now + $0 } : nil
     trial.stepBegan = now
     trial.stepDeadline = now + trial.share(at: now)
     state = .trying(trial)

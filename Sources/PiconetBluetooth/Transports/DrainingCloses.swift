@@ -85,8 +85,10 @@ final class DrainingCloses {
   }
 
   private func mustWait(_ entry: Entry) -> Bool {
-    if entry.connect != nil {
+    if let connect = entry.connect {
+      // A stranded one would strand the next connect too.
       return !entry.socket.hasEnded && loop.now < entry.deadline && entry.socket.failure != nil
+        && !entry.socket.isStranded(to: connect.device)
     }
     guard let memory = entry.socket.memory, memory.unsent > 0 else { return false }
     return !entry.socket.hasEnded && loop.now < entry.deadline

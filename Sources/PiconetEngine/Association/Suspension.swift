@@ -23,6 +23,10 @@ struct WaySearch: Sendable {
   var goneKinds: Set<TransportKind> = []
   /// Another incarnation of the peer has answered.
   var isOtherSeen = false
+  /// Where a better way was looked for. What is there is worth another round before its time only where it is new.
+  var tried: Set<TransportAddress> = []
+  /// Transports on which nobody lets us in there, as long as they lead nowhere else: each dial may ask the peer's user again.
+  var refusing: Set<TransportKind> = []
 
   /// Whether the next round may begin when its time has come.
   var isWaiting: Bool { race == nil && link == nil }

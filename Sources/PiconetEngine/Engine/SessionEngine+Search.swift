@@ -49,6 +49,7 @@ extension SessionEngine {
     let addresses =
       association.suspension == nil ? betterAddresses(for: association) : knownAddresses(of: association)
     timesChanged = true
+    if association.suspension == nil { association.search?.tried = Set(addresses) }
     association.search?.goneKinds = []
     association.search?.race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
@@ -68,6 +69,10 @@ extension SessionEngine {
   }
 
   private mutating func endRound(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    // Who has not answered may be waiting for its user.
+    for kind in association.search?.race?.running ?? [] where Self.mayAskUser(kind) {
+      association.search?.refusing.insert(kind)
+    }
     cancelSearchDials(of: association.node, &effects)
     association.search?.race = nil
     association.search?.roundEnds = nil
@@ -125,9 +130,22 @@ extension SessionEngine {
     guard let association = associations[far] else { return true }
     timesChanged = true
     if failure.code == .refused { association.search?.goneKinds.insert(kind) }
+    switch failure.code {
+    case .refused, .authentication: association.search?.refusing.insert(kind)
+    case .timedOut where Self.mayAskUser(kind): association.search?.refusing.insert(kind)
+    default: break
+    }
     association.search?.race?.failed(kind, failure)
     dialOn(association, now, &effects)
     return true
+  }
+
+  /// Over BR/EDR the peer's system may ask its user before it lets us in.
+  private static func mayAskUser(_ kind: TransportKind) -> Bool {
+    switch kind {
+    case .l2cap, .rfcomm: true
+    case .tcp, .le, .relay, .simulated: false
+    }
   }
 
   /// A dial of a search has opened a link.
@@ -184,7 +202,11 @@ extension SessionEngine {
     switch change {
     case .found(let summary), .changed(let summary):
       guard let association = associations[summary.node] else { return }
-      if association.suspension == nil { lookForBetter(association, now) }
+      if association.suspension == nil {
+        lookForBetter(association, now)
+        // News of a name or of a signal's strength lead nowhere else.
+        guard hasNewAddresses(association) else { return }
+      }
       guard let search = association.search, search.isWaiting else { return }
       // Sightings are hints of anybody: they bring a round forward, but not without end.
       let soon = now + WaySearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
@@ -227,7 +249,19 @@ extension SessionEngine {
       association.leaving == nil, let link = links[association.link], link.phase == .active
     else { return [] }
     let current = rank(link.opening.traits.kind)
-    return current == 0 ? [] : knownAddresses(of: association).filter { rank($0.kind) < current }
+    if current == 0 { return [] }
+    let better = knownAddresses(of: association).filter { rank($0.kind) < current }
+    guard let search = association.search, !search.refusing.isEmpty else { return better }
+    return better.filter { address in
+      !search.refusing.contains(address.kind)
+        || better.contains { $0.kind == address.kind && !search.tried.contains($0) }
+    }
+  }
+
+  /// Whether a better way may lead where none was looked for yet.
+  private func hasNewAddresses(_ association: Association) -> Bool {
+    guard let search = association.search else { return false }
+    return betterAddresses(for: association).contains { !search.tried.contains($0) }
   }
 
   /// A member may move to a better transport: soon, and again now and then.

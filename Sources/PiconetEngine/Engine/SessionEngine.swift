@@ -132,6 +132,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       answerInvitation(id, node, accept: accept, reason, now, &effects)
     case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, now, &effects)
     case .ping(let node, let timeout): ping(id, node, timeout, now, &effects)
+    case .cancelPing(let ping):
+      cancelPing(ping, &effects)
+      reply(id, .done, &effects)
     case .leave(let node, let reason): leave(id, node, reason, now, &effects)
     case .remove(let node): remove(id, node, now, &effects)
     case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &effects)

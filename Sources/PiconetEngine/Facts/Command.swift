@@ -30,6 +30,8 @@ public enum Command: Sendable, Hashable {
   /// Measures the round trip to a member; answered by `roundTrip`, or by why there is none within `timeout`. At most
   /// `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)
+  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the far side still says to it is nobody's.
+  case cancelPing(CommandID)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
   /// Disconnects a member and asks all other members to do the same; answered when it is gone.

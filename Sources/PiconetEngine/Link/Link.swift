@@ -82,6 +82,9 @@ final class Link {
   /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of which we
   /// may have many ourselves.
   static let offerLimit = 64 << 10
+  /// No ping of the application is sent while more than this waits: the frames of those that were given up are still there, and the
+  /// far side is not to answer for them.
+  static let pingLimit = 128 << 10
   /// Bytes that may come in while decoding is paused.
   static let pausedLimit = 1 << 20
 

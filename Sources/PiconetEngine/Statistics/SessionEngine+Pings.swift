@@ -15,9 +15,21 @@ extension SessionEngine {
       let detail = "\(PingTable.limit) pings to this peer are under way"
       return reply(command, .failed(Ending(.limitExceeded, .us, detail)), &effects)
     }
+    guard link.control.count <= Link.pingLimit else {
+      return reply(
+        command, .failed(Ending(.limitExceeded, .us, "the peer takes nothing, and too much waits for it")), &effects)
+    }
     link.queue(.ping(link.pings.begin(command, deadline: now + timeout, at: now)))
     dirty.insert(link.id)
     timesChanged = true
+  }
+
+  mutating func cancelPing(_ ping: CommandID, _ effects: inout [Effect]) {
+    for link in links.values.filter({ $0.pings.commands.contains(ping) }).map(\.id).sorted() {
+      links[link]?.pings.cancel(ping)
+      timesChanged = true
+      reply(ping, .failed(Ending(.cancelled, .us)), &effects)
+    }
   }
 
   mutating func pongCame(_ token: UInt64, on link: Link, _ now: Instant, _ effects: inout [Effect]) {

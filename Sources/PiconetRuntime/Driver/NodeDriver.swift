@@ -124,9 +124,16 @@ public final class NodeDriver: RoundHandler {
   /// - Parameter inputs: its elements are moved out, not copied; it is good for nothing afterwards.
   public func take(emptying inputs: inout [NodeInput]) {
     let now = now
-    for index in inputs.indices {
+    inputs: for index in inputs.indices {
       var input = NodeInput.search(scope: nil)
       swap(&input, &inputs[index])
+      while case .conditional(let inner, let isWanted, let refused) = input {
+        guard isWanted() else {
+          refused()
+          continue inputs
+        }
+        input = inner
+      }
       switch input {
       // The engine takes a whole batch before its effects are done: one flush, one record, one write.
       case .fact(let fact): engine.handle(fact, at: now, into: &effects)
@@ -138,6 +145,8 @@ public final class NodeDriver: RoundHandler {
         stores[transfer] = StoreRunner(id: transfer, store: store, offset: offset)
         engine.handle(.commanded(command, .acceptOffer(transfer, offset: offset)), at: now, into: &effects)
       case .advertise(let advertisement): advertise(advertisement)
+      // Unwrapped above, where no copy of what it holds is made.
+      case .conditional: break
       case .search(let scope):
         for discovery in discoveries {
           discovery.search(scope: scope)

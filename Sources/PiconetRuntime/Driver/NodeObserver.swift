@@ -25,4 +25,6 @@ public enum NodeInput: Sendable {
   indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
   indirect case advertise(Advertisement?)
   case search(scope: String?)
+  /// Another input, if a condition holds when the loop comes to it; otherwise `refused` is called there.
+  indirect case conditional(NodeInput, @Sendable () -> Bool, refused: @Sendable () -> Void)
 }

@@ -121,6 +121,7 @@ extension EngineFuzz {
     case 9: command(.declineOffer(pickTransfer(), .notWanted, detail: ""))
     case 10: command(.cancelTransfer(pickTransfer(), .cancelled))
     case 11: command(.ping(pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
+    case 16: command(.cancelPing(CommandID(rawValue: UInt64(input.byte()))))
     case 15: useStream()
     case 13: command(.remove(pickNode()))
     case 14: command(.pauseTransfer(pickTransfer(), input.isTrue()))

@@ -95,6 +95,7 @@ struct TranscriptWording {
     case .cancelTransfer(let transfer, let reason): "cancelTransfer \(describe(transfer)) \(reason)"
     case .setDisconnectTimeout(let timeout): "setDisconnectTimeout \(timeout)"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
+    case .cancelPing(let id): "cancelPing \(id.rawValue)"
     case .pauseTransfer(let transfer, let isPaused): "pauseTransfer \(describe(transfer)) \(isPaused)"
     case .openStream(let stream, let node, let name):
       "openStream \(describe(stream)) to \(name.debugDescription) \(self.name(node))"

@@ -1,5 +1,6 @@
 import Foundation
 import Piconet
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -110,6 +111,26 @@ struct PiconetToolTests {
       #expect(events.events("found").first?["transports"] as? [String] == ["tcp"])
       let nobody = try scene.start("piconet", ["scan", "--timeout", "0.3"], state: "s")
       #expect(await nobody.end() == 3)
+    }
+  }
+
+  @Test("scan tells a damaged line of the known peers once, however many sessions it looks at")
+  func scanDamage() async throws {
+    try await ToolScene.run { scene in
+      let folder = "\(scene.folder.path)/state-s/piconet"
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let path = folder + "/known-peers"
+      let mode = [FileAttributeKey.posixPermissions: 0o600]
+      #expect(FileManager.default.createFile(atPath: path, contents: Data("half a line\n".utf8), attributes: mode))
+      let scan = try scene.start("piconet", ["scan", "--json", "--session", scene.session + "-2"], state: "s")
+      #expect(await scan.shows("damaged line"))
+      _ = try await scene.receiver()
+      #expect(await scan.shows("\"found\""))
+      scan.send(signal: SIGINT)
+      #expect(await scan.end() == 0, "\(scan.error)")
+      #expect(scan.error.components(separatedBy: "warning: \(path):1: damaged line, passed over: ").count == 2)
+      #expect(scan.events("warning").map { $0["line"] as? Int } == [1])
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -16,13 +17,17 @@ struct RefusalTests {
     }
   }
 
-  @Test("nobody in sight at all ends with 3, and so does an address where nobody listens")
+  @Test("nobody in sight at all ends with 3, and so does an address where nobody listens, which is named once")
   func nobody() async throws {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--timeout", "0.5", try scene.photo("a.jpg"))
       #expect(await sender.end() == 3)
       let dialler = try scene.sender("--address", "127.0.0.1:1", try scene.photo("a.jpg"))
       #expect(await dialler.end() == 3, "\(dialler.error)")
+      let reason = "tcp: connect: Connection refused (ECONNREFUSED)"
+      #expect(dialler.error.contains("127.0.0.1:1: unreachable: \(reason)\n"), "\(dialler.error)")
+      let message = dialler.events("failed").first?["message"] as? String
+      #expect(message == "unreachable: tcp: 127.0.0.1:1: connect: Connection refused (ECONNREFUSED)")
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Piconet
 import Testing
 
 @testable import PiconetCommandLine
@@ -111,6 +112,42 @@ struct ResumptionTests {
       #expect(
         sender.error.hasSuffix("Run the same command again: a large file goes on where it stopped\n"), "\(sender.error)"
       )
+    }
+  }
+
+  @Test("a transfer that the sender gives up as stalled goes on where it stopped, and the sender says so")
+  func stalled() async throws {
+    let size = 300 << 20
+    try await ToolScene.run { scene in
+      let path = try film(scene, size: size)
+      var configuration = NodeConfiguration(session: scene.session, name: "Kitchen")
+      configuration.transports = [.tcp]
+      configuration.listen = "127.0.0.1:0"
+      configuration.interfaces = ["lo"]
+      try await Node.run(configuration) { node in
+        let invitations = Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
+        defer { invitations.cancel() }
+        try await node.setAvailable(true)
+        let directory = try await node.receivingDirectory(at: scene.into)
+        var offers = node.session.offers.makeAsyncIterator()
+        let first = try scene.sender("--to", "Kitchen", "--timeout", "3", path)
+        let offer = try #require(await offers.next())
+        let slow = try await offer.startStoring(in: directory)
+        for await progress in slow.changes where progress.stored >= 4 << 20 { break }
+        // A program, or its disk, that takes nothing more while its connection is well.
+        slow.pause()
+        #expect(await first.end() == 5, "\(first.error)")
+        #expect(first.events("failed").first?["reason"] as? String == "timed-out")
+        #expect(first.error.contains("Run the same command again: a large file goes on where it stopped"))
+        await #expect(throws: PiconetError.self) { try await slow.result }
+        let second = try scene.sender("--to", "Kitchen", path)
+        let again = try #require(await offers.next())
+        let file = try await again.store(in: directory)
+        #expect(file.resumedFrom >= 4 << 20 && file.resumedFrom < size)
+        #expect(await second.end() == 0, "\(second.error)")
+        #expect(try scene.isSame(path, file.path))
+        #expect(try scene.received() == ["film.jpg"])
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -18,7 +19,8 @@ struct SuspensionTests {
         try json
         ? #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
         : #require(receiver.error.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
-      let relay = try BreakingRelay(to: place, breakingAfter: 2_000_000)
+      let port = try #require(place.split(separator: ":").last.flatMap { UInt16($0) })
+      let relay = try Relay(to: port, breakingAfter: 2_000_000)
       defer { relay.close() }
       let photo = try scene.photo("a.jpg", size: 8_000_000)
       let sender = try scene.start(

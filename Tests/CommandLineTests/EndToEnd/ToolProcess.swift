@@ -202,10 +202,12 @@ final class ToolProcess: Sendable {
     } ?? false
   }
 
-  /// Waits until a text stands so many times on standard error; false if the process ends before.
-  func shows(_ text: String, times: Int) async -> Bool {
+  /// Waits until a text stands on standard error behind another one; false if the process ends before.
+  func shows(_ text: String, behind other: String) async -> Bool {
     await wait { snapshot -> Bool? in
-      if snapshot.error.components(separatedBy: text).count > times { return true }
+      if snapshot.error.components(separatedBy: other).dropFirst().contains(where: { $0.contains(text) }) {
+        return true
+      }
       return snapshot.status == nil ? nil : false
     } ?? false
   }

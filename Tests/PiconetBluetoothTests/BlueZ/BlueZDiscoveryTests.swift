@@ -4,6 +4,7 @@ import PiconetRuntime
 import PiconetSDP
 import PiconetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PiconetBlueZ
@@ -117,7 +118,7 @@ struct BlueZDiscoveryTests {
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
     let services = await bench.adapter(Self.first)?.uuids
     let slots = await bench.on { $0.slotCount }
-    let descriptors = Self.descriptorCount()
+    let descriptors = descriptorCount()
     for round in 0..<50 as Range<UInt64> {
       _ = await bench.on { $0.advertise(nil) }
       _ = await bench.on { $0.search(scope: round % 2 == 0 ? nil : "bench") }
@@ -126,7 +127,7 @@ struct BlueZDiscoveryTests {
     }
     #expect(await bench.wait { await $0.on { $0.slotCount } == slots })
     #expect(await bench.adapter(Self.first)?.uuids == services)
-    #expect(Self.descriptorCount() == descriptors)
+    #expect(descriptorCount() == descriptors)
     await bench.shutDown()
     bench.stop()
   }
@@ -246,14 +247,6 @@ struct BlueZDiscoveryTests {
         }
       }
     }
-  }
-
-  private static func descriptorCount() -> Int {
-    guard let folder = opendir("/proc/self/fd") else { return -1 }
-    defer { closedir(folder) }
-    var count = 0
-    while readdir(folder) != nil { count += 1 }
-    return count
   }
 }
 

@@ -3,6 +3,7 @@ import PiconetBluetooth
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import TestSupport
 import Testing
 
 extension HeadlessTests {

@@ -5,6 +5,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 import PiconetWire
+import TestSupport
 import Testing
 
 extension HeadlessTests {

@@ -126,6 +126,37 @@ final class BluetoothNet: @unchecked Sendable {
     }
   }
 
+  /// A dial that may be cancelled before its end.
+  struct BegunDial: @unchecked Sendable {
+    // Sendable is right: it is touched on the loop only.
+    fileprivate let loop: EventLoop
+    fileprivate let cancellation: any DialCancellation
+    fileprivate let results: AsyncStream<Result<AnyLink, LinkFailure>>
+
+    func cancel() { loop.execute { cancellation.cancel() } }
+
+    var result: Result<AnyLink, LinkFailure> {
+      get async {
+        for await result in results { return result }
+        return .failure(LinkFailure(.other, "no result"))
+      }
+    }
+  }
+
+  func beginDial(_ address: TransportAddress) async -> BegunDial {
+    let (results, told) = AsyncStream.makeStream(of: Result<AnyLink, LinkFailure>.self)
+    return await withCheckedContinuation { continuation in
+      loop.execute { [self] in
+        let cancellation = dialler.dial([address]) { [self] result in
+          if case .success(let link) = result { links.append(link) }
+          told.yield(result.map { AnyLink(value: $0) })
+          told.finish()
+        }
+        continuation.resume(returning: BegunDial(loop: loop, cancellation: cancellation, results: results))
+      }
+    }
+  }
+
   func nextAccepted() async -> AnyLink {
     await withCheckedContinuation { continuation in
       loop.execute { [self] in

@@ -33,12 +33,22 @@ extension VirtualAdapters {
 
   /// Advertises that it can be connected over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the older ones,
   /// which `hciconfig leadv` gives, are not heard by emulated adapters that scan with the newer ones. No harm where it does already.
-  static func advertise(_ name: String) throws {
+  /// - Parameter ends: it does no more.
+  static func advertise(_ name: String, ends: Bool = false) throws {
+    if ends { return try runProgram("hcitool", "-i", name, "cmd", "08", "0039", "00", "01", "01", "00", "00") }
     let (set, interval, anyone) = (["01"], ["a0", "00", "00"], ["00", "00", "00", "00", "00", "00", "00", "00"])
     try runProgram(
       ["hcitool", "-i", name, "cmd", "08", "0036"] + set + ["13", "00"] + interval + interval + ["07", "00"] + anyone
         + ["7f", "01", "00", "01", "00", "00"])
     try runProgram(["hcitool", "-i", name, "cmd", "08", "0039", "01", "01"] + set + ["00", "00", "00"])
+  }
+
+  /// One adapter connects to another over LE by a command of the host (Core 5.4, Vol 4 Part E 7.8.66), with usual parameters.
+  static func connectLE(from index: Int, to other: Int) throws {
+    let peer = try (0..<6).map { String(UInt8(truncatingIfNeeded: try device(other).rawValue >> (8 * $0)), radix: 16) }
+    try runProgram(
+      ["hcitool", "-i", names[index], "cmd", "08", "0043", "00", "00", "00"] + peer
+        + ["01", "60", "00", "60", "00", "18", "00", "28", "00", "00", "00", "2a", "00", "00", "00", "00", "00"])
   }
 
   /// Whether the air between the adapters can be made worse.
@@ -108,12 +118,4 @@ func output(_ command: String) -> String {
   var bytes: [UInt8] = []
   while case let byte = fgetc(stream), byte >= 0 { bytes.append(UInt8(truncatingIfNeeded: byte)) }
   return String(decoding: bytes, as: UTF8.self)
-}
-
-func descriptorCount() -> Int {
-  guard let directory = opendir("/proc/self/fd") else { return -1 }
-  defer { closedir(directory) }
-  var count = 0
-  while readdir(directory) != nil { count += 1 }
-  return count
 }

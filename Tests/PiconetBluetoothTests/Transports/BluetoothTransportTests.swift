@@ -1,6 +1,7 @@
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import TestSupport
 import Testing
 
 @testable import PiconetBluetooth

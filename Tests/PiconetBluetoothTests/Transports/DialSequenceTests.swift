@@ -90,6 +90,49 @@ import Testing
     #expect(sequence.failed(3, busy, at: after(0.2)) == [.finished(.failed([loss]))])
   }
 
+  @Test func aConnectThatIsStrandedInTwoLooksIsMadeAnew() {
+    var configuration = DialSequence.Configuration()
+    configuration.lookPause = .milliseconds(250)
+    var sequence = DialSequence(configuration)
+    #expect(sequence.start([first], at: start) == [.open(step: 1, first)])
+    #expect(sequence.nextDeadline == after(0.25))
+    #expect(sequence.deadlineReached(at: after(0.2)) == [])
+    #expect(sequence.deadlineReached(at: after(0.25)) == [.look(step: 1)])
+    #expect(sequence.stranded(1, at: after(0.25)) == [], "the two links are there together for a moment")
+    #expect(sequence.nextDeadline == after(0.5))
+    #expect(sequence.deadlineReached(at: after(0.5)) == [.look(step: 1)])
+    #expect(sequence.stranded(1, at: after(0.5)) == [.drop(step: 1)])
+    #expect(sequence.stranded(1, at: after(0.5)) == [])
+    #expect(sequence.connected(1) == [])
+    #expect(sequence.nextDeadline == after(0.6))
+    #expect(sequence.deadlineReached(at: after(0.6)) == [.open(step: 2, first)])
+    #expect(sequence.connected(2) == [.finished(.connected(step: 2))])
+  }
+
+  @Test func looksTakeNoTimeFromADial() {
+    var configuration = DialSequence.Configuration()
+    configuration.lookPause = .seconds(3)
+    var sequence = DialSequence(configuration)
+    _ = sequence.start([first], at: start)
+    for second in [3.0, 6, 9] { #expect(sequence.deadlineReached(at: after(second)) == [.look(step: 1)]) }
+    #expect(sequence.nextDeadline == after(10))
+    #expect(sequence.deadlineReached(at: after(10)).first == .close(step: 1))
+    #expect(sequence.nextDeadline == nil)
+    // Stranded to the end: it ends all the same.
+    var stranded = DialSequence(configuration)
+    var effects = stranded.start([first], at: start)
+    var ends = 0
+    while let next = stranded.nextDeadline, ends < 100 {
+      effects = stranded.deadlineReached(at: next)
+      for case .look(let step) in effects { effects += stranded.stranded(step, at: next) }
+      ends += 1
+    }
+    guard case .finished(.failed)? = effects.last else {
+      Issue.record("\(effects)")
+      return
+    }
+  }
+
   @Test func nobodyTakesTheTimeOfTheOthers() {
     var sequence = DialSequence()
     _ = sequence.start([first, second], at: start)

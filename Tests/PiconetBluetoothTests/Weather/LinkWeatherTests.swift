@@ -1,6 +1,8 @@
+import CPiconetBluetooth
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import TestSupport
 import Testing
 
 @testable import PiconetBluetooth
@@ -201,6 +203,33 @@ extension BluetoothTransportTests {
     }
 
     /// Weather that tests can afford to wait for, and good weather afterwards.
+    /// Two that connect to one another over LE at the same time: Linux forgets the attempt of the one that was slower.
+    @Test(arguments: [false, true]) func aConnectOverLEIsNotStrandedByTheOneThatComesIn(isCancelled: Bool) async throws
+    {
+      try await withWeather(.le) { net in
+        let address = try await net.listen()
+        defer { try? VirtualAdapters.advertise(VirtualAdapters.names[0], ends: true) }
+        try VirtualAdapters.advertise(VirtualAdapters.names[1], ends: true)
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        try await linksBecome { $0 == 0 }
+        let first = await net.beginDial(address)
+        // The peer can't be reached that way, and reaches us.
+        try await linksBecome { $0 & piconet_link_le_pending.rawValue != 0 }
+        try VirtualAdapters.advertise(VirtualAdapters.names[0])
+        try VirtualAdapters.connectLE(from: 1, to: 0)
+        if isCancelled {
+          try await linksBecome { $0 & piconet_link_le.rawValue != 0 }
+          first.cancel()
+          #expect(failure(of: await first.result)?.code == .cancelled)
+          let failure = failure(of: await net.dial(address))
+          #expect(failure == nil, "\(String(describing: failure))\n\(VirtualAdapters.state())")
+        } else {
+          let failure = failure(of: await first.result)
+          #expect(failure == nil, "\(String(describing: failure))\n\(VirtualAdapters.state())")
+        }
+      }
+    }
+
     private func withWeather(
       _ kind: SocketKind, _ change: (inout BluetoothTransportConfiguration) -> Void = { _ in },
       _ body: (BluetoothNet) async throws -> Void
@@ -214,6 +243,17 @@ extension BluetoothTransportTests {
       try VirtualAdapters.fault("supervision", "20000")
       try VirtualAdapters.fault("paging", "5120")
       try result.get()
+    }
+
+    /// The kinds of links that the first adapter has to the second.
+    private func linksBecome(_ areWanted: (UInt32) -> Bool) async throws {
+      let (number, device) = (try #require(UInt16(VirtualAdapters.number(0))), try VirtualAdapters.device(1))
+      let clock = ContinuousClock()
+      let deadline = clock.now + .seconds(10)
+      while !areWanted(UInt32(piconet_links(number, device.rawValue))) {
+        try #require(clock.now < deadline, "\(VirtualAdapters.state())")
+        await Task.yield()
+      }
     }
 
     private func failure(of result: Result<AnyLink, LinkFailure>) -> LinkFailure? {

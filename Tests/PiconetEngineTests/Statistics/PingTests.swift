@@ -57,6 +57,41 @@ struct PingTests {
     #expect(tooMany == [.failed(Ending(.limitExceeded, .us, "16 pings to this peer are under way"))])
   }
 
+  @Test("a cancelled ping gives its place back at once, and its answer is no other ping's")
+  func cancelled() throws {
+    let one = OneSided().connected()
+    let tokens = try (0..<UInt64(PingTable.limit)).map { id in
+      try #require(pingToken(one.side.command(.ping(one.far, timeout: .seconds(9)), id: id)))
+    }
+    let outcome = one.side.command(.cancelPing(CommandID(rawValue: 3)), id: 50)
+    #expect(outcome.replies(to: 3) == [.failed(Ending(.cancelled, .us))] && outcome.replies(to: 50) == [.done])
+    let next = one.side.command(.ping(one.far, timeout: .seconds(60)), id: 51)
+    #expect(next.replies(to: 51).isEmpty)
+    let token = try #require(pingToken(next))
+    #expect(one.receive(.pong(tokens[3])).effects.isEmpty)
+    one.side.wait(.milliseconds(10))
+    #expect(one.receive(.pong(token)).replies(to: 51) == [.roundTrip(.milliseconds(10))])
+    #expect(one.side.command(.cancelPing(CommandID(rawValue: 51)), id: 52).replies(to: 51).isEmpty)
+  }
+
+  @Test("who pings and cancels a peer that takes nothing is refused before the peer is taken for the one to blame")
+  func cancelledWithoutEnd() throws {
+    let one = OneSided().connected()
+    one.side.takesAll = false
+    var refusals = 0
+    for id in 1...100_000 as ClosedRange<UInt64> where refusals == 0 {
+      let replies = one.side.command(.ping(one.far, timeout: .seconds(9)), id: id).replies(to: id)
+      if case .failed(let ending)? = replies.first {
+        #expect(ending.reason == .limitExceeded && ending.blame == .us)
+        refusals += 1
+      }
+      one.side.command(.cancelPing(CommandID(rawValue: id)), id: 200_000 + id)
+    }
+    #expect(refusals == 1)
+    one.receive(.ping(1))
+    #expect(one.side.census.members == 1)
+  }
+
   @Test("every ping is answered when the link goes, and when the node stops")
   func endings() {
     let one = OneSided().connected()

@@ -89,7 +89,7 @@ struct TraceSamples {
       .answerInvitation(node(), accept: isTrue(), reason()), .confirm(node(), isTrue(), reason()),
       .leave(node(), reason()), .offer(transfer(), to: node(), offer()), .acceptOffer(transfer(), offset: number()),
       .declineOffer(transfer(), reason(), detail: text()), .cancelTransfer(transfer(), reason()), .shutDown,
-      .ping(node(), timeout: duration()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
+      .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
       .setDisconnectTimeout(duration()),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
       .cancelStream(stream(), reason(), detail: text()),

@@ -198,7 +198,7 @@ struct AddressRaceTests {
   /// One race over a world in which each address connects, fails or stays silent after a random time, with late and
   /// false reports in between. Returns what is wrong.
   func randomRace(_ seed: UInt64) -> String? {
-    var dice = SplitMix(state: seed)
+    var dice = SeededRandom(seed: seed)
     var race = AddressRace()
     var now = start
     var open: [Int: (when: Instant, connects: Bool)] = [:]
@@ -280,15 +280,4 @@ struct AddressRaceTests {
 
 extension SocketAddress {
   func with(port: UInt16) -> SocketAddress { SocketAddress(host, port: port) }
-}
-
-struct SplitMix {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

@@ -2,6 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 import PiconetRuntime
+import TestSupport
 import Testing
 
 @testable import PiconetIP

@@ -1,4 +1,3 @@
-import Foundation
 import PiconetEngine
 import Testing
 
@@ -40,37 +39,6 @@ extension Session {
     }
     return all
   }
-}
-
-/// A folder for one test, removed with it.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("piconet-suite-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String, _ bytes: [UInt8]) throws -> String {
-    let file = path + "/" + name
-    try Data(bytes).write(to: URL(fileURLWithPath: file))
-    return file
-  }
-
-  func folder(_ name: String) throws -> String {
-    let folder = path + "/" + name
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    return folder
-  }
-
-  /// What is in a folder, hidden files too, sorted.
-  static func entries(_ folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-  }
-
-  static func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
 }
 
 /// Bytes that no compression and no repetition hides an error in.

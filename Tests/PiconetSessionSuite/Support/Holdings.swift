@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Glibc
 
 /// What this process holds, and what bluetoothd and the bus hold for it: counted before and after.
@@ -11,21 +12,12 @@ struct Holdings: Equatable, CustomStringConvertible {
   var registrations: [String]
 
   static func now() -> Holdings {
-    Holdings(descriptors: descriptorCount(), threads: nodeThreadCount(), registrations: registeredNow())
+    Holdings(
+      descriptors: descriptorCount(), threads: threadNames().count { $0.hasPrefix("piconet") },
+      registrations: registeredNow())
   }
 
   var description: String { "\(descriptors) descriptors, \(threads) threads, \(registrations)" }
-
-  private static func descriptorCount() -> Int {
-    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
-  }
-
-  private static func nodeThreadCount() -> Int {
-    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-    return tasks.count { task in
-      (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8))?.hasPrefix("piconet") == true
-    }
-  }
 
   static let countsRegistrations = ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1"
 

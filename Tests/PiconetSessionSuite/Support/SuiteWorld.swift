@@ -1,6 +1,7 @@
 import Foundation
 import PiconetEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Piconet

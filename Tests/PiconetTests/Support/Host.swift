@@ -1,6 +1,7 @@
 import Foundation
 import Piconet
 import Synchronization
+import TestSupport
 import Testing
 
 /// A node that takes everybody and stores every file, as `imagerecv` does.
@@ -75,7 +76,7 @@ struct Host: Sendable {
   /// Shows that an honest peer is still served: it connects, and a file of it is stored.
   func servesAnHonestPeer(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let folder = try TemporaryFolder()
-    let path = try folder.file("honest-\(UUID().uuidString).bin", [UInt8](repeating: 7, count: 100_000))
+    let path = try folder.write("honest-\(UUID().uuidString).bin", [UInt8](repeating: 7, count: 100_000))
     let sent = try await Self.client { client in
       try await client.connect(to: address, timeout: .seconds(20)).send(file: path)
     }

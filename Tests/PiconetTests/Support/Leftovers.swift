@@ -1,19 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Descriptors of this process.
-func descriptorCount() -> Int {
-  ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
-}
-
 /// The threads of nodes in this process.
-func nodeThreadCount() -> Int {
-  let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-  return tasks.count { task in
-    let name = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
-    return ["piconet\n", "piconet-disk\n", "piconet-names\n"].contains(name)
-  }
-}
+func nodeThreadCount() -> Int { threadNames().count { ["piconet", "piconet-disk", "piconet-names"].contains($0) } }
 
 /// Resident memory of this process in bytes, the highest so far.
 func residentBytes() -> Int {

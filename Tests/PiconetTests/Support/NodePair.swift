@@ -1,4 +1,3 @@
-import Foundation
 import Piconet
 import Testing
 
@@ -41,29 +40,5 @@ struct NodePair {
     }()
     let onClient = try await client.connect(to: address())
     return (onClient, try #require(try await accepted))
-  }
-}
-
-/// A folder for one test, removed with it.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("piconet-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String, _ bytes: [UInt8]) throws -> String {
-    let file = path + "/" + name
-    try Data(bytes).write(to: URL(fileURLWithPath: file))
-    return file
-  }
-
-  func folder(_ name: String) throws -> String {
-    let folder = path + "/" + name
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    return folder
   }
 }

@@ -56,6 +56,8 @@ struct ScanProgram: Sendable {
       // A trace is of one node: each session has its own.
       if number > 1 { configuration.trace?.path += ".\(number)" }
       let node = try await Node(configuration)
+      // All nodes of a run remember the same peers.
+      if number == 1 { await console.tellDamage(node) }
       do throws(PiconetError) {
         try await node.setAvailable(true)
         var before: [Peer] = []

@@ -9,6 +9,7 @@ extension DoctorFacts {
     facts.collectBluetooth(until: .now + .milliseconds(1500))
     facts.collectPermissions()
     facts.collectNetwork(environment)
+    facts.collectKnownPeers(environment)
     return facts
   }
 
@@ -114,6 +115,17 @@ extension DoctorFacts {
       let count = getgroups(Int32(groups.count), &groups)
       return isRoot || getegid() == entry.pointee.gr_gid
         || groups.prefix(Int(max(0, count))).contains(entry.pointee.gr_gid)
+    }
+  }
+
+  // MARK: Trust
+
+  private mutating func collectKnownPeers(_ environment: ProgramEnvironment) {
+    do throws(PiconetError) {
+      let lines = try environment.identity.damagedKnownPeers()
+      knownPeers = lines.isEmpty ? .readable : .damaged(lines.map { "\($0.path):\($0.line): \($0.reason)" })
+    } catch {
+      knownPeers = .unreadable(error.detail)
     }
   }
 

@@ -3,7 +3,7 @@ extension DoctorFacts {
   var findings: [Finding] {
     let bluetooth = kernelFindings + adapterFindings + switchFindings + daemonFindings + permissionFindings
     let network = networkFindings
-    return bluetooth + network + [verdict]
+    return bluetooth + network + knownPeersFindings + [verdict]
   }
 
   /// Whether the kernel and an adapter are there at all.
@@ -282,6 +282,29 @@ extension DoctorFacts {
       return "firewall-cmd --add-service=mdns; firewall-cmd --add-port=PORT/tcp"
     }
     return firewalls.contains("nftables") ? "sudo nft list ruleset" : "sudo iptables -L -n"
+  }
+
+  // MARK: Trust
+
+  private var knownPeersFindings: [Finding] {
+    switch knownPeers {
+    case .readable: return [Finding("known-peers.readable", .ok, "what is remembered of other devices can be read")]
+    case .unreadable(let reason):
+      return [
+        Finding(
+          "known-peers.unreadable", .problem, "what is remembered of other devices can't be read: \(reason)",
+          advice: "mend that; until then every peer is turned away")
+      ]
+    case .damaged(let lines):
+      let rest = lines.count - Console.damagedLinesTold
+      let more = rest > 0 ? "; \(rest) more are damaged" : ""
+      return lines.prefix(Console.damagedLinesTold).enumerated().map { index, line in
+        Finding(
+          "known-peers.damaged", .warning,
+          "\(line); the device in it counts as unknown\(index + 1 == Console.damagedLinesTold ? more : "")",
+          advice: "mend the line, or remove it and accept the device again")
+      }
+    }
   }
 
   // MARK: What it comes to

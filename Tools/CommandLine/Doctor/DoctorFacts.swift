@@ -42,6 +42,16 @@ struct DoctorFacts: Hashable, Sendable {
     var hasAddress = true
   }
 
+  /// The file of the devices that are remembered.
+  enum KnownPeers: Hashable, Sendable {
+    /// Also where there is none yet.
+    case readable
+    /// What can't be read of it, as `PATH:LINE: REASON`.
+    case damaged([String])
+    /// What is wrong with it, and what to do about it.
+    case unreadable(String)
+  }
+
   // Bluetooth in the kernel
   /// False: this build has none.
   var hasBluetoothBuild = true
@@ -81,4 +91,7 @@ struct DoctorFacts: Hashable, Sendable {
   var multicastPortFailure: String?
   /// What filters packets here: `nftables`, `iptables`, `ufw`, `firewalld`.
   var firewalls: [String] = []
+
+  // Trust
+  var knownPeers = KnownPeers.readable
 }

@@ -68,9 +68,15 @@ struct ProgramEnvironment: Sendable {
         .invalidArgument, blame: .us, detail: "PICONET_INTERFACES names no network interface of this machine: \(names)")
     }
     configuration.trace = trace
-    configuration.identity = try .userState(
-      stateHome: variable("XDG_STATE_HOME"), home: variable("HOME") ?? Self.homeOfUser)
+    configuration.identity = try identity
     return configuration
+  }
+
+  /// Where the key and the known peers of this user are.
+  var identity: IdentityStorage {
+    get throws(PiconetError) {
+      try .userState(stateHome: variable("XDG_STATE_HOME"), home: variable("HOME") ?? Self.homeOfUser)
+    }
   }
 
   private static var homeOfUser: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } }

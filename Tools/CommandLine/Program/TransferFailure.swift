@@ -80,6 +80,9 @@ struct TransferFailure: Error, Hashable, Sendable {
     }
   }
 
+  /// The message behind the address that was dialled, which each transport names again.
+  func message(behind address: String) -> String { message.replacing(" \(address): ", with: " ") }
+
   /// `linkFailed` as `link-failed`.
   static func hyphenated(_ word: String) -> String {
     word.reduce(into: "") { text, letter in

@@ -36,22 +36,29 @@ struct Delivery: Sendable {
     let shared = Shared()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await watch(shared) }
-      await withTaskGroup(of: Void.self) { senders in
-        for _ in 0..<min(CommandLineLimits.filesAtOnce, files.count) {
-          senders.addTask {
-            while let index = shared.state.withLock({ state -> Int? in
-              guard state.next < files.count else { return nil }
-              defer { state.next += 1 }
-              return state.next
-            }) {
-              await send(files[index], shared)
-            }
-          }
-        }
-      }
+      group.addTask { await sendAll(shared) }
+      // All have their outcome, or nothing moves any more: then what is under way ends as by a signal, and the receiver keeps of it
+      // what it has. Whoever left at once would have the transfers count as given up.
+      await group.next()
       group.cancelAll()
     }
     tellHowToGoOn(shared)
+  }
+
+  private func sendAll(_ shared: Shared) async {
+    await withTaskGroup(of: Void.self) { senders in
+      for _ in 0..<min(CommandLineLimits.filesAtOnce, files.count) {
+        senders.addTask {
+          while let index = shared.state.withLock({ state -> Int? in
+            guard state.next < files.count else { return nil }
+            defer { state.next += 1 }
+            return state.next
+          }) {
+            await send(files[index], shared)
+          }
+        }
+      }
+    }
   }
 
   /// A person would not guess that nothing is lost.
@@ -65,7 +72,7 @@ struct Delivery: Sendable {
     console.note(what + (keepsPart ? ": a large file goes on where it stopped" : ""))
   }
 
-  /// Ends the connection when nothing has moved for too long.
+  /// Returns when nothing has moved for too long, and says so.
   private func watch(_ shared: Shared) async {
     while !Task.isCancelled {
       let (last, finishing) = shared.state.withLock { ($0.lastProgress, $0.finishing) }
@@ -77,7 +84,6 @@ struct Delivery: Sendable {
             ?? TransferFailure(
               word: "timed-out", message: "nothing moved for too long", exitCode: .linkLost, endsConnection: true)
         }
-        await member.disconnect()
         return
       }
       try? await ContinuousClock().sleep(until: finishing > 0 ? .now + patience : due)
@@ -86,7 +92,7 @@ struct Delivery: Sendable {
 
   private func send(_ file: GatheredFile, _ shared: Shared) async {
     let name = file.path.readable
-    let end: TransferFailure? = Task.isCancelled ? Self.interrupted : shared.state.withLock { $0.end }
+    let end = shared.state.withLock { $0.end } ?? (Task.isCancelled ? Self.interrupted : nil)
     if let end {
       shared.state.withLock { $0.unfinished += 1 }
       return failed(name, end)
@@ -154,6 +160,8 @@ struct Delivery: Sendable {
           if state.end == nil { state.end = failure }
           return state.end ?? failure
         }
+      } else if error.code == .cancelled, error.blame == .us {
+        failure = shared.state.withLock { $0.end } ?? failure
       }
       failed(name, failure)
     }

@@ -132,8 +132,7 @@ public struct ImageSendProgram: Sendable {
 
   /// No file of them was so much as offered.
   private func notSent(_ files: [GatheredFile], to connection: PeerConnection?, _ failure: TransferFailure) {
-    let place = connection.map { console.safe($0.text) + ": " } ?? ""
-    console.problem(place + (connection == nil ? failure.message : console.safe(failure.message)))
+    console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
     for file in files {
       console.tell(
         .failed(

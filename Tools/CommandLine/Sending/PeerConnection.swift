@@ -22,6 +22,14 @@ struct PeerConnection: Sendable {
     }
   }
 
+  /// Where it is and what went wrong there, for people; may hold a peer's own words.
+  func sentence(_ failure: TransferFailure) -> String {
+    switch place {
+    case .peer: "\(text): \(failure.message)"
+    case .address: "\(text): \(failure.message(behind: text))"
+    }
+  }
+
   /// Of the key that has to answer, where that is known.
   var fingerprint: String? {
     if case .peer(let peer) = place { peer.id.peer.description } else { nil }

@@ -5,6 +5,7 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
+    case cancelPing
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -20,6 +21,7 @@ extension Command: TraceCoded {
     case .cancelTransfer(let id, let reason): bytes(Tag.cancelTransfer, id, reason)
     case .shutDown: bytes(Tag.shutDown)
     case .ping(let node, let timeout): bytes(Tag.ping, node, timeout)
+    case .cancelPing(let id): bytes(Tag.cancelPing, id)
     case .remove(let node): bytes(Tag.remove, node)
     case .pauseTransfer(let id, let isPaused): bytes(Tag.pauseTransfer, id, isPaused)
     case .setDisconnectTimeout(let timeout): bytes(Tag.setDisconnectTimeout, timeout)
@@ -42,6 +44,7 @@ extension Command: TraceCoded {
     case .cancelTransfer: .cancelTransfer(try reader(), try reader())
     case .shutDown: .shutDown
     case .ping: .ping(try reader(), timeout: try reader())
+    case .cancelPing: .cancelPing(try reader())
     case .remove: .remove(try reader())
     case .pauseTransfer: .pauseTransfer(try reader(), try reader())
     case .setDisconnectTimeout: .setDisconnectTimeout(try reader())
