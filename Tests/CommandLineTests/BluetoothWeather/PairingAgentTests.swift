@@ -11,10 +11,10 @@
   struct PairingAgentTests {
     /// Sends one photo while an agent is there, and another one when that has gone.
     private func send(
-      _ transport: String, _ answer: PairingAgent.Answer,
+      _ transport: String, _ answer: PairingAgent.Answer, _ controllers: VirtualMachine.Controllers = .classic,
       _ body: (_ scene: WeatherScene, _ sender: ToolProcess, _ questions: [String]) async throws -> Void
     ) async throws {
-      try await WeatherScene.run { scene in
+      try await WeatherScene.run(controllers) { scene in
         _ = try await scene.receiver(transport: transport)
         let agent = try await PairingAgent(answering: answer)
         let sender: ToolProcess
@@ -63,6 +63,15 @@
         let message = WeatherScene.failure(sender)?.message ?? ""
         #expect(message.contains("may be asking its user"), "\(sender.error)")
         #expect(scene.stored == [])
+      }
+    }
+
+    @Test("the user does not answer, and both have LE: the photo arrives over LE")
+    func overLE() async throws {
+      try await send("bluetooth", .none, .dual) { scene, sender, _ in
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(sender.events("connected").first?["transport"] as? String == "le", "\(sender.error)")
+        #expect(scene.stored == ["a.jpg"])
       }
     }
 
