@@ -16,7 +16,11 @@ extension LinkFailure {
 
   private static func meaning(of number: Int32, in call: String) -> (Code, String) {
     switch number {
-    case ECONNREFUSED: (.refused, "nobody listens there, or the device does not let us in")
+    case ECONNREFUSED:
+      (
+        .refused,
+        "nobody listens there, or the device does not let us in: its user may have been asked, and have said no; pairing the devices ends that"
+      )
     // Page timeout, advertising timeout.
     case EHOSTDOWN: (.hostDown, "the device does not answer: is it on and near?")
     case EHOSTUNREACH, ENETUNREACH: (.unreachable, "no adapter that is switched on leads there")

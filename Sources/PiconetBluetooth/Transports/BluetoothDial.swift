@@ -32,7 +32,9 @@ final class BluetoothDial: DialCancellation {
     self.completion = completion
     sequence = DialSequence(environment.configuration.dial)
     // Strongly: a dial lives until it has told its outcome, whatever becomes of the transport.
-    timer = LoopTimer(loop: loop) { [self] in perform(sequence.deadlineReached(at: loop.now)) }
+    timer = LoopTimer(loop: loop) { [self] in
+      perform(sequence.deadlineReached(at: loop.now, mayAsk: attempt?.mayAsk == true))
+    }
   }
 
   func start(_ addresses: [TransportAddress]) {
@@ -212,6 +214,9 @@ private final class BluetoothAttempt: DescriptorHandler {
 
   /// Why a decided attempt failed; nil if it is connected.
   var failure: SystemError? { socket?.failure }
+
+  /// Whether the device's system may be asking its user about us. Over LE none does: nothing is authenticated there.
+  var mayAsk: Bool { socket.map { $0.kind != .le && $0.hasLink(to: device) } ?? false }
 
   func takeSocket() -> BluetoothSocket? {
     watch?.cancel()

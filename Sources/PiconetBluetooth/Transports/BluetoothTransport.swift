@@ -33,9 +33,17 @@ public final class BluetoothTransport: Transport {
   ) {
     self.loop = loop
     var configuration = configuration
+    switch kind {
+    case .l2cap: break
     // Linux refuses a connect that meets the end of an earlier RFCOMM session with the device (one in 500 was seen).
-    if kind == .rfcomm { configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries) }
-    if kind == .le { configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250) }
+    case .rfcomm: configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries)
+    case .le:
+      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the far side still has, and refuses.
+      configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
+      // Nobody is asked over LE, and making the link may take its time.
+      configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
+      configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250)
+    }
     environment = BluetoothDial.Environment(
       kind: kind, configuration: configuration,
       adapters: AdapterChoice(configuration.adapter, read: readAdapters), lookUp: lookUp,

@@ -7,12 +7,18 @@ import PiconetSDP
 /// at once: either happens while a former connection ends, or while both sides call one another. So is one whose connect is stranded:
 /// the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share of the time that is left.
 ///
+/// A step whose time is over although there is a link to its device gives the dial more time, once: the device's system may be asking
+/// its user whether we may connect.
+///
 /// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`; every step
 /// that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no effect.
 public struct DialSequence: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long the whole dial takes at most.
     public var timeLimit: Duration = .seconds(10)
+    /// How long it takes at most where a device may be asking its user. Less than the 30 s that an invitation takes by default, so that
+    /// the inviter learns the reason.
+    public var askingLimit: Duration = .seconds(25)
     /// The most places that are tried.
     public var placeLimit = 8
     /// The most numbers of one device that are tried.
@@ -21,6 +27,8 @@ public struct DialSequence: Sendable {
     public var busyRetries = 10
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
+    /// Who takes longer to refuse has asked somebody, and is not tried again.
+    public var refusalTime: Duration = .seconds(1)
     public var busyPause: Duration = .milliseconds(100)
     /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made anew.
     public var lookPause: Duration?
@@ -69,14 +77,19 @@ public struct DialSequence: Sendable {
   private struct Trial {
     var waiting: [BluetoothPlace]
     var losses: [Loss]
-    let deadline: Instant
+    let began: Instant
+    var deadline: Instant
     var step = 0
     var place: BluetoothPlace?
     var doing = Doing.opening
+    var stepBegan: Instant
     var stepDeadline: Instant
     var retries = 0
     var nextLook: Instant?
     var wasStranded = false
+
+    /// The time that the step under way has from now on; what waits behind it has its share too.
+    func share(at now: Instant) -> Duration { (deadline - now) / (waiting.count + 1) }
   }
 
   private enum State {
@@ -99,7 +112,9 @@ public struct DialSequence: Sendable {
       unique.append(place)
     }
     let deadline = now + configuration.timeLimit
-    return next(Trial(waiting: unique, losses: losses, deadline: deadline, stepDeadline: deadline), at: now)
+    return next(
+      Trial(waiting: unique, losses: losses, began: now, deadline: deadline, stepBegan: now, stepDeadline: deadline),
+      at: now)
   }
 
   /// The device that was asked has these numbers.
@@ -130,7 +145,7 @@ public struct DialSequence: Sendable {
     let retries =
       switch failure.code {
       case .busy, .connectionLimit, .reset: configuration.busyRetries
-      case .refused: configuration.refusedRetries
+      case .refused: now - trial.stepBegan < configuration.refusalTime ? configuration.refusedRetries : 0
       default: 0
       }
     if trial.retries < retries, resumes < trial.stepDeadline {
@@ -161,7 +176,8 @@ public struct DialSequence: Sendable {
   }
 
   /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
-  public mutating func deadlineReached(at now: Instant) -> [Effect] {
+  /// - Parameter mayAsk: there is a link to the device of the step, over which its system may be asking its user.
+  public mutating func deadlineReached(at now: Instant, mayAsk: Bool = false) -> [Effect] {
     guard case .trying(var trial) = state, let place = trial.place else { return [] }
     if now < trial.stepDeadline {
       guard let look = trial.nextLook, let pause = configuration.lookPause, now >= look else { return [] }
@@ -173,7 +189,18 @@ public struct DialSequence: Sendable {
       trial.waiting.insert(place, at: 0)
       return next(trial, retries: trial.retries, at: now)
     }
-    let words = trial.doing == .asking ? "the device did not say where it listens" : "no answer"
+    let mayAsk = mayAsk && trial.doing == .opening
+    let askingDeadline = trial.began + configuration.askingLimit
+    if mayAsk, trial.deadline < askingDeadline, now < askingDeadline {
+      trial.deadline = askingDeadline
+      trial.stepDeadline = now + trial.share(at: now)
+      state = .trying(trial)
+      return []
+    }
+    let words =
+      trial.doing == .asking
+      ? "the device did not say where it listens"
+      : mayAsk ? "no answer; the other machine may be asking its user to allow the connection" : "no answer"
     trial.losses.append(Loss(subject: place.description, failure: LinkFailure(.timedOut, words)))
     return [.close(step: trial.step)] + next(trial, at: now)
   }
@@ -217,9 +244,8 @@ public struct DialSequence: Sendable {
     trial.doing = place.port == nil ? .asking : .opening
     trial.wasStranded = false
     trial.nextLook = trial.doing == .opening ? configuration.lookPause.map { now + $0 } : nil
-    // What waits behind this one has its share too.
-    let share = (trial.deadline - now) / (trial.waiting.count + 1)
-    trial.stepDeadline = now + share
+    trial.stepBegan = now
+    trial.stepDeadline = now + trial.share(at: now)
     state = .trying(trial)
     return [place.port == nil ? .lookUp(step: trial.step, place) : .open(step: trial.step, place)]
   }

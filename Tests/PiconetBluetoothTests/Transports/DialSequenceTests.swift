@@ -63,6 +63,15 @@ import Testing
     #expect(sequence.nextDeadline == nil)
   }
 
+  @Test func whoTakesLongToRefuseHasAskedSomebodyAndIsNotTriedAgain() {
+    var configuration = DialSequence.Configuration()
+    configuration.refusedRetries = 1
+    var sequence = DialSequence(configuration)
+    _ = sequence.start([first], at: start)
+    let loss = DialSequence.Loss(subject: first.description, failure: refused)
+    #expect(sequence.failed(1, refused, at: after(1)) == [.finished(.failed([loss]))])
+  }
+
   @Test(arguments: [LinkFailure.Code.busy, .reset]) func aBusyPlaceIsTriedAgainAfterAPauseAndNotForEver(
     code: LinkFailure.Code
   ) {
@@ -137,6 +146,57 @@ import Testing
     }
     #expect(effects[0] == .close(step: 2))
     #expect(losses.map(\.failure.code) == [.timedOut, .timedOut])
+  }
+
+  @Test func aDeviceThatMayBeAskingItsUserIsGivenMoreTimeOnceAndTheReasonSaysSo() {
+    var sequence = DialSequence()
+    _ = sequence.start([first], at: start)
+    #expect(sequence.deadlineReached(at: after(9), mayAsk: true) == [], "too early")
+    #expect(sequence.nextDeadline == after(10))
+    #expect(sequence.deadlineReached(at: after(10), mayAsk: true) == [])
+    #expect(sequence.nextDeadline == after(25))
+    let words = "no answer; the other machine may be asking its user to allow the connection"
+    let loss = DialSequence.Loss(subject: first.description, failure: LinkFailure(.timedOut, words))
+    #expect(
+      sequence.deadlineReached(at: after(25), mayAsk: true) == [.close(step: 1), .finished(.failed([loss]))])
+  }
+
+  @Test func anAnswerInTheLongerTimeConnects() {
+    var sequence = DialSequence()
+    _ = sequence.start([first], at: start)
+    _ = sequence.deadlineReached(at: after(10), mayAsk: true)
+    #expect(sequence.connected(1) == [.finished(.connected(step: 1))])
+  }
+
+  @Test func theLongerTimeIsSharedAndALinkThatIsGoneHintsAtNobody() {
+    var sequence = DialSequence()
+    _ = sequence.start([first, second], at: start)
+    #expect(sequence.deadlineReached(at: after(5), mayAsk: true) == [])
+    #expect(sequence.nextDeadline == after(15))
+    #expect(sequence.deadlineReached(at: after(15), mayAsk: true) == [.close(step: 1), .open(step: 2, second)])
+    #expect(sequence.nextDeadline == after(25))
+    let effects = sequence.deadlineReached(at: after(25), mayAsk: false)
+    guard effects.count == 2, case .finished(.failed(let losses)) = effects[1] else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(losses[0].failure.description.contains("its user"))
+    #expect(losses[1].failure == LinkFailure(.timedOut, "no answer"))
+  }
+
+  @Test func aTimeLimitBeyondTheLongerTimeStays() {
+    var configuration = DialSequence.Configuration()
+    configuration.timeLimit = .seconds(40)
+    var sequence = DialSequence(configuration)
+    _ = sequence.start([first], at: start)
+    #expect(sequence.nextDeadline == after(40))
+    #expect(sequence.deadlineReached(at: after(40), mayAsk: true).count == 2)
+  }
+
+  @Test func aQuestionForANumberIsGivenNoMoreTime() {
+    var sequence = DialSequence()
+    _ = sequence.start([unnumbered], at: start)
+    #expect(sequence.deadlineReached(at: after(10), mayAsk: true).count == 2)
   }
 
   @Test func aCancelClosesWhatIsUnderWayAndEndsOnce() {
