@@ -105,6 +105,27 @@ import Testing
     }
   }
 
+  /// Two devices have one connection to an RFCOMM channel at a time.
+  @Test func aChannelInUseIsBusyAndIsDialledAgainUntilItIsFree() async throws {
+    try await withNet(.rfcomm, { $0.dial.busyRetries = 1 }) { net in
+      let (dialled, accepted) = try await net.pair()
+      let address = try #require(await net.perform { $0.listener.listeningAddresses.first })
+      guard case .failure(let failure) = await net.dial(address) else {
+        Issue.record("a second connection")
+        return
+      }
+      #expect(failure.code == .busy, "\(failure)")
+      for link in [dialled, accepted] { await net.close(link) }
+    }
+    try await withNet(.rfcomm, { $0.dial.busyRetries = 50 }) { net in
+      let (dialled, accepted) = try await net.pair()
+      let second = await net.beginDial(try #require(await net.perform { $0.listener.listeningAddresses.first }))
+      for link in [dialled, accepted] { await net.close(link) }
+      let result = await second.result
+      #expect(throws: Never.self) { try result.get() }
+    }
+  }
+
   @Test(arguments: classic) func aDialThatIsCancelledEndsOnceAsCancelled(_ kind: SocketKind) async throws {
     try await withNet(kind) { net in
       let address = try await net.listen()
