@@ -15,10 +15,12 @@ extension DoctorFacts {
   }
 
   /// What is to be seen of radios and networks without waiting for anybody.
-  static func glance(_ environment: ProgramEnvironment) -> DoctorFacts {
+  /// - Parameter radiosCount: of radios only where that holds with the networks that there are: to see whether bluetoothd runs, all
+  ///   processes are gone through.
+  static func glance(_ environment: ProgramEnvironment, where radiosCount: (DoctorFacts) -> Bool) -> DoctorFacts {
     var facts = DoctorFacts()
-    facts.collectRadios()
     facts.collectInterfaces(environment)
+    if radiosCount(facts) { facts.collectRadios() }
     return facts
   }
 

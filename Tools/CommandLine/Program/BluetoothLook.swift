@@ -13,7 +13,7 @@ struct BluetoothLook: Sendable {
   /// What is in the way, as a sentence with what to do; nil: nothing, or this run does not depend on Bluetooth.
   func obstacle(after glance: DoctorFacts? = nil) async -> String? {
     let obstacle = await onItsOwnThread {
-      var facts = glance ?? DoctorFacts.glance(environment)
+      var facts = glance ?? DoctorFacts.glance(environment, where: depends)
       guard depends(facts) else { return nil as String? }
       facts.lookCloser()
       return sentence(facts)
@@ -37,7 +37,7 @@ struct BluetoothLook: Sendable {
     var looks = 0
     while !Task.isCancelled {
       looks += 1
-      if let glance = await onItsOwnThread({ DoctorFacts.glance(environment) }) {
+      if let glance = await onItsOwnThread({ DoctorFacts.glance(environment, where: depends) }) {
         let isAsBefore = before?.glance == glance && memory.isSettled && looks % Self.patience != 0
         if !isAsBefore { before = (glance, await obstacle(after: glance)) }
       }
