@@ -39,7 +39,7 @@ enum Rehearsal {
       PICONET_ADAPTERS=\(adapters) timeout 1700 Tools/test --hardware --quick --size 1000000 --report \(report) \(words) </dev/null
       status=$?
       \(after)
-      [ $status -eq 0 ] || grep -h 'recorded an issue' \(report)/suites.log | cut -c 1-400 | head -n 30
+      [ $status -eq 0 ] || grep -h -A 2 'recorded an issue' \(report)/suites.log | cut -c 1-400 | head -n 60
       exit $status
       """)
     let text = (try? String(contentsOfFile: "\(report)/report.md", encoding: .utf8)) ?? ""

@@ -27,8 +27,8 @@ public struct DialSequence: Sendable {
     public var busyRetries = 10
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
-    /// Who takes longer to refuse has asked somebody, and is not tried again.
-    public var refusalTime: Duration = .seconds(1)
+    /// Who takes longer to refuse has asked somebody, and is not tried again. Longer than paging takes (1.28 s).
+    public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
     /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made anew.
     public var lookPause: Duration?

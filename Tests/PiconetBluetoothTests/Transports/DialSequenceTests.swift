@@ -69,7 +69,7 @@ import Testing
     var sequence = DialSequence(configuration)
     _ = sequence.start([first], at: start)
     let loss = DialSequence.Loss(subject: first.description, failure: refused)
-    #expect(sequence.failed(1, refused, at: after(1)) == [.finished(.failed([loss]))])
+    #expect(sequence.failed(1, refused, at: after(2)) == [.finished(.failed([loss]))])
   }
 
   @Test(arguments: [LinkFailure.Code.busy, .reset]) func aBusyPlaceIsTriedAgainAfterAPauseAndNotForEver(
