@@ -13,9 +13,7 @@
     private static let pageScanFlag: UInt32 = 1 << 3
 
     public static func isOn(adapter device: BluetoothAddress) -> Bool {
-      guard let adapter = try? AdapterTable.read().adapter(.address(device)),
-        let number = UInt16(adapter.name.dropFirst("hci".count))
-      else { return false }
+      guard let number = (try? AdapterTable.read())?.adapter(.address(device))?.number else { return false }
       // AF_BLUETOOTH, BTPROTO_HCI
       let descriptor = socket(31, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 1)
       guard descriptor >= 0 else { return false }

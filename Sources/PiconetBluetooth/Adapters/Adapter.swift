@@ -19,6 +19,9 @@ public struct Adapter: Sendable, Hashable {
     self.hasLE = hasLE
   }
 
+  /// The number of `hciN`, by which the kernel is asked about it.
+  public var number: UInt16? { UInt16(name.dropFirst("hci".count)) }
+
   /// Whether it is on and can do this kind of link.
   public func canDo(_ kind: SocketKind) -> Bool { isUp && (kind == .le ? hasLE : hasBREDR) }
 }

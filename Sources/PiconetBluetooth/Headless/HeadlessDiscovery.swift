@@ -141,7 +141,7 @@ public final class HeadlessDiscovery: Discovery {
   /// What the adapter is like now. It may have another number when it was put in again.
   private func look() -> AdapterRecovery.Adapter {
     guard let found = try? AdapterTable.read().adapter(.address(adapter)),
-      let index = UInt16(found.name.dropFirst("hci".count))
+      let index = found.number
     else { return .absent }
     return found.isUp ? .on(index: index) : .off(index: index)
   }

@@ -1,4 +1,3 @@
-import CPiconetBluetooth
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
@@ -30,11 +29,9 @@ public final class DeviceRecordReader: ServiceRecordReader {
       .lowEnergy: RecordChannelReader(kind: .le, adapter: own, scope: scope, loop: loop),
     ]
     self.init(readers, loop: loop, pause: pause) { device in
-      guard let adapter, let own = try? AdapterTable.read().adapter(.address(adapter)),
-        let number = UInt16(own.name.dropFirst("hci".count))
-      else { return false }
-      let links = piconet_links(number, device.rawValue)
-      return links & Int32(piconet_link_le.rawValue) != 0 && links & Int32(piconet_link_bredr.rawValue) == 0
+      guard let adapter else { return false }
+      let links = LinkKinds(from: adapter, to: device)
+      return links.contains(.le) && !links.contains(.bredr)
     }
   }
 

@@ -121,7 +121,7 @@ final class BluetoothDiscovery: Discovery {
     // Without the adapter or the privilege it is tried again: both may come.
     if daemon == nil { timer?.set(after: Self.daemonInterval) }
     guard let adapter = try? AdapterTable.read().adapter(configuration.adapter),
-      let index = UInt16(adapter.name.dropFirst("hci".count)),
+      let index = adapter.number,
       let discovery = try? HeadlessDiscovery(index: index, adapter: adapter.device, loop: loop)
     else { return }
     headless = discovery

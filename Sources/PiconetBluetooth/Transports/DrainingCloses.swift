@@ -78,17 +78,18 @@ final class DrainingCloses {
     let entry = Entry(
       socket: socket, mode: nil, deadline: loop.now + Self.answerTime, connect: Connect(device: device, end: end))
     // Half of the room is kept for those who have something to send.
-    guard entries.count(where: { $0.connect != nil }) < limit / 2, entries.count < limit, mustWait(entry) else {
+    // A stranded one would strand the next connect too.
+    guard entries.count(where: { $0.connect != nil }) < limit / 2, entries.count < limit, mustWait(entry),
+      !socket.isStranded(to: device)
+    else {
       return Self.close(socket, mode: socket.mode)
     }
     append(entry)
   }
 
   private func mustWait(_ entry: Entry) -> Bool {
-    if let connect = entry.connect {
-      // A stranded one would strand the next connect too.
+    if entry.connect != nil {
       return !entry.socket.hasEnded && loop.now < entry.deadline && entry.socket.failure != nil
-        && !entry.socket.isStranded(to: connect.device)
     }
     guard let memory = entry.socket.memory, memory.unsent > 0 else { return false }
     return !entry.socket.hasEnded && loop.now < entry.deadline
@@ -98,7 +99,7 @@ final class DrainingCloses {
   private func extend() {
     for index in entries.indices {
       guard let connect = entries[index].connect, loop.now >= entries[index].deadline, loop.now < connect.end,
-        entries[index].socket.hasLink(to: connect.device)
+        entries[index].socket.hasLink(to: connect.device), !entries[index].socket.isStranded(to: connect.device)
       else { continue }
       entries[index].deadline = min(loop.now + Self.answerTime, connect.end)
       entries[index].isLate = true
