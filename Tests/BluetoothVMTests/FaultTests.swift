@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `Tools/bluetooth-vm` promises of its adapters and its bad weather, seen with BlueZ's own tools.
 @Suite(
   "The virtual machine's bad weather", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3"))
 struct FaultTests {
   struct Result {
     var status: Int32
@@ -63,6 +62,7 @@ struct FaultTests {
   func mute() throws {
     defer { _ = try? Self.run("fault paging 5120; fault unmute 0 1") }
     #expect(try Self.run("fault paging 300 && fault mute 0 1 && fault cut 0 1").status == 0)
+    #expect(try Self.becomes(Self.disconnected))
     let silent = try Self.ping()
     #expect(silent.status != 0)
     #expect(silent.output.contains("Host is down"))

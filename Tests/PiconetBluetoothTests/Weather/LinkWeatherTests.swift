@@ -17,8 +17,9 @@ extension BluetoothTransportTests {
     {
       try await withWeather(kind, { $0.dial.timeLimit = .seconds(4) }) { net in
         let address = try await net.listen()
-        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
         try VirtualAdapters.mute()
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        try await linksBecome { $0 == 0 }
         let failure = failure(of: await net.dial(address))
         #expect(failure?.code == (kind == .le ? .timedOut : .hostDown), "\(String(describing: failure))")
         try VirtualAdapters.unmute()
@@ -117,9 +118,11 @@ extension BluetoothTransportTests {
     @Test func anAdapterWithAllItsLinksTakenSaysSo() async throws {
       try await withWeather(.l2cap, { $0.dial.busyRetries = 2 }) { net in
         let address = try await net.listen()
-        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
         // Connection limit exceeded: Core 5.4, Vol 1 Part F 2.9.
         try VirtualAdapters.fault("refuse", VirtualAdapters.number(1), "9")
+        // Over a link that the kernel still has, a dial would get through.
+        try VirtualAdapters.fault("cut", VirtualAdapters.number(0), VirtualAdapters.number(1))
+        try await linksBecome { $0 == 0 }
         let failure = failure(of: await net.dial(address))
         try VirtualAdapters.fault("accept", VirtualAdapters.number(1))
         #expect(failure?.code == .connectionLimit, "\(String(describing: failure))")
