@@ -1,9 +1,29 @@
+import Foundation
 import PiconetEngine
 import Testing
 
 @testable import PiconetTLS
 
 @Suite struct ShortCodeTests {
+  @Test("commitment and code are those of the document's example")
+  func goldenCode() throws {
+    let document = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Documentation/wire-format.md")
+    let text = try String(contentsOf: document.standardized, encoding: .utf8)
+    let block = try #require(text.split(separator: "```golden-code\n").last?.split(separator: "```").first)
+    let lines = block.split(separator: "\n").map { $0.components(separatedBy: ": ") }
+    let fields = Dictionary(uniqueKeysWithValues: lines.map { ($0[0], $0[1]) })
+    func bytes(_ name: String) throws -> [UInt8] {
+      let digits = Array(try #require(fields[name]))
+      return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+    }
+    let nonce = try bytes("dialler's nonce")
+    #expect(try ShortCode.commitment(to: nonce) == bytes("commitment"))
+    let code = ShortCode.code(
+      exportedKey: try bytes("exported key"), diallerNonce: nonce, acceptorNonce: try bytes("acceptor's nonce"))
+    #expect(code?.description == fields["code"])
+  }
+
   @Test("both ends of a link show the same code")
   func sameOnBothSides() throws {
     let pair = try ChannelPair.secured()
