@@ -194,11 +194,30 @@ let package = Package(
         .target(name: "PiconetSDP", condition: .when(traits: ["Bluetooth"])),
       ],
       swiftSettings: strict),
-    .testTarget(name: "BluetoothVMTests", dependencies: ["far-adapter"], swiftSettings: strict),
+    .testTarget(name: "BluetoothVMTests", dependencies: ["TestSupport", "far-adapter"], swiftSettings: strict),
     .testTarget(
       name: "ShapedLinkTests", dependencies: ["imagesend", "imagerecv", "piconet", "shaped-link"], swiftSettings: strict
     ),
     .testTarget(name: "RepositoryTests", swiftSettings: strict),
-    .testTarget(name: "UdevTests", dependencies: ["imagesend", "imagerecv"], swiftSettings: strict),
+    .testTarget(name: "UdevTests", dependencies: ["TestSupport", "imagesend", "imagerecv"], swiftSettings: strict),
   ]
 )
+
+// `PICONET_TESTS=PiconetWireTests,PiconetTLSTests` builds these test targets and what they need, and nothing else; Tools/test
+// sets it.
+if let wanted = Context.environment["PICONET_TESTS"] {
+  let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+  var kept: Set<String> = []
+  var next = wanted.split(separator: ",").map(String.init)
+  while let name = next.popLast() {
+    guard let target = targets[name], kept.insert(name).inserted else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): next.append(name)
+      default: break
+      }
+    }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}

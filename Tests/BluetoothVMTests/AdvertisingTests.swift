@@ -1,13 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a controller hears of another one's LE advertising, and when: Core Specification 5.4, volume 6, part B, 4.4.2 and 4.4.3. btvirt
 /// alone reports each set once, and in the moment in which a scan begins.
 @Suite(
   "The virtual machine's advertising", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3 --no-daemon"))
 struct AdvertisingTests {
   /// Two hosts of a pair that advertise and scan, and a third that scans too.
   private static let numbers = (advertiser: 1, scanner: 0, witness: 2)

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How many links over BR/EDR a controller has, seen by the hosts of nine adapters, which are the tests themselves.
 @Suite(
   "The capacity of the virtual machine's controllers", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1" && FaultTests.adapters >= 9,
-    "runs in a virtual machine with nine adapters: Tools/test --bluetooth"))
+  .machine("--adapters 9 --no-daemon"))
 struct CapacityTests {
   /// The first has links to seven others, of which it has asked for all but one; the last has none.
   /// - Parameter body: gets the first, with its handle of the link to the second, the second, and the last.

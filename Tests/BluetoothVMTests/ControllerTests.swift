@@ -1,13 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a controller answers by the Core Specification, and btvirt alone does not: without it a host waits, up to 20 s, and with it
 /// every other command to that adapter. Seen with BlueZ's own tools, and with raw HCI commands by hcitool.
 @Suite(
   "The virtual machine's controllers", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3"))
 struct ControllerTests {
   static let first = "00:AA:01:00:00:00"
   static let second = "00:AA:01:01:00:01"

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How a page over BR/EDR ends, seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pages between the virtual machine's controllers", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3 --no-daemon"))
 struct PagingTests {
   /// Two hosts, the second of which can be paged.
   static func hosts(_ body: (RawHost, RawHost) throws -> Void) throws {

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Pairing over BR/EDR ("just works"), seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pairing between the virtual machine's controllers", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3 --no-daemon"))
 struct PairingTests {
   typealias Event = RawHost.Event
 

@@ -33,10 +33,10 @@ enum Rehearsal {
     let report = "\(folder)/report"
     let result = try FaultTests.run(
       """
-      cd "\(root)"; export PICONET_PROGRAMS=\(folder) PICONET_TEST_BUNDLE="\(bundle)" PICONET_SUITE=\(suite)
+      cd "\(root)"; export PICONET_SUITE=\(suite)
       rm -rf \(report)
       \(before)
-      PICONET_ADAPTERS=\(adapters) timeout 1700 Tools/test --hardware --quick --size 1000000 --report \(report) \(words) </dev/null
+      PICONET_ADAPTERS=\(adapters) timeout 1700 Tools/test --hardware --programs \(folder) --bundle "\(bundle)" --quick --size 1000000 --report \(report) \(words) </dev/null
       status=$?
       \(after)
       [ $status -eq 0 ] || grep -h -A 2 'recorded an issue' \(report)/suites.log | cut -c 1-400 | head -n 60

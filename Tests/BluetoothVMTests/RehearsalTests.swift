@@ -1,13 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `Tools/hardware-test` as it runs between real adapters, between two emulated ones: what it is worth on real hardware depends on
 /// nothing being wrong with it.
 @Suite(
   "The hardware test, rehearsed between emulated adapters", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 2", alone: true, long: true))
 struct RehearsalTests {
   private static func goodput(_ figures: [String: Any], _ name: String) -> Double? {
     let rounds = (figures["goodput"] as? [String: [Any]])?[name]
@@ -71,7 +70,7 @@ struct RehearsalTests {
       ("hci0", "--listen 127.0.0.1:1", "goes with respond"),
     ] {
       let result = try FaultTests.run(
-        "cd \"\(Rehearsal.root)\"; PICONET_ADAPTERS=\(adapters) PICONET_PROGRAMS=/tmp Tools/hardware-test \(words) </dev/null"
+        "cd \"\(Rehearsal.root)\"; PICONET_ADAPTERS=\(adapters) Tools/hardware-test --programs /tmp \(words) </dev/null"
       )
       #expect(result.status == 2, "\(words)")
       #expect(result.output.contains(reason), "\(result.output)")

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How long data is on the emulated air, seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Data in slots between the virtual machine's controllers", .serialized,
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] == "1",
-    "runs in the virtual machine: Tools/test --bluetooth"))
+  .machine("--adapters 3 --no-daemon"))
 struct SlotTests {
   /// Core Specification 5.4, volume 2, part B, table 6.10: a packet of one slot holds 83 bytes, of three 552, of five 1,021.
   @Test(

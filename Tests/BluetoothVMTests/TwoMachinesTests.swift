@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The bus of each host, as Tools/bluetooth-vm --hosts gives them.
@@ -8,7 +9,7 @@ private let buses = (ProcessInfo.processInfo.environment["PICONET_BUSES"] ?? "")
 /// machine play: each adapter has a bus and a bluetoothd of its own.
 @Suite(
   "The hardware test between two machines, which two hosts play", .serialized,
-  .enabled(if: buses.count >= 2, "needs a bluetoothd for each adapter: Tools/bluetooth-vm --hosts"))
+  .machine("--adapters 2 --hosts", alone: true))
 struct TwoMachinesTests {
   /// What of each kind crosses the two: dialling and being dialled, refusals and their reasons, floods, files both ways, a new start.
   private static let tests = """
@@ -77,6 +78,9 @@ struct TwoMachinesTests {
 
   @Test(
     "all of the session suite runs between the two, and the figures are taken after it",
+    .machine(
+      "--adapters 2 --hosts --env PICONET_SUITE=l2cap", "--adapters 2 --hosts --env PICONET_SUITE=rfcomm",
+      "--adapters 2 --hosts --env PICONET_SUITE=le", alone: true, long: true),
     .enabled(
       if: ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1", "takes many minutes: PICONET_SLOW_TESTS=1"))
   func whole() throws {

@@ -1,12 +1,15 @@
 import PiconetEngine
 import PiconetTLS
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Admission", .timeLimit(.minutes(2)))
+  @Suite(
+    "Admission", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct AdmissionTests {
     @Test(
       "an invitation by address makes both members, with the same short code and each other's key",

@@ -9,7 +9,9 @@ import Testing
 #endif
 
 extension SessionSuite {
-  @Suite("Connects in a row", .timeLimit(.minutes(30)))
+  @Suite(
+    "Connects in a row", .timeLimit(.minutes(30)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct ConnectsTests {
     /// What comes of one connect.
     private enum Fate: CaseIterable {

@@ -1,10 +1,13 @@
 import PiconetEngine
+import TestSupport
 import Testing
 
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Discovery", .timeLimit(.minutes(2)))
+  @Suite(
+    "Discovery", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct DiscoveryTests {
     @Test(
       "a peer is found with its name and info, invited from the list, and lost when it hides",

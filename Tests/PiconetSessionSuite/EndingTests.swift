@@ -6,7 +6,9 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Leaving and starting again", .timeLimit(.minutes(2)))
+  @Suite(
+    "Leaving and starting again", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct EndingTests {
     @Test("a disconnect delivers what was sent before it, and both sides are told", arguments: SuiteTransport.all)
     func disconnectDelivers(over transport: SuiteTransport) async throws {

@@ -9,7 +9,9 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Files", .timeLimit(.minutes(2)))
+  @Suite(
+    "Files", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct FileTests {
     /// Bytes; the largest one less where bytes are slow.
     static let sizes = [0, 1, 16_000, 3_000_000]

@@ -6,7 +6,9 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Lost links and silent peers", .timeLimit(.minutes(2)))
+  @Suite(
+    "Lost links and silent peers", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct LossTests {
     /// Associations end with their links.
     private static let mortal: @Sendable (inout NodeConfiguration) -> Void = { $0.disconnectTimeout = .zero }

@@ -1,11 +1,14 @@
 import PiconetEngine
 import PiconetWire
+import TestSupport
 import Testing
 
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Messages", .timeLimit(.minutes(2)))
+  @Suite(
+    "Messages", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct MessageTests {
     @Test(
       "reliable messages of all sizes up to the limit arrive once and in order, those above one frame whole",

@@ -6,7 +6,9 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Members that outlive their links", .timeLimit(.minutes(2)))
+  @Suite(
+    "Members that outlive their links", .timeLimit(.minutes(2)),
+    .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct ResumeTests {
     @Test(
       "a link cut in the middle of messages both ways: nothing is lost, doubled or reordered",

@@ -2,11 +2,7 @@ import Foundation
 import Testing
 
 /// A package that depends on this one, built in a folder of its own: a minute or two.
-@Suite(
-  "Another package uses this one",
-  .enabled(
-    if: ProcessInfo.processInfo.environment["PICONET_TEST_DEPENDANT"] == "1",
-    "it takes a minute or two; Tools/test without arguments runs it, as does PICONET_TEST_DEPENDANT=1"))
+@Suite("Another package uses this one")
 struct DependantTests {
   struct Failed: Error, CustomStringConvertible {
     let description: String

@@ -1,11 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// In the emulated machine, where a udev of our own may run and change what it likes: the real rules, the real devices.
 @Suite(
   "udev's rules at work", .serialized,
-  .enabled(
-    if: Machine.isOurs, "needs the emulated machine (Tools/bluetooth-vm): root, emulated adapters, no other udev"))
+  .machine("--adapters 2", alone: true))
 struct MachineTests {
   /// udev takes its time to hear of an event, and `udevadm settle` waits for those only that it has heard of.
   static func comes(_ condition: String) throws -> Bool {

@@ -1,12 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Ordinary use needs no root, no group and no rule.
 @Suite(
   "Bluetooth as an ordinary user", .serialized,
-  .enabled(
-    if: Machine.adapters.count >= 2,
-    "needs two adapters, named by PICONET_ADAPTERS, which Tools/bluetooth-vm and Tools/test --hardware set"))
+  .machine("--adapters 2", or: .realAdapters))
 struct OrdinaryUserTests {
   /// Where the programs are: beside the bundle of the tests.
   static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path(percentEncoded: false)

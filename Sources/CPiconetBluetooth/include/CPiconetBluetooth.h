@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_H
-#define CPICONET_BLUETOOTH_H
+#pragma once
 
 // What Swift can't import of libbluetooth, sd-bus and the kernel's Bluetooth sockets: one header a topic.
 #include "adapters.h"
@@ -7,5 +6,3 @@
 #include "hci.h"
 #include "sdp.h"
 #include "sockets.h"
-
-#endif

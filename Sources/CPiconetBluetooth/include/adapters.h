@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_ADAPTERS_H
-#define CPICONET_BLUETOOTH_ADAPTERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ int piconet_links(uint16_t adapter, uint64_t device);
 // A socket, non-blocking and closed on exec, that becomes readable when an adapter comes, goes, or is switched on or off; each
 // event is read with recv(2). Events of that kind need no privilege. -1 with errno where it can't be made.
 int piconet_adapter_events(void);
-
-#endif

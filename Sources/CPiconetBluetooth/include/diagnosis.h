@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_DIAGNOSIS_H
-#define CPICONET_BLUETOOTH_DIAGNOSIS_H
+#pragma once
 
 // What can be seen of this machine's Bluetooth without any privilege and without waiting for a radio.
 
@@ -9,5 +8,3 @@ int piconet_probe_rfcomm(void);
 
 // Whether somebody serves SDP on this machine: 1, 0, or -1 where only a privileged process can tell.
 int piconet_sdp_is_served(void);
-
-#endif

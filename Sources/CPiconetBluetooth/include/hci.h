@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_HCI_H
-#define CPICONET_BLUETOOTH_HCI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ int piconet_hci_set_up(uint16_t index, int is_up);
 // Makes an adapter discoverable (bit 0) and connectable (bit 1), or not: 0, or an errno. Waits for the controller. The command
 // alone would not do: the kernel writes what it believes itself after every connection.
 int piconet_hci_set_scan(uint16_t index, uint8_t scan);
-
-#endif

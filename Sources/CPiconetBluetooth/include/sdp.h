@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_SDP_H
-#define CPICONET_BLUETOOTH_SDP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ int piconet_sdp_continue(void *session);
 // Copies the packet that waits on a socket and leaves it there. Its length, which may be above `limit`; 0 at the end; -1 with errno.
 long piconet_socket_peek(int socket, uint8_t *buffer, size_t limit);
 void piconet_sdp_close(void *session);
-
-#endif

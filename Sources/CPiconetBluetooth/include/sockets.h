@@ -1,5 +1,4 @@
-#ifndef CPICONET_BLUETOOTH_SOCKETS_H
-#define CPICONET_BLUETOOTH_SOCKETS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ int piconet_socket_memory(int socket, struct piconet_socket_memory *memory);
 
 // What poll(2) says at once.
 int piconet_socket_has_ended(int socket);
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Swift can't call curl_easy_setopt, which takes any arguments; and the numbers that are used here are part of libcurl's
 // binary interface, which has not changed since libcurl.so.4 (2006), so that no header of it is needed to build.
-#ifndef PICONET_HTTP_H
-#define PICONET_HTTP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,4 @@ void piconet_http_free(struct piconet_http *_Nonnull http);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

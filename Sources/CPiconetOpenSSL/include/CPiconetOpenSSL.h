@@ -1,5 +1,4 @@
-#ifndef CPICONET_OPENSSL_H
-#define CPICONET_OPENSSL_H
+#pragma once
 
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
@@ -108,5 +107,3 @@ static inline size_t piconet_memory_bio_bytes(BIO *bio, const unsigned char **by
   *bytes = (const unsigned char *)start;
   return count < 0 ? 0 : (size_t)count;
 }
-
-#endif

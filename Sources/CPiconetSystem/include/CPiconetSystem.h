@@ -1,5 +1,4 @@
-#ifndef CPICONET_SYSTEM_H
-#define CPICONET_SYSTEM_H
+#pragma once
 
 #include "PiconetErrors.h"
 #include "PiconetEventLoop.h"
@@ -8,5 +7,3 @@
 #include "files.h"
 #include "multicast.h"
 #include "terminal.h"
-
-#endif

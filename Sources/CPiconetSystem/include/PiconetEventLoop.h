@@ -1,5 +1,4 @@
-#ifndef PICONET_EVENT_LOOP_H
-#define PICONET_EVENT_LOOP_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ void piconet_alarm_set(int alarm, int64_t nanoseconds);
 /// itself raises (SIGSEGV and the like), so that a program's signal handlers run on the program's own threads.
 /// Returns 0 or an error number.
 int piconet_thread_start(pthread_t *thread, const char *name, void *(*body)(void *), void *argument);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PICONET_SOCKETS_H
-#define PICONET_SOCKETS_H
+#pragma once
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,5 +36,3 @@ enum {
   piconet_level_tcp = IPPROTO_TCP,
   piconet_level_ipv6 = IPPROTO_IPV6,
 };
-
-#endif

@@ -1,5 +1,5 @@
-#ifndef CPICONET_SYSTEM_FILES_H
-#define CPICONET_SYSTEM_FILES_H
+#pragma once
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,4 +27,3 @@ static inline bool piconet_is_tmpfs(int descriptor) {
   struct statfs status;
   return fstatfs(descriptor, &status) == 0 && status.f_type == 0x01021994;
 }
-#endif

@@ -1,5 +1,4 @@
-#ifndef CPICONET_MULTICAST_H
-#define CPICONET_MULTICAST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ int piconet_route_dump(int fd, int addresses);
 
 /// As recv(2); only what the kernel itself sent counts, anything else gives 0.
 ssize_t piconet_route_receive(int fd, void *bytes, size_t capacity);
-
-#endif

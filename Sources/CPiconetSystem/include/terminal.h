@@ -1,5 +1,5 @@
-#ifndef CPICONET_TERMINAL_H
-#define CPICONET_TERMINAL_H
+#pragma once
+
 #include <stdint.h>
 
 /* The size of the terminal behind fd (tty_ioctl(4), TIOCGWINSZ). 0, or -1 with errno. */
@@ -13,4 +13,3 @@ int piconet_terminal_raw(int fd, int output_fd);
 
 /* Back to the former state; does nothing if there is none. Safe in a signal handler. */
 void piconet_terminal_restore(void);
-#endif

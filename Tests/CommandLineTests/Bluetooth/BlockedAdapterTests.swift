@@ -10,7 +10,7 @@ private let adapters = (ProcessInfo.processInfo.environment["PICONET_ADAPTERS"] 
 /// In a machine of their own: an adapter that was blocked is not for others at once as it was.
 @Suite(
   "The programs with an adapter that is blocked", .serialized,
-  .enabled(if: adapters.count >= 2, "needs two adapters in PICONET_ADAPTERS, as Tools/bluetooth-vm sets it"))
+  .machine("--adapters 2", alone: true, or: .realAdapters))
 struct BlockedAdapterTests {
   private func powerOn(_ adapter: String) async throws {
     _ = try await ToolProcess(

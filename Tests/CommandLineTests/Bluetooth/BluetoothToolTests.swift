@@ -10,7 +10,7 @@ private let adapters = (ProcessInfo.processInfo.environment["PICONET_ADAPTERS"] 
 
 @Suite(
   "The programs over Bluetooth", .serialized,
-  .enabled(if: adapters.count >= 2, "needs two adapters in PICONET_ADAPTERS, as Tools/bluetooth-vm sets it"))
+  .machine("--adapters 2", "--adapters 2 --stock", alone: true, or: .realAdapters))
 struct BluetoothToolTests {
   private func received(_ scene: ToolScene, _ photos: [String]) throws {
     for photo in photos {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -7,7 +8,7 @@ import Testing
 /// half is left, and the receiver takes the next photo when the adapter is back.
 @Suite(
   "imagesend and imagerecv when an adapter is switched off, unplugged or carried away", .serialized,
-  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  .machine("--adapters 2", alone: true, long: true))
 struct AdapterWeatherTests {
   /// How long a sender waits for an answer, or for anything to move; and within what time it is to have ended then.
   private static let timeout = "8"

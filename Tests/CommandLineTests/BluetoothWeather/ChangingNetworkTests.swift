@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
 
 @Suite(
   "One imagerecv while networks and adapters come and go", .serialized,
-  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  .machine("--adapters 2", long: true))
 struct ChangingNetworkTests {
   /// A network of this machine alone: what is sent to its address stays here.
   private static let network = "photos0"

@@ -2,6 +2,7 @@ import Foundation
 import Piconet
 import PiconetEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -9,7 +10,7 @@ import Testing
 /// Two nodes, each with an adapter of its own, and an IP network that is this machine's alone.
 @Suite(
   "A session while networks and adapters come and go", .serialized,
-  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  .machine("--adapters 2", alone: true, long: true))
 struct ChangingSessionTests {
   private static let network = "session0"
   private static let address = "192.0.2.9"

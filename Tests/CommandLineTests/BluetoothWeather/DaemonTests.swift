@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
   "imagesend and imagerecv beside bluetoothd, and beside others", .serialized,
-  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  .machine("--adapters 2"))
 struct DaemonTests {
   @Test("bluetoothd is killed and restarted while imagerecv waits: the next photo finds it")
   func restart() async throws {

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
 
 /// In turn with BlueZ's own tool in one run, so that a busy machine slows both.
 @Suite(
-  "How soon a peer is found", .serialized, .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  "How soon a peer is found", .serialized, .machine("--adapters 2", long: true))
 struct DiscoveryTimeTests {
   private static let rounds = 3
 

@@ -2,13 +2,14 @@
   import Foundation
   import PiconetBluetooth
   import PiconetSDP
+  import TestSupport
   import Testing
 
   @testable import PiconetCommandLine
 
   @Suite(
     "imagesend and imagerecv beside a program that has taken the session's UUID", .serialized,
-    .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+    .machine("--adapters 2"))
   struct ForeignProfileTests {
     @Test(
       "the UUID is registered by somebody else before: the receiver is found behind it, and still when that one has gone"

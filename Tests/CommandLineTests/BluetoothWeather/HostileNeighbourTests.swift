@@ -2,6 +2,7 @@
   import Foundation
   import PiconetBluetooth
   import PiconetSDP
+  import TestSupport
   import Testing
 
   @testable import PiconetCommandLine
@@ -9,7 +10,7 @@
   /// What others say of themselves is hostile until shown otherwise: nothing of it reaches a terminal raw, and nothing hangs.
   @Suite(
     "imagesend, piconet scan and piconet doctor beside hostile neighbours", .serialized,
-    .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+    .machine("--adapters 2", alone: true, long: true))
   struct HostileNeighbourTests {
     private static let limit = Duration.seconds(60)
 

@@ -1,5 +1,6 @@
 #if Bluetooth
   import Foundation
+  import TestSupport
   import Testing
 
   @testable import PiconetCommandLine
@@ -7,7 +8,7 @@
   /// On a desktop the receiver's system asks its user whether somebody may connect. Nobody does in the virtual machine but here.
   @Suite(
     "imagesend and imagerecv beside a desktop's pairing agent", .serialized,
-    .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+    .machine("--adapters 2", alone: true))
   struct PairingAgentTests {
     /// Sends one photo while an agent is there, and another one when that has gone.
     private func send(

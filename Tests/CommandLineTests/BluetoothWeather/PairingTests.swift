@@ -1,12 +1,13 @@
 import Foundation
 import Piconet
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
 
 /// Nodes that ask BlueZ for pairing: TLS does without it.
 @Suite(
-  "Nodes that require pairing", .serialized, .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  "Nodes that require pairing", .serialized, .machine("--adapters 2", long: true))
 struct PairingTests {
   private func configuration(_ scene: WeatherScene, _ name: String, _ adapter: String, _ kind: TransportKind)
     -> NodeConfiguration

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -7,7 +8,7 @@ import Testing
 /// A program that is stopped keeps its channels open, and bluetoothd and the kernel see nothing wrong: only our own asking notices.
 @Suite(
   "imagesend and imagerecv when the other one stands still", .serialized,
-  .enabled(if: VirtualMachine.isHere, VirtualMachine.reason))
+  .machine("--adapters 2", long: true))
 struct StoppedPeerTests {
   /// What the programs may take beyond the disconnect timeout.
   private static let slack = Duration.seconds(1)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PiconetCommandLine
@@ -6,7 +7,7 @@ import Testing
 /// Each adapter has a bus and a bluetoothd of its own that knows no other one, as on two machines: `Tools/bluetooth-vm --hosts`.
 @Suite(
   "imagesend and imagerecv on two hosts, each with its own bluetoothd", .serialized,
-  .enabled(if: VirtualMachine.buses.count >= 2, "needs a bluetoothd for each adapter: Tools/bluetooth-vm --hosts"))
+  .machine("--adapters 2 --hosts"))
 struct TwoHostsTests {
   private func devices(_ bus: String) async throws -> [String] {
     let objects = try await VirtualMachine.shell(

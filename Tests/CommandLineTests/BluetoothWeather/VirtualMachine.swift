@@ -38,9 +38,12 @@ enum VirtualMachine {
     try #require(result.status == 0, "fault \(request): \(result.output)")
   }
 
-  /// Asks until the command succeeds; false when it does not in time.
+  /// Asks until the command succeeds; false when it does not in time. What takes long is asked for seldom: starting programs is dear on
+  /// an emulated processor.
   static func becomes(within seconds: Int = 20, _ command: String) async throws -> Bool {
-    try await shell("until { \(command); } >/dev/null 2>&1; do sleep 0.1; done", seconds: seconds).status == 0
+    let pause = seconds > 30 ? "1" : "0.1"
+    return try await shell("until { \(command); } >/dev/null 2>&1; do sleep \(pause); done", seconds: seconds).status
+      == 0
   }
 
   private static func adapterCall(_ adapter: String, _ words: String) -> String {

@@ -86,15 +86,16 @@ final class ToolScene: Sendable {
     // The options of `piconet` stand behind its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
     let words = command + ["--session", session] + arguments.dropFirst(command.count)
+    var environment = [
+      "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
+      "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
+    ]
+    if isLoopbackOnly { environment["PICONET_INTERFACES"] = "lo" }
+    if let bus { environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus }
     let process = try ToolProcess(
       isOrdinary ? "/usr/bin/env" : tool,
       isOrdinary ? Self.ordinaryUser + [ToolProcess.path(of: tool)] + words : Array(words),
-      environment: [
-        isLoopbackOnly ? "PICONET_INTERFACES" : "PICONET_UNUSED": "lo",
-        bus == nil ? "PICONET_UNUSED_BUS" : "DBUS_SYSTEM_BUS_ADDRESS": bus ?? "",
-        "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
-        "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
-      ], onTerminal: onTerminal, input: input, output: output)
+      environment: environment, onTerminal: onTerminal, input: input, output: output)
     processes.withLock { $0.append(process) }
     return process
   }

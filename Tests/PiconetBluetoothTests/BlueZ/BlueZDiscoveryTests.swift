@@ -12,7 +12,7 @@ import Testing
 
 @Suite(
   "Finding and being found through bluetoothd", .serialized,
-  .enabled(if: BlueZBench.adapters.count >= 2, "needs two adapters: PICONET_ADAPTERS=hci0,hci1"))
+  .machine("--adapters 3", or: .realAdapters))
 struct BlueZDiscoveryTests {
   static let first = BlueZBench.adapters.first ?? ""
   static let second = BlueZBench.adapters.dropFirst().first ?? ""

@@ -2,6 +2,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
+import TestSupport
 import Testing
 
 @testable import PiconetBlueZ
@@ -9,9 +10,7 @@ import Testing
 
 @Suite(
   "Finding nodes over LE alone", .serialized,
-  .enabled(if: BlueZBench.adapters.count >= 2, "needs two adapters: PICONET_ADAPTERS=hci0,hci1"),
-  .enabled(
-    if: getenv("PICONET_BLUETOOTH_VM") != nil, "changes what an adapter is, so only in the virtual machine"))
+  .machine("--adapters 2", alone: true))
 struct LowEnergyOnlyTests {
   static let first = BlueZBench.adapters.first ?? ""
   static let second = BlueZBench.adapters.dropFirst().first ?? ""

@@ -2,15 +2,14 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PiconetBluetooth
 
 @Suite(
   "A node with several adapters, and none configured", .serialized,
-  .enabled(
-    if: VirtualAdapters.hasFaults && BlueZBench.adapters.count >= 3,
-    "needs three emulated adapters and bluetoothd: Tools/bluetooth-vm -n 3"))
+  .machine("--adapters 3"))
 struct SeveralAdaptersTests {
   /// Discovery takes the first adapter that is on; the kernel would dial from the last.
   @Test("a peer is dialled from the adapter that has found it")

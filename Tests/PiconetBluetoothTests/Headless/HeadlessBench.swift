@@ -6,6 +6,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 import PiconetWire
+import TestSupport
 import Testing
 
 /// What the environment lets the tests without bluetoothd use: `PICONET_HEADLESS=1` says that none runs, `PICONET_ADAPTERS` names
@@ -23,6 +24,7 @@ enum HeadlessEnvironment {
 /// All that needs adapters which no bluetoothd has: one test at a time, because each looks whether it has left anything.
 @Suite(
   "Bluetooth with the kernel alone", .serialized, .timeLimit(.minutes(1)),
+  .machine("--adapters 2 --no-daemon --env PICONET_HEADLESS=1", or: .realAdapters),
   .enabled(if: HeadlessEnvironment.isThere, HeadlessEnvironment.reason))
 enum HeadlessTests {}
 

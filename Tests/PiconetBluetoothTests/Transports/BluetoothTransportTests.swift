@@ -7,7 +7,7 @@ import Testing
 @testable import PiconetBluetooth
 
 /// The transports between two adapters, one after the other: they share the adapters.
-@Suite(.serialized, .enabled(if: VirtualAdapters.areThere, VirtualAdapters.reason)) struct BluetoothTransportTests {
+@Suite(.serialized, .machine("--adapters 2", alone: true, or: .realAdapters)) struct BluetoothTransportTests {
   static let kinds = SocketKind.allCases
   /// LE is left out where a test is about paging, about much data, or about connection upon connection.
   static let classic = [SocketKind.l2cap, .rfcomm]

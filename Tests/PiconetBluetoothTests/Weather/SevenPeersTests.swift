@@ -1,16 +1,13 @@
 import PiconetEngine
 import PiconetSDP
+import TestSupport
 import Testing
 
 @testable import PiconetBluetooth
 
 extension BluetoothTransportTests {
   /// A piconet has seven active members beside the one that leads it.
-  @Suite(
-    .enabled(
-      if: VirtualAdapters.hasFaults && VirtualAdapters.names.count >= 9,
-      "needs nine emulated adapters: Tools/bluetooth-vm -n 9")
-  ) struct SevenPeersTests {
+  @Suite(.machine("--adapters 9 --no-daemon")) struct SevenPeersTests {
     @Test func theEighthIsRefusedWithAReasonAndTheSevenStay() async throws {
       try await withSevenLinks { net, pairs in
         let failure = failure(of: await net.dial(try await net.listen(alsoOn: 8)))

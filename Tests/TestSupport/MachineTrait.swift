@@ -1,0 +1,56 @@
+import Glibc
+import Testing
+
+/// The virtual machine of `Tools/bluetooth-vm` that a suite runs in.
+private enum Machine {
+  private static func list(_ variable: String) -> Int {
+    getenv(variable).map { String(cString: $0).split(separator: ",").count } ?? 0
+  }
+
+  static let adapters = list("PICONET_ADAPTERS")
+  static let hosts = list("PICONET_BUSES")
+  static let isVirtual = getenv("PICONET_BLUETOOTH_VM") != nil
+
+  /// Whether this is a machine that was started with these options, as far as a test can tell.
+  static func fits(_ options: String) -> Bool {
+    let words = options.split(separator: " ")
+    let needed = zip(words, words.dropFirst()).first { $0.0 == "--adapters" }.flatMap { Int($0.1) } ?? 2
+    return adapters >= needed && (hosts > 0) == words.contains("--hosts")
+  }
+}
+
+/// Where else than in the virtual machine a suite may run.
+package enum MachineAlternative: Sendable {
+  case nowhere
+  /// On adapters that `PICONET_ADAPTERS` names, as `Tools/test --hardware` does.
+  case realAdapters
+  /// Wherever there is a part of it that needs no adapters.
+  case anywhere
+}
+
+extension Trait where Self == ConditionTrait {
+  /// The suite, or the test, runs in the virtual machine; where there is none it is skipped.
+  ///
+  /// `Tools/test` finds these declarations in the sources, so write literals, in the attribute that stands before the suite's
+  /// type or the test's function, with nothing of the kind between.
+  ///
+  /// - Parameters:
+  ///   - shapes: options of `Tools/bluetooth-vm`; it runs in a machine of each.
+  ///   - alone: nothing else runs in that machine, since it leaves adapters or bluetoothd other than it found them, or is
+  ///     disturbed by what others leave.
+  ///   - long: it takes minutes, so only `Tools/test --all` runs it.
+  ///   - alternative: where it may run beside that.
+  package static func machine(
+    _ shapes: String..., alone: Bool = false, long: Bool = false, or alternative: MachineAlternative = .nowhere
+  ) -> Self {
+    let machines = shapes.map { "Tools/bluetooth-vm \($0)" }.joined(separator: ", or ")
+    let place = long ? "takes minutes (Tools/test --all), in the virtual machine" : "runs in the virtual machine"
+    let isHere =
+      switch alternative {
+      case .nowhere: Machine.isVirtual && shapes.contains(where: Machine.fits)
+      case .realAdapters: shapes.contains(where: Machine.fits)
+      case .anywhere: true
+      }
+    return .enabled(if: isHere, "\(place): \(machines)")
+  }
+}

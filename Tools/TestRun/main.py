@@ -1,0 +1,208 @@
+"""Runs the tests here and in virtual machines, and says what came of it. Started by Tools/test."""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import declarations
+import runs
+import summary
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = ROOT / ".build/test"
+
+# In turns: the simulated seeds keep every processor busy, and what starts processes should not wait for what computes.
+PARTS = ["PiconetTests", "PiconetSessionSuite", "PiconetIPTests", "CommandLineTests", "PiconetSimulationTests"]
+# Quick to build, and quick to run: what is pure, and the edge in one process.
+FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",
+        "PiconetFilesTests", "PiconetRuntimeTests", "PiconetSimulationTests", "RepositoryTests"]
+# Builds another package upon this one.
+DEPENDANT = "RepositoryTests[.]DependantTests"
+
+
+def say(line):
+    print(line, flush=True)
+
+
+class Stop(Exception):
+    """Nothing can be run."""
+
+
+def targets():
+    return sorted(path.name for path in (ROOT / "Tests").iterdir() if path.is_dir())
+
+
+def build(only=None):
+    """Builds the bundle of these test targets, or of all.
+    - Returns: where it is."""
+    environment = {**os.environ, "PICONET_TESTS": ",".join(only)} if only else os.environ
+    log = OUTPUT / "build.log"
+    with open(log, "w+b") as file:
+        is_seen = sys.stdout.isatty()
+        status = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
+                                stdout=None if is_seen else file, stderr=None if is_seen else subprocess.STDOUT, check=False).returncode
+        if status != 0:
+            file.seek(0)
+            sys.stdout.write(file.read().decode(errors="replace")[-20000:])
+            raise Stop("the tests do not build")
+    folder = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
+                            capture_output=True, text=True, check=True).stdout.strip()
+    return pathlib.Path(folder, "PiconetPackageTests.xctest")
+
+
+def lack_of_machine():
+    """Why there is no virtual machine; empty if there is one."""
+    result = subprocess.run([ROOT / "Tools/bluetooth-vm", "--prepare"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return "" if result.returncode == 0 else result.stderr.strip() or "Tools/bluetooth-vm --prepare failed"
+
+
+class Lanes:
+    """Runs side by side: here one after the other, machines wherever a processor is left."""
+
+    def __init__(self, count):
+        self.count = count
+        self.begun, self.lock = set(), threading.Lock()
+
+    def execute(self, run):
+        with self.lock:
+            self.begun.add(run)
+        run.execute()
+        with self.lock:
+            self.begun.discard(run)
+        bad = f", {len(run.failures)} FAILED" if run.failures else ""
+        say(f"   {summary.clock(run.seconds):>10}  {len(run.ran):4d} tests{bad}: {run.name}")
+        for test, what in run.failures[:5]:
+            first = next((line for line in what.splitlines() if line.strip()), "")
+            say(f"               FAILED {test.name if test else run.name}: {first[:300]}")
+
+    def run(self, here, machines):
+        def in_turn():
+            for run in here:
+                self.execute(run)
+        with concurrent.futures.ThreadPoolExecutor(max(1, self.count)) as pool:
+            waiting = [pool.submit(in_turn)] if here else []
+            waiting += [pool.submit(self.execute, run) for run in machines]
+            for future in concurrent.futures.as_completed(waiting):
+                future.result()
+
+    def end(self):
+        with self.lock:
+            for run in self.begun:
+                run.end()
+
+
+def lane_count():
+    """One more than there are processors, since machines wait for much of their time; and not more than there is memory for."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") >> 20
+    return max(1, min(len(os.sched_getaffinity(0)) + 1, memory // (runs.MEMORY + 512)))
+
+
+class Durations:
+    """How long each run took the last time, so that the longest can begin first."""
+    path = ROOT / ".build/test-durations.json"
+
+    def __init__(self):
+        try:
+            self.known = json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            self.known = {}
+
+    def order(self, machines):
+        # One that has never run may be long.
+        return sorted(machines, key=lambda run: -self.known.get(run.name, 1e6))
+
+    def keep(self, finished):
+        self.known.update({run.name: round(run.seconds, 1) for run in finished if run.has_ended})
+        self.path.write_text(json.dumps(self.known, indent=1, sort_keys=True) + "\n")
+
+
+def number(text, count):
+    return f"{count:02d}-" + re.sub(r"[^\w]+", "-", text)[:60].strip("-")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tools/test", add_help=False)
+    parser.add_argument("--fast", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--no-bluetooth", action="store_true")
+    parser.add_argument("--bluetooth", nargs="?", const="", default=None)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--host-clock", action="store_true")
+    parser.add_argument("--lanes", type=int, default=0)
+    options = parser.parse_args()
+
+    found = declarations.suites(ROOT)
+    boots = declarations.machines(found, long=options.all)
+    if options.bluetooth:
+        # Whatever machine it is declared for, long or not.
+        wanted = re.compile(options.bluetooth)
+        boots = [boot for boot in declarations.machines(found, long=True)
+                 if any(wanted.search(suite.name) or suite.name in options.bluetooth for suite in boot.suites)]
+        if not boots:
+            raise Stop(f"no suite that is declared for a machine fits {options.bluetooth!r}; Tools/test --list names them")
+    if options.list:
+        for boot in boots:
+            say(f"{boot.shape}: {', '.join(suite.target + '.' + suite.name for suite in boot.suites)}")
+        return 0
+
+    started = time.monotonic()
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    OUTPUT.mkdir(parents=True)
+    if options.all:
+        os.environ["PICONET_SLOW_TESTS"] = "1"
+    is_here = options.bluetooth is None
+    wants_machine = not options.no_bluetooth and not options.fast
+    preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
+    bundle = build(FAST if options.fast else None)
+    no_machine = preparing.result() if preparing else ""
+    if no_machine and not is_here:
+        raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
+    say(f"== Built in {summary.clock(time.monotonic() - started)}")
+
+    here = []
+    if is_here:
+        parts = [part for part in PARTS if not options.fast or part in FAST]
+        skip = f"^({'|'.join(PARTS)})[.]" + (f"|{DEPENDANT}" if options.fast else "")
+        here.append(runs.here("all but the following, here", OUTPUT / number("here", 0), bundle, skip=skip))
+        for part in parts:
+            here.append(runs.here(f"{part}, here", OUTPUT / number(part, len(here)), bundle, only=f"^{part}[.]"))
+    machines = []
+    if wants_machine and not no_machine:
+        environment = ["PICONET_SEED", "PICONET_SEEDS", "PICONET_SLOW_TESTS"]
+        for boot in boots:
+            run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(machines)), bundle, ROOT, options.bluetooth or None,
+                                  options.host_clock, environment)
+            run.machine = boot
+            machines.append(run)
+    durations = Durations()
+    lanes = Lanes(options.lanes or lane_count())
+
+    def stop(*_):
+        lanes.end()
+        os._exit(130)
+    for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(kind, stop)
+
+    say(f"== {len(here)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")
+    lanes.run(here, durations.order(machines))
+    durations.keep(here + machines)
+    told = summary.Summary(here + machines, bool(machines) and not options.bluetooth, no_machine)
+    say("")
+    told.tell(time.monotonic() - started, say)
+    return 0 if told.is_good else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Stop as reason:
+        say(f"== Tools/test: FAILED: {reason}")
+        sys.exit(1)

@@ -1,0 +1,76 @@
+"""What Swift Testing tells of a run, out of its stream of events."""
+import dataclasses
+import json
+import re
+
+
+@dataclasses.dataclass
+class Result:
+    """All that was heard of one test in one run."""
+    id: str
+    name: str
+    place: str
+    is_suite: bool
+    started: float = None
+    ended: float = None
+    skipped: str = None  # why
+    issues: list = dataclasses.field(default_factory=list)
+
+    @property
+    def target(self):
+        return self.id.split(".")[0]
+
+    @property
+    def seconds(self):
+        return self.ended - self.started if self.started is not None and self.ended is not None else 0.0
+
+    @property
+    def is_over(self):
+        return self.skipped is not None or self.ended is not None
+
+    @property
+    def filter(self):
+        """What names this test alone."""
+        path = self.id.split("/")
+        return re.sub(r"[^\w/.]", ".", "^" + "/".join(path[:-1] if not self.is_suite and len(path) > 1 else path))
+
+
+def skip_reason(messages):
+    text = next((message["text"] for message in messages), "")
+    match = re.search(r'skipped: "(.*)"\.?$', text)
+    return match.group(1) if match else ""
+
+
+def read(path):
+    """The results by test, and whether the run came to its end."""
+    results, has_ended = {}, False
+    try:
+        file = open(path, errors="replace")
+    except OSError:
+        return results, has_ended
+    with file:
+        for line in file:
+            try:
+                record = json.loads(line)
+                payload = record["payload"]
+            except (ValueError, KeyError):
+                continue  # the last line of a run that died
+            if record["kind"] == "test":
+                place = payload["sourceLocation"]
+                results[payload["id"]] = Result(
+                    payload["id"], payload.get("displayName") or payload["name"], f'{place["fileID"].split("/")[-1]}:{place["line"]}',
+                    payload["kind"] == "suite")
+                continue
+            kind, test = payload["kind"], results.get(payload.get("testID"))
+            has_ended = has_ended or kind == "runEnded"
+            if test is None:
+                continue
+            if kind == "testStarted":
+                test.started = payload["instant"]["absolute"]
+            elif kind == "testEnded":
+                test.ended = payload["instant"]["absolute"]
+            elif kind == "testSkipped":
+                test.skipped = skip_reason(payload.get("messages", []))
+            elif kind == "issueRecorded" and not payload.get("issue", {}).get("isKnown"):
+                test.issues.append("\n".join(message["text"] for message in payload.get("messages", [])))
+    return results, has_ended

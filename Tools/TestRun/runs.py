@@ -1,0 +1,110 @@
+"""Runs of the test bundle: here, and in virtual machines."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import results
+
+# What a run may take before it is ended: several times what the longest takes on a busy machine.
+LIMIT_HERE = 1200
+LIMIT_MACHINE = 2400
+MEMORY = 2048  # MiB of a machine
+STATUS_NO_MACHINE = 125  # of Tools/bluetooth-vm
+
+
+class Run:
+    """One process of the bundle, and what came of it."""
+
+    def __init__(self, name, folder, command, limit, environment=None):
+        self.name, self.folder, self.command, self.limit = name, pathlib.Path(folder), command, limit
+        self.environment = {**os.environ, **(environment or {})}
+        self.results, self.has_ended, self.status, self.seconds = {}, False, None, 0.0
+        self.process = None
+
+    @property
+    def log(self):
+        return self.folder / "log"
+
+    @property
+    def events(self):
+        return self.folder / "events"
+
+    def execute(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=self.environment,
+                start_new_session=True)
+            try:
+                self.status = self.process.wait(self.limit)
+            except subprocess.TimeoutExpired:
+                log.write(f"\n{self.name}: ended after the {self.limit} s that a run may take\n".encode())
+                self.end()
+                self.status = self.process.wait()
+        self.seconds = time.monotonic() - started
+        self.results, self.has_ended = results.read(self.events)
+
+    def end(self):
+        """Ends it, and all that it has started: asked first, since a machine removes its own files."""
+        if self.process is None:
+            return
+        for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
+            try:
+                os.killpg(self.process.pid, number)
+                self.process.wait(patience)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                continue
+            return
+
+    @property
+    def tests(self):
+        return [result for result in self.results.values() if not result.is_suite]
+
+    @property
+    def ran(self):
+        return [test for test in self.tests if test.ended is not None]
+
+    @property
+    def failures(self):
+        """(place, what) of each thing that is wrong with this run."""
+        found = [(result, issue) for result in self.results.values() for issue in result.issues]
+        if not self.has_ended:
+            begun = [test for test in self.tests if test.started is not None and not test.is_over]
+            found += [(test, "it had begun, and the run did not come to its end") for test in begun]
+            if not begun:
+                found.append((None, f"the run did not come to its end (exit status {self.status})"))
+        elif self.status != 0 and not found:
+            found.append((None, f"no test has failed, and yet the exit status is {self.status}"))
+        if self.has_ended and not self.ran:
+            found.append((None, "no test has run"))
+        return found
+
+
+def bundle_command(bundle, events, *words):
+    return [str(bundle), "--testing-library", "swift-testing", "--event-stream-version", "0", "--event-stream-output-path", str(events),
+            *words]
+
+
+def here(name, folder, bundle, only=None, skip=None, environment=None):
+    """The tests of this pattern on this machine, in parallel."""
+    words = (["--filter", only] if only else []) + (["--skip", skip] if skip else [])
+    return Run(name, folder, bundle_command(bundle, pathlib.Path(folder, "events"), *words), LIMIT_HERE, environment)
+
+
+def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, environment=()):
+    """One boot of the virtual machine, whose tests take turns: one kernel and one bluetoothd play all hosts there."""
+    folder = pathlib.Path(folder).absolute()
+    options = ["--timeout", str(LIMIT_MACHINE - 60), "--times", "--memory", str(MEMORY), "--output", str(folder)]
+    if not host_clock:
+        options += ["--clock", "steady"]
+    for variable in environment:
+        options += ["--env", variable]
+    # Written to memory, since each word to this host costs the machine time.
+    test = bundle_command(bundle, "/run/piconet-events", "--no-parallel", "--filter", pattern or machine.pattern)
+    script = '"$@"; status=$?; cp /run/piconet-events "$0"; exit $status'
+    command = [str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
+               *test]
+    return Run(machine.name, folder, command, LIMIT_MACHINE)
