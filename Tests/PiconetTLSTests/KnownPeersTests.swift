@@ -25,14 +25,41 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
     #expect(try folder.mode(of: file.path) == 0o600)
   }
 
-  @Test("a new name of a known peer takes the place of the old; the date stays")
+  @Test(
+    "a known peer that comes with another name keeps the one that it was remembered under, and takes nobody's place")
   func renamed() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
     try file.remember(peer(1), name: "Anna", at: 1000)
-    try file.remember(peer(1), name: "Anna's phone", at: 5000)
+    let text = try folder.read("known-peers")
+    try file.remember(peer(1), name: "Mum", at: 5000)
+    #expect(try folder.read("known-peers") == text)
     let known = try file.load()
-    #expect(known.entries == [KnownPeers.Entry(peer: peer(1), name: "Anna's phone", firstSeen: 1000, line: 2)])
+    #expect(known.entries == [KnownPeers.Entry(peer: peer(1), name: "Anna", firstSeen: 1000, line: 2)])
+    // The real one is still a stranger whom nobody has been before.
+    #expect(TrustPolicy.firstUse.judge(peer: peer(2), name: "Mum", knownPeers: known) == .new(.accepted))
+  }
+
+  @Test("the file is read again when it has changed, was replaced or has gone, and only then")
+  func readAgain() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    var memory = KnownPeersFile.Memory()
+    #expect(try file.load(&memory).entries.isEmpty)
+    try file.remember(peer(1), name: "Anna", at: 1000)
+    #expect(try file.load(&memory).entries.map(\.name) == ["Anna"])
+    // As an editor does that writes in place.
+    let text = try folder.read("known-peers")
+    try Data(text.replacing("Anna", with: "Doreen").utf8).write(to: URL(filePath: file.path))
+    #expect(chmod(file.path, 0o600) == 0)
+    #expect(try file.load(&memory).entries.map(\.name) == ["Doreen"])
+    // One that can't be read any more is not remembered as readable; what is the same is not read.
+    #expect(chmod(file.path, 0o644) == 0)
+    #expect(throws: StateFailure.self) { try file.load(&memory) }
+    #expect(chmod(file.path, 0o600) == 0)
+    #expect(try file.load(&memory).entries.count == 1)
+    #expect(unlink(file.path) == 0)
+    #expect(try file.load(&memory).entries.isEmpty)
   }
 
   @Test(

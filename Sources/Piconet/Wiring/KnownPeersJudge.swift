@@ -10,6 +10,8 @@ final class KnownPeersJudge: TrustJudge {
   private let ownPeer: PeerID
   private let file: KnownPeersFile?
   private let worker: WorkerThread
+  /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
+  private var memory = KnownPeersFile.Memory()
 
   init(policy: TrustPolicy, ownPeer: PeerID, file: KnownPeersFile?, worker: WorkerThread) {
     self.policy = policy
@@ -23,8 +25,8 @@ final class KnownPeersJudge: TrustJudge {
     if node.peer == ownPeer { return .known }
     let known: KnownPeers
     do throws(StateFailure) {
-      // Read each time: another program of this user may have remembered somebody meanwhile.
-      known = try file?.load() ?? KnownPeers(path: "")
+      // Looked at each time: another program of this user may have remembered somebody meanwhile.
+      known = try file?.load(&memory) ?? KnownPeers(path: "")
     } catch {
       return .refused(.identity, detail: "the known peers can't be read: \(error)")
     }
@@ -45,7 +47,7 @@ final class KnownPeersJudge: TrustJudge {
     // On the disk thread: it waits for the disk, and for other programs that write the same file.
     _ = worker.submit {
       let known = try? file.load()
-      if known?.entry(of: peer)?.name == name { return }
+      if known?.entry(of: peer) != nil { return }
       _ = try? file.remember(peer, name: name, at: Int64(time(nil)))
     }
   }

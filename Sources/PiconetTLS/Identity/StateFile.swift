@@ -10,6 +10,32 @@ struct StateFile {
 
   var path: String { directory.file(name) }
 
+  /// What changes when the file is written to or replaced.
+  struct Version: Sendable, Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let written: [Int]
+
+    fileprivate init(_ status: stat) {
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      // Its permissions count, too: they decide whether it may be read.
+      written = [
+        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+      ]
+    }
+  }
+
+  /// The file as it is now; nil if there is none.
+  func version() throws(StateFailure) -> Version? {
+    var status = stat()
+    if stat(path, &status) == 0 { return Version(status) }
+    if errno == ENOENT { return nil }
+    throw .system("stat", path: path)
+  }
+
   /// The file's bytes; nil if there is none.
   func read() throws(StateFailure) -> [UInt8]? {
     // Not blocking: somebody's FIFO must not hold us up.

@@ -51,18 +51,14 @@ public struct KnownPeers: Sendable, Hashable {
   /// All peers remembered under a name: several devices may have the same.
   public func entries(named name: String) -> [Entry] { entries.filter { $0.name == name } }
 
-  /// Adds the peer, or gives it its new name; when it was first seen stays.
+  /// Adds the peer. One that is known keeps the name under which it was remembered, whatever it calls itself now: a name that a peer
+  /// could change would take the place of somebody else's.
   /// - Returns: false if nothing had to change.
   mutating func remember(_ peer: PeerID, name: String, at seconds: Int64) throws(StateFailure) -> Bool {
     guard name.utf8.count <= Self.nameByteLimit else {
       throw StateFailure(.limit, path: path, "a name is longer than \(Self.nameByteLimit) bytes")
     }
-    if let known = index[peer] {
-      guard entries[known].name != name else { return false }
-      entries[known].name = name
-      lines[entries[known].line - 1] = Self.format(entries[known])
-      return true
-    }
+    if index[peer] != nil { return false }
     guard entries.count < Self.entryLimit, lines.count < 2 * Self.entryLimit else {
       throw StateFailure(
         .limit, path: path, "\(entries.count) peers are remembered, no more fit; remove lines that you don't need")

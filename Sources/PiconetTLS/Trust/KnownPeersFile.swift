@@ -23,7 +23,30 @@ public struct KnownPeersFile: Sendable {
   /// Reads the file; empty if there is none.
   public func load() throws(StateFailure) -> KnownPeers { KnownPeers(path: path, text: try file.read() ?? []) }
 
-  /// Adds a peer, or gives a known one its new name. Whatever another process has written in the meantime stays.
+  /// As `load`, where the file is another one than at the last call with this memory, or was written to since; else what was read then.
+  public func load(_ memory: inout Memory) throws(StateFailure) -> KnownPeers {
+    // Asked before it is read: what changes meanwhile is then read once too often, and never once too seldom.
+    let version = try file.version()
+    if let known = memory.known, memory.version == version { return known }
+    let known = try load()
+    memory = Memory(version: version, known: known)
+    return known
+  }
+
+  /// What was read last, and of which file.
+  public struct Memory: Sendable {
+    fileprivate var version: StateFile.Version?
+    fileprivate var known: KnownPeers?
+
+    public init() {}
+
+    fileprivate init(version: StateFile.Version?, known: KnownPeers) {
+      self.version = version
+      self.known = known
+    }
+  }
+
+  /// Adds a peer; a known one stays as it is. Whatever another process has written in the meantime stays, too.
   /// - Parameter seconds: now, since 1970.
   /// - Returns: what the file holds now.
   @discardableResult
