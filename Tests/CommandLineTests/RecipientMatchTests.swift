@@ -35,6 +35,21 @@ struct RecipientMatchTests {
     #expect(Recipient.named("9f86d081884c").matches(in: [peers[0], peer("C", otherKey, "4")]).count == 2)
   }
 
+  @Test("a remembered name means the remembered key, whatever it is called now, and nobody else who takes the name")
+  func remembered() {
+    let known = ["Bob": Set([key])]
+    let bob = peer("Bob's new phone", key, "1")
+    let other = peer("Bob", otherKey, "2")
+    #expect(Recipient.named("Bob").matches(in: [other, bob], known: known).map(\.id) == ["1"])
+    #expect(Recipient.named("Bob").matches(in: [other], known: known).isEmpty)
+    #expect(Recipient.named("Bob").impostors(in: [other, bob], known: known).map(\.id) == ["2"])
+    #expect(Recipient.named("Bob").impostors(in: [bob], known: known).isEmpty)
+    // Whoever is named by the key is meant in spite of the name, and a name that nobody is remembered by is anybody's.
+    #expect(Recipient.peer(fingerprint: otherKey).matches(in: [other], known: known).map(\.id) == ["2"])
+    #expect(Recipient.named("Eve").matches(in: [peer("Eve", otherKey, "3")], known: known).map(\.id) == ["3"])
+    #expect(Recipient.named("Eve").impostors(in: [peer("Eve", otherKey, "3")], known: known).isEmpty)
+  }
+
   @Test("all means everybody, two programs of one device too")
   func all() {
     #expect(Recipient.all.matches(in: [peer("A", key, "1"), peer("B", key, "2")]).count == 2)

@@ -66,7 +66,7 @@ struct PeerLink: Sendable {
     let search = PeerSearch(node: node, console: console, session: session)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
-      how: "as PEER", doing: "Connecting to")
+      known: environment.knownFingerprints, how: "as PEER", doing: "Connecting to")
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {

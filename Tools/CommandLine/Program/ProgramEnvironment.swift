@@ -79,6 +79,12 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
+  /// The fingerprints that this user's device remembers, by name. None where they can't be read, which a node then says.
+  var knownFingerprints: [String: Set<String>] {
+    let peers = (try? identity.knownPeers()) ?? []
+    return Dictionary(grouping: peers, by: \.name).mapValues { Set($0.map(\.id.description)) }
+  }
+
   private static var homeOfUser: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } }
 
   private static func systemHostName() -> String {

@@ -56,7 +56,8 @@ public struct ImageSendProgram: Sendable {
     let search = PeerSearch(node: node, console: console, session: session)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session,
-      bluetooth: BluetoothLook(options: arguments.transport, environment: environment))
+      bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
+      known: environment.knownFingerprints)
     if arguments.address == nil || !arguments.recipients.isEmpty {
       do throws(PiconetError) {
         try await node.setAvailable(true)

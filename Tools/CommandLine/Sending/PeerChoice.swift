@@ -16,6 +16,8 @@ struct PeerChoice: Sendable {
   let session: String
   /// Says why nobody may have been found.
   let bluetooth: BluetoothLook
+  /// The fingerprints that this device remembers, by name: who is wanted by such a name has one of these keys.
+  let known: [String: Set<String>]
   /// How a person says which one.
   var how = "with --to"
   /// What is about to be done.
@@ -23,11 +25,20 @@ struct PeerChoice: Sendable {
 
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
-    let first = await search.wait(atMost: timeout) { peers in Self.matching(recipient, peers).first }
-    guard first != nil else { throw await nobody(recipient) }
+    // Somebody with the name of another key is waited for no longer than others of that name are looked out for.
+    let isSeen = await search.wait(atMost: timeout) { peers in
+      matching(recipient, peers).isEmpty && impostors(recipient, peers).isEmpty ? nil : true
+    }
+    guard isSeen == true else { throw await nobody(recipient) }
+    if matching(recipient, search.look()).isEmpty {
+      let isThere = await search.wait(atMost: PeerSearch.settleTime) { peers in
+        matching(recipient, peers).isEmpty ? nil : true
+      }
+      if isThere != true, let other = impostors(recipient, search.look()).first { throw impostor(recipient, other) }
+    }
     try? await ContinuousClock().sleep(
       for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
-    let matches = Self.matching(recipient, search.look())
+    let matches = matching(recipient, search.look())
     guard recipient != .all, matches.count > 1 else {
       guard !matches.isEmpty else { throw await nobody(recipient) }
       return matches
@@ -41,9 +52,22 @@ struct PeerChoice: Sendable {
         """, exitCode: .usage)
   }
 
-  private static func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
+  private func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
     let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
-    return recipient.matches(in: peers.map(SightedPeer.init)).compactMap { byID[$0.id] }
+    return recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
+  }
+
+  private func impostors(_ recipient: Recipient, _ peers: [Peer]) -> [SightedPeer] {
+    recipient.impostors(in: peers.map(SightedPeer.init), known: known)
+  }
+
+  private func impostor(_ recipient: Recipient, _ other: SightedPeer) -> NoChoice {
+    NoChoice(
+      word: "identity",
+      message: """
+        the only '\(console.safe(recipient.text))' in sight is not the device that was remembered under this name: its fingerprint begins \
+        with \(other.fingerprint.prefix(SightedPeer.shortFingerprint)); if you are sure that it is meant, name it so
+        """, exitCode: .identity)
   }
 
   private func nobody(_ recipient: Recipient) async -> NoChoice {

@@ -38,18 +38,29 @@ extension Peer {
 extension Recipient {
   /// Who of `peers` is meant.
   ///
-  /// A name stands before a fingerprint that begins so. One device that is in sight under the same name more than once, as for
-  /// a while after it was restarted, counts once: the sighting that came last.
-  /// - Parameter peers: in the order in which they came into sight.
-  func matches(in peers: [SightedPeer]) -> [SightedPeer] {
+  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now, and nobody else. Any
+  /// other name means who is called so, and stands before a fingerprint that begins so. One device that is in sight under the same name
+  /// more than once, as for a while after it was restarted, counts once: the sighting that came last.
+  /// - Parameters:
+  ///   - peers: in the order in which they came into sight.
+  ///   - known: the fingerprints that are remembered, by name.
+  func matches(in peers: [SightedPeer], known: [String: Set<String>] = [:]) -> [SightedPeer] {
     switch self {
     case .all: peers
     case .peer(let fingerprint): Self.newest(peers.filter { $0.fingerprint == fingerprint })
+    case .named(let name) where known[name] != nil:
+      Self.newest(peers.filter { known[name]?.contains($0.fingerprint) == true })
     case .named(let name):
       Self.newest(peers.filter { $0.name == name }).nonEmpty
         ?? (Self.isFingerprintStart(name)
           ? Self.newest(peers.filter { $0.fingerprint.hasPrefix(name.lowercased()) }) : [])
     }
+  }
+
+  /// Who of `peers` has the wanted name, which belongs to other keys that this device remembers.
+  func impostors(in peers: [SightedPeer], known: [String: Set<String>]) -> [SightedPeer] {
+    guard case .named(let name) = self, let keys = known[name] else { return [] }
+    return Self.newest(peers.filter { $0.name == name && !keys.contains($0.fingerprint) })
   }
 
   private static func isFingerprintStart(_ text: String) -> Bool {
