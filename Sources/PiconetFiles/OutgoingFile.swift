@@ -110,12 +110,14 @@ public final class OutgoingFile {
     return count
   }
 
-  /// Checks after the last byte that the file is still the one that was offered. Gives the digest of the bytes that
-  /// `read(into:)` gave; nil if it did not hash.
+  /// Checks at the end that the file is still the one that was offered. Gives the digest of the whole file, of which it reads what
+  /// `read(into:)` was not asked for: a receiver that has the end already, or says so, asks for less than all. Nil if it does not
+  /// hash, or if OpenSSL failed.
   ///
   /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
-  /// were read, which may be a mixture of two versions.
+  /// were read, which may be a mixture of two versions. And `ioError`, of the bytes that it reads itself.
   public func finish() throws(FileFailure) -> SHA256Digest? {
+    if hash != nil { try skip(to: size) }
     guard let status = descriptor.status() else { throw FileFailure(.ioError(errno), path: path) }
     let now = UInt64(clamping: status.st_size)
     // The size alone is not enough: the files of /proc have bytes and a size of 0.
@@ -123,6 +125,18 @@ public final class OutgoingFile {
     if now < size { throw FileFailure(.shrank(offered: size, size: now), path: path) }
     if ModificationTime(status.st_mtim) != modificationTime { throw FileFailure(.changed, path: path) }
     return hash?.finish()
+  }
+
+  /// Hashes the bytes up to an offset, for which nobody has a use but the digest. Without effect if they were read.
+  public func skip(to offset: UInt64) throws(FileFailure) {
+    let end = min(offset, size)
+    guard position < end else { return }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: FileContent.pieceByteCount, alignment: 4096)
+    defer { piece.deallocate() }
+    while position < end {
+      let count = Int(min(UInt64(piece.count), end - position))
+      _ = try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<count]))
+    }
   }
 
   private func hasByte(at offset: UInt64) -> Bool {

@@ -42,6 +42,42 @@ import Testing
     #expect(try OutgoingFile(path: path, hashing: false).finish() == nil)
   }
 
+  @Test(
+    "the digest is the whole file's, though its end, or all of it, was never asked for",
+    arguments: [0, 1, 999, 300_000]
+  )
+  func unread(count: Int) throws {
+    let folder = try TemporaryDirectory()
+    // More than a piece of what is read for the digest alone.
+    let bytes = pattern(600_001)
+    let file = try OutgoingFile(path: folder.file("a", bytes))
+    var buffer = [UInt8](repeating: 0, count: count)
+    #expect(try buffer.withUnsafeMutableBytes { try file.read(into: $0) } == count)
+    #expect(try file.finish() == digest(bytes))
+    #expect(try file.finish() == digest(bytes))
+  }
+
+  @Test("what is skipped counts for the digest, and the next bytes are those behind it")
+  func skipped() throws {
+    let folder = try TemporaryDirectory()
+    let bytes = pattern(600_001)
+    let file = try OutgoingFile(path: folder.file("a", bytes))
+    try file.skip(to: 500_000)
+    try file.skip(to: 3)
+    #expect(try readAll(file, piece: 4096) == Array(bytes[500_000...]))
+    try file.skip(to: .max)
+    #expect(try file.finish() == digest(bytes))
+  }
+
+  @Test("a file that shrinks before it was read for its digest says so")
+  func shrankUnread() throws {
+    let folder = try TemporaryDirectory()
+    let path = try folder.file("a", pattern(1000))
+    let file = try OutgoingFile(path: path)
+    truncate(path, 500)
+    #expect(failureCode { _ = try file.finish() } == .shrank(offered: 1000, size: 500))
+  }
+
   @Test("bytes are read again from an offset without a change of position or digest")
   func again() throws {
     let folder = try TemporaryDirectory()

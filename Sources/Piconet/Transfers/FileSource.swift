@@ -30,7 +30,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
       // What the receiver has already is read all the same: it is part of the digest.
-      while file.position < offset { try skip(to: offset) }
+      try file.skip(to: offset)
       // And what was lost with a link is read again, but not hashed again.
       let again = Int(min(file.position - offset, UInt64(buffer.count)))
       if again > 0 {
@@ -56,15 +56,6 @@ final class FileSource: OfferedSource, @unchecked Sendable {
     let count = try read(buffer)
     guard count == buffer.count else {
       throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: file.path)
-    }
-  }
-
-  private func skip(to offset: UInt64) throws(FileFailure) {
-    let count = Int(min(offset - file.position, 256 << 10))
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-    defer { buffer.deallocate() }
-    if try file.read(into: buffer) == 0 {
-      throw FileFailure(.shrank(offered: size, size: file.position), path: file.path)
     }
   }
 
