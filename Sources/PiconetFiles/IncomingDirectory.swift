@@ -29,20 +29,25 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   public let settings: Settings
   let descriptor: FileDescriptor
+  let calls: FileSystemCalls
   private let givenPath: String
-  /// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
-  private let promisedSpace = Mutex<UInt64>(0)
+  private let promisedSpace = Mutex(PromisedSpace())
 
   /// Opens a directory that exists.
   ///
   /// Throws `missing`, `notDirectory`, `noPermission` or `readOnly`: a receiver learns at its start, not with the first
   /// photo, that it can't write there.
-  public init(path: String, settings: Settings = Settings()) throws(FileFailure) {
+  public convenience init(path: String, settings: Settings = Settings()) throws(FileFailure) {
+    try self.init(path: path, settings: settings, calls: FileSystemCalls())
+  }
+
+  init(path: String, settings: Settings, calls: FileSystemCalls) throws(FileFailure) {
     let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
     givenPath = path
     self.settings = settings
+    self.calls = calls
     guard faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
       throw FileFailure(errno: errno, .writingFile, path: path)
     }
@@ -70,11 +75,7 @@ public final class IncomingDirectory: @unchecked Sendable {
   public var exists: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
 
   /// Bytes that this user can still write; nil if the file system has no such number.
-  public var freeSpace: UInt64? {
-    var space = statvfs()
-    guard fstatvfs(descriptor.number, &space) == 0, space.f_blocks > 0 else { return nil }
-    return UInt64(space.f_bavail) &* UInt64(space.f_frsize)
-  }
+  public var freeSpace: UInt64? { calls.space(descriptor.number)?.availableByteCount }
 
   /// What is left for one more file.
   private var unpromisedSpace: UInt64? {
@@ -83,11 +84,11 @@ public final class IncomingDirectory: @unchecked Sendable {
     return free > promised ? free - promised : 0
   }
 
-  var promisedByteCount: UInt64 { promisedSpace.withLock { $0 } }
+  var promisedByteCount: UInt64 { promisedSpace.withLock { $0.byteCount } }
 
-  func promise(_ byteCount: UInt64) { promisedSpace.withLock { $0 += byteCount } }
+  func promise(_ byteCount: UInt64) { promisedSpace.withLock { $0.promise(byteCount) } }
 
-  func endPromise(_ byteCount: UInt64) { promisedSpace.withLock { $0 -= min(byteCount, $0) } }
+  func endPromise(_ byteCount: UInt64) { promisedSpace.withLock { $0.endPromise(byteCount) } }
 
   /// Says before the transfer what would become of a file of `size` bytes.
   ///

@@ -269,21 +269,14 @@ public final class IncomingFile {
     if outcome.result < 0, outcome.errno != EINVAL { throw directory.failure(errno: outcome.errno, name: name.text) }
   }
 
-  /// Sets the space aside, so that two files are not both let in to the same free bytes.
-  ///
-  /// fallocate(2) with KEEP_SIZE, not posix_fallocate, which writes into every block where the file system can't allot,
-  /// and not ftruncate, which allots nothing: the size stays the number of bytes that came. On tmpfs it would take all
-  /// the pages at once (a quarter of a second a GiB, with nothing read meanwhile), so there the bytes are only counted.
+  /// Sets the space aside, so that two files are not both let in to the same free bytes. Where the file system can't, the bytes are
+  /// only counted.
   private func allotSpace() throws(FileFailure) {
     guard offeredSize > 0 else { return }
-    if !piconet_is_tmpfs(partial.descriptor.number) {
-      let outcome = FileDescriptor.retrying {
-        piconet_fallocate(partial.descriptor.number, PICONET_FALLOC_FL_KEEP_SIZE, 0, Int64(offeredSize))
-      }
-      if outcome.result == 0 { return }
-      guard [EOPNOTSUPP, ENOSYS, EINVAL].contains(outcome.errno) else {
-        throw ended(with: directory.failure(errno: outcome.errno, name: name.text, needed: offeredSize))
-      }
+    let number = directory.calls.allot(partial.descriptor.number, offeredSize)
+    if number == 0 { return }
+    guard [EOPNOTSUPP, ENOSYS, EINVAL].contains(number) else {
+      throw ended(with: directory.failure(errno: number, name: name.text, needed: offeredSize))
     }
     promised = offeredSize - receivedSize
     directory.promise(promised)
