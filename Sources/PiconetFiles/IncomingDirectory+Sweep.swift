@@ -8,6 +8,10 @@ extension IncomingDirectory {
   /// directory. Only regular files of this user are touched. What can't be read or removed is left alone.
   @discardableResult
   public func sweepAbandonedPartials() -> Int {
+    // First the notes on names: without its partial file a note says that the name was given.
+    forEachEntry { text in
+      if let name = PartialFileName(claim: text) { NameClaim(partial: name, directory: self).releaseIfAbandoned() }
+    }
     var count = removeKeptPartials(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
     forEachEntry { text in
       if let name = PartialFileName(text), removeIfAbandoned(name) { count += 1 }

@@ -36,6 +36,7 @@ final class PartialFile {
     self.descriptor = descriptor
     hiddenName = name
     journalName = name.journal
+    NameClaim(partial: name, directory: directory).release()
   }
 
   deinit { discard() }
@@ -64,11 +65,10 @@ final class PartialFile {
 
   /// Gives the file this name in one step if nothing has it; false if something does.
   func publish(as name: SafeFileName) throws(FileFailure) -> Bool {
-    let folder = directory.descriptor.number
     let number: Int32
     if let hiddenName {
       try checkIdentity(of: hiddenName)
-      number = Self.renameWithoutReplacing(in: folder, from: hiddenName.text, to: name.text)
+      number = rename(hiddenName, withoutReplacing: name)
     } else {
       number = linkOpenFile(as: name.text)
     }
@@ -88,9 +88,8 @@ final class PartialFile {
   func replace(_ name: SafeFileName) throws(FileFailure) {
     let hidden = try appear()
     try checkIdentity(of: hidden)
-    let folder = directory.descriptor.number
-    guard renameat(folder, hidden.text, folder, name.text) == 0 else {
-      let number = errno
+    let number = directory.calls.rename(directory.descriptor.number, hidden.text, name.text)
+    guard number == 0 else {
       if number == EISDIR { throw FileFailure(.notRegular(.directory), path: directory.path(of: name.text)) }
       throw directory.failure(errno: number, name: name.text)
     }
@@ -132,14 +131,16 @@ final class PartialFile {
     }
   }
 
-  private static func renameWithoutReplacing(in folder: Int32, from: String, to: String) -> Int32 {
-    if piconet_renameat2(folder, from, folder, to, PICONET_RENAME_NOREPLACE) == 0 { return 0 }
-    let number = errno
+  /// - Returns: 0 or errno.
+  private func rename(_ hidden: PartialFileName, withoutReplacing name: SafeFileName) -> Int32 {
+    let (folder, calls) = (directory.descriptor.number, directory.calls)
+    let number = calls.renameWithoutReplacing(folder, hidden.text, name.text)
     guard number == EINVAL || number == ENOSYS else { return number }
     // NFS and some FUSE file systems know no flags; a hard link does not replace either.
-    guard linkat(folder, from, folder, to, 0) == 0 else { return errno }
-    _ = unlinkat(folder, from, 0)
-    return 0
+    let linked = calls.link(folder, hidden.text, name.text)
+    if linked == 0 { _ = unlinkat(folder, hidden.text, 0) }
+    guard NameClaim.withoutLinks.contains(linked) else { return linked }
+    return NameClaim(partial: hidden, directory: directory).publish(as: name)
   }
 
   /// Nil where the file system, or the lack of /proc, does not allow unnamed files.

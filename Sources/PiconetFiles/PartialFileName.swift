@@ -8,6 +8,7 @@ struct PartialFileName: Hashable, Sendable {
   static let prefix = ".piconet-"
   static let suffix = ".part"
   static let journalSuffix = ".journal"
+  static let claimSuffix = ".claim"
   private static let keptMark = "resume"
 
   let text: String
@@ -26,6 +27,17 @@ struct PartialFileName: Hashable, Sendable {
 
   /// The name of the journal of a file that may be gone on with.
   var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }
+
+  /// The name of the note on the name that the file is about to get, where it needs one.
+  var claim: String { text.dropLast(Self.suffix.count) + Self.claimSuffix }
+
+  /// Recognizes the name of such a note, of either kind of file.
+  init?(claim name: String) {
+    guard name.hasSuffix(Self.claimSuffix) else { return nil }
+    let text = String(name.dropLast(Self.claimSuffix.count)) + Self.suffix
+    guard let known = PartialFileName(text) ?? PartialFileName(keptOrJournal: text) else { return nil }
+    self = known
+  }
 
   /// Recognizes the name of a file that may be gone on with, or of the journal of one.
   init?(keptOrJournal name: String) {

@@ -1,0 +1,97 @@
+import Glibc
+
+/// How a complete file gets its name where the file system can neither rename without replacing nor make hard links (exFAT, FAT by
+/// way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then replaces that.
+///
+/// So that no empty file stays in its place after a crash, a note beside the partial file says which name was to be taken:
+/// `.piconet-<...>.claim`, the name and a line feed. While the partial file is there it has not got the name yet.
+struct NameClaim {
+  let partial: PartialFileName
+  let directory: IncomingDirectory
+
+  private var folder: Int32 { directory.descriptor.number }
+
+  /// What linkat(2) says where there are no hard links.
+  static let withoutLinks: Set<Int32> = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL]
+
+  /// Gives the partial file this name. Its owner alone may call it.
+  /// - Returns: 0, or errno; EEXIST if something has the name. Then nothing but the partial file is left.
+  func publish(as name: SafeFileName) -> Int32 {
+    let noted = writeNote(name)
+    defer { _ = unlinkat(folder, partial.claim, 0) }
+    guard noted == 0 else { return noted }
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(folder, name.text, flags, 0o600) }
+    guard opened.result >= 0 else { return opened.errno }
+    let place = FileDescriptor(opened.result)
+    // Somebody may have put something else there, or have written into it.
+    guard isEmpty(name), isStill(place, name) else { return EEXIST }
+    let number = directory.calls.rename(folder, partial.text, name.text)
+    if number != 0, isEmpty(name), isStill(place, name) { _ = unlinkat(folder, name.text, 0) }
+    return number
+  }
+
+  /// Removes what a dead owner has left: the note, and the empty file if it was not replaced. The partial file stays.
+  /// Only for who holds the lock of the partial file.
+  func release() {
+    if let name = readNote(), isEmpty(name) { _ = unlinkat(folder, name.text, 0) }
+    _ = unlinkat(folder, partial.claim, 0)
+  }
+
+  /// The same for anybody: without effect while the owner lives.
+  func releaseIfAbandoned() {
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(folder, partial.text, flags) }
+    guard opened.result >= 0 else {
+      // The partial file has got its name, or is gone: an empty file may be somebody's.
+      if opened.errno == ENOENT { _ = unlinkat(folder, partial.claim, 0) }
+      return
+    }
+    let file = FileDescriptor(opened.result)
+    if file.status()?.isOwnRegularFile == true, flock(file.number, LOCK_EX | LOCK_NB) == 0 { release() }
+  }
+
+  private func writeNote(_ name: SafeFileName) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(folder, partial.claim, flags, 0o600) }
+    guard opened.result >= 0 else { return opened.errno }
+    let note = FileDescriptor(opened.result)
+    let bytes = Array(name.text.utf8) + [0x0A]
+    let written = bytes.withUnsafeBytes { bytes in
+      FileDescriptor.retrying { write(note.number, bytes.baseAddress, bytes.count) }
+    }
+    guard written.result == bytes.count else { return written.result < 0 ? written.errno : ENOSPC }
+    // Before the empty file can be on the disk. A file system that can't is no worse than one that is not asked.
+    _ = fdatasync(note.number)
+    return 0
+  }
+
+  /// Nil where the note is torn, or is no note: only a name that a peer's file may have is ever touched.
+  private func readNote() -> SafeFileName? {
+    let opened = FileDescriptor.retrying {
+      openat(folder, partial.claim, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    }
+    guard opened.result >= 0 else { return nil }
+    let note = FileDescriptor(opened.result)
+    guard note.status()?.isOwnRegularFile == true else { return nil }
+    var bytes = [UInt8](repeating: 0, count: SafeFileName.maximumByteCount + 2)
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      FileDescriptor.retrying { read(note.number, buffer.baseAddress, buffer.count) }.result
+    }
+    guard count > 1, bytes[count - 1] == 0x0A else { return nil }
+    return try? SafeFileName(bytes: Array(bytes[..<(count - 1)]))
+  }
+
+  /// Whether the name is that of an empty file of this user.
+  private func isEmpty(_ name: SafeFileName) -> Bool {
+    var status = stat()
+    return fstatat(folder, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.isOwnRegularFile
+      && status.st_size == 0
+  }
+
+  private func isStill(_ place: FileDescriptor, _ name: SafeFileName) -> Bool {
+    var named = stat()
+    guard fstatat(folder, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else { return false }
+    return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+  }
+}
