@@ -12,7 +12,7 @@ extension IncomingDirectory {
     forEachEntry { text in
       if let name = PartialFileName(claim: text) { NameClaim(partial: name, directory: self).releaseIfAbandoned() }
     }
-    var count = removeKeptPartials(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
+    var count = removeKeptPartials()
     forEachEntry { text in
       if let name = PartialFileName(text), removeIfAbandoned(name) { count += 1 }
     }
@@ -41,16 +41,23 @@ extension IncomingDirectory {
 
   /// - Returns: false if it lives, is not ours, or can't be removed.
   func removeIfAbandoned(_ name: PartialFileName) -> Bool {
+    whileAbandoned(name) { _ in
+      // First the journal: one without its file says nothing, a file without its journal is of no use.
+      if PartialFileName(keptOrJournal: name.text) != nil { _ = unlinkat(descriptor.number, name.journal, 0) }
+      // The lock is held until the name is gone: an owner that was slower than us sees that its file has none.
+      return unlinkat(descriptor.number, name.text, 0) == 0
+    } ?? false
+  }
+
+  /// Calls back while no process can take it, but for a moment; nil without a call if one has it, or if it is not ours.
+  func whileAbandoned<Result>(_ name: PartialFileName, _ body: (stat) -> Result) -> Result? {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(descriptor.number, name.text, flags) }
-    guard opened.result >= 0 else { return false }
+    guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
     guard let status = file.status(), FileKind(mode: status.st_mode) == .regular, status.st_uid == geteuid(),
       flock(file.number, LOCK_EX | LOCK_NB) == 0
-    else { return false }
-    // First the journal: one without its file says nothing, a file without its journal is of no use.
-    if PartialFileName(keptOrJournal: name.text) != nil { _ = unlinkat(descriptor.number, name.journal, 0) }
-    // The lock is held until the name is gone: an owner that was slower than us sees that its file has none.
-    return unlinkat(descriptor.number, name.text, 0) == 0
+    else { return nil }
+    return withExtendedLifetime(file) { body(status) }
   }
 }

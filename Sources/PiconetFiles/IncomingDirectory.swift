@@ -19,7 +19,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
     /// Default true: nothing is left behind even by a power cut.
     public var usesUnnamedFiles = true
-    /// How many partial files are kept for transfers to go on with; the oldest goes first. Default 16.
+    /// How many partial files are kept for transfers to go on with. Beyond that, the sender who has most of them loses his oldest.
+    /// Default 16.
     public var keptPartialLimit = 16
     /// How long one is kept after its last byte, in seconds. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
@@ -108,12 +109,15 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept no longer.
+  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept no longer, if
+  /// that makes enough room.
   func check(size: UInt64, name: SafeFileName, resuming key: ResumptionKey? = nil) throws(FileFailure) {
     do throws(FileFailure) {
       try checkOnce(size: size, name: name, resuming: key)
     } catch {
-      guard case .diskFull = error.code, dropKeptPartials(but: key) > 0 else { throw error }
+      guard case .diskFull(let needed, let free) = error.code, needed > free,
+        makeRoom(needed - free, size: size, resuming: key) > 0
+      else { throw error }
       try checkOnce(size: size, name: name, resuming: key)
     }
   }

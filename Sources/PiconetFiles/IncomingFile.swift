@@ -174,7 +174,7 @@ public final class IncomingFile {
     // The space that was allotted behind the bytes goes back.
     _ = ftruncate(partial.descriptor.number, off_t(receivedSize))
     partial.keep()
-    directory.removeKeptPartials(limit: directory.settings.keptPartialLimit, age: directory.settings.keptPartialAge)
+    directory.removeKeptPartials()
   }
 
   /// The first bytes of what was received, at most `count`.

@@ -40,15 +40,13 @@ struct NameClaim {
 
   /// The same for anybody: without effect while the owner lives.
   func releaseIfAbandoned() {
-    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(folder, partial.text, flags) }
-    guard opened.result >= 0 else {
+    var status = stat()
+    if fstatat(folder, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
       // The partial file has got its name, or is gone: an empty file may be somebody's.
-      if opened.errno == ENOENT { _ = unlinkat(folder, partial.claim, 0) }
-      return
+      _ = unlinkat(folder, partial.claim, 0)
+    } else {
+      _ = directory.whileAbandoned(partial) { _ in release() }
     }
-    let file = FileDescriptor(opened.result)
-    if file.status()?.isOwnRegularFile == true, flock(file.number, LOCK_EX | LOCK_NB) == 0 { release() }
   }
 
   private func writeNote(_ name: SafeFileName) -> Int32 {

@@ -23,7 +23,10 @@ struct PartialFileName: Hashable, Sendable {
 
   private init(text: String) { self.text = text }
 
-  init(kept digits: Substring) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }
+  init(kept digits: some StringProtocol) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }
+
+  /// Of a file that may be gone on with: stands for who has sent it.
+  var sender: Substring { text.dropFirst("\(Self.prefix)\(Self.keptMark)-".count).prefix(16) }
 
   /// The name of the journal of a file that may be gone on with.
   var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }

@@ -67,6 +67,23 @@ import Testing
       try Set(entries(folder.path)) == [third.text, third.journal, livingName.text, livingName.journal])
   }
 
+  @Test("a sweep removes what nothing can be gone on with, and leaves what can be")
+  func useless() throws {
+    for (damage, stays) in [("", true), ("no journal", false), ("empty journal", false), ("short", false)] {
+      let reception = try PartialReception()
+      try reception.die(after: 2 * block)
+      switch damage {
+      case "no journal": unlink(try reception.journal)
+      case "empty journal": truncate(try reception.journal, off_t(BlockJournal.headerByteCount))
+      case "short": truncate(try reception.part, off_t(block - 1))
+      default: break
+      }
+      #expect(reception.directory.sweepAbandonedPartials() == (stays ? 0 : 1), "\(damage)")
+      #expect(try entries(reception.folder.path).count == (stays ? 2 : 0), "\(damage)")
+      #expect(try reception.finish() == (stays ? UInt64(2 * block) : 0), "\(damage)")
+    }
+  }
+
   @Test("where the disk is full, kept files make room", .enabled(if: SmallDisk.isAvailable))
   func fullDisk() throws {
     let left = try SmallDisk.run { path in

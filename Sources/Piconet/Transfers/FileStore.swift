@@ -8,7 +8,8 @@ import Synchronization
 public final class ReceivingDirectory: Sendable {
   /// Bytes: of a file that is no larger, nothing is kept when its transfer is interrupted. 1 MiB.
   public static let largestUnkeptSize = BlockJournal.blockByteCount
-  /// Of so many files in a directory what has arrived is kept: 16.
+  /// Of so many files in a directory what has arrived is kept: 16. Beyond that the sender of most of them loses his oldest; and where
+  /// the disk is too full for an offer some make room, if that is enough.
   public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
   /// For so long: seven days.
   public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)

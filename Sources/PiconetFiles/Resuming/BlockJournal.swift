@@ -35,6 +35,18 @@ package final class BlockJournal {
     if read(at: 0, count: Self.headerByteCount) != header, !begin() { return nil }
   }
 
+  /// Opens what a dead owner has left, to look at; nil if there is none with at least one digest.
+  init?(existing name: PartialFileName, in directory: FileDescriptor) {
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(directory.number, name.journal, flags) }
+    guard opened.result >= 0 else { return nil }
+    descriptor = FileDescriptor(opened.result)
+    header = []
+    guard let status = descriptor.status(), status.isOwnRegularFile,
+      read(at: 0, count: Self.magic.count) == Self.magic, digest(of: 0) != nil
+    else { return nil }
+  }
+
   /// The digest of all bytes up to the end of a block; nil beyond the last whole entry.
   func digest(of block: Int) -> SHA256Digest? {
     read(at: Self.place(of: block), count: SHA256Digest.byteCount).flatMap { SHA256Digest(bytes: $0) }

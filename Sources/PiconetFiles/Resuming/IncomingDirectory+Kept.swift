@@ -11,39 +11,56 @@ extension IncomingDirectory {
     return UInt64(clamping: status.st_size)
   }
 
-  /// Removes the kept files that are beyond the limits, and journals without a file. Those of the living stay.
+  /// Removes the kept files that are beyond the limits or of no use, and journals without a file. Those of the living stay.
   /// - Returns: how many files were removed.
   @discardableResult
-  func removeKeptPartials(limit: Int, age: Int64, but kept: PartialFileName? = nil) -> Int {
-    var found: [(name: PartialFileName, changed: Int64)] = []
-    var journals: Set<PartialFileName> = []
-    forEachEntry { text in
-      guard let name = PartialFileName(keptOrJournal: text), name != kept else { return }
-      guard name.text == text else {
-        journals.insert(name)
-        return
-      }
-      var status = stat()
-      guard fstatat(descriptor.number, text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-      found.append((name, Int64(status.st_mtim.tv_sec)))
-    }
-    found.sort { ($0.changed, $0.name.text) > ($1.changed, $1.name.text) }
-    let oldest = Int64(time(nil)) - age
-    var count = 0
-    for (place, file) in found.enumerated() where place >= limit || file.changed < oldest {
-      if removeIfAbandoned(file.name) { count += 1 }
-    }
-    for name in journals.subtracting(found.map(\.name)) where name != kept {
+  func removeKeptPartials() -> Int {
+    let names = keptNames()
+    let kept = KeptPartials(names.files.compactMap { look(at: $0) })
+    let removed = kept.toRemove(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
+      .filter { removeIfAbandoned($0.name) }
+    for name in names.journals.subtracting(names.files) {
       // Its file may have begun meanwhile; then the transfer merely can't be gone on with.
       if faccessat(descriptor.number, name.text, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
         _ = unlinkat(descriptor.number, name.journal, 0)
       }
     }
-    return count
+    return removed.count
   }
 
-  /// Makes room.
-  func dropKeptPartials(but key: ResumptionKey?) -> Int {
-    removeKeptPartials(limit: 0, age: 0, but: key?.partialName)
+  /// Makes room for a file of `size` bytes that wants `missing` bytes more than are free. Removes nothing if it can't.
+  /// - Returns: how many files were removed.
+  func makeRoom(_ missing: UInt64, size: UInt64, resuming key: ResumptionKey?) -> Int {
+    // What is kept for this very file is gone on with.
+    let others = keptNames().files.filter { $0 != key?.partialName }
+    let kept = KeptPartials(others.compactMap { look(at: $0) })
+    return kept.toFree(missing, size: size, sender: key?.partialName.sender).filter { removeIfAbandoned($0.name) }.count
+  }
+
+  private func keptNames() -> (files: Set<PartialFileName>, journals: Set<PartialFileName>) {
+    var files: Set<PartialFileName> = []
+    var journals: Set<PartialFileName> = []
+    forEachEntry { text in
+      guard let name = PartialFileName(keptOrJournal: text) else { return }
+      if name.text == text { files.insert(name) } else { journals.insert(name) }
+    }
+    return (files, journals)
+  }
+
+  /// Nil for what is no file of ours.
+  private func look(at name: PartialFileName) -> KeptPartial? {
+    var status = stat()
+    guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,
+      FileKind(mode: status.st_mode) == .regular, status.st_uid == geteuid()
+    else { return nil }
+    let blocks = UInt64(clamping: status.st_blocks).multipliedReportingOverflow(by: 512)
+    let changed = Int64(status.st_mtim.tv_sec)
+    let isOfUse = whileAbandoned(name) { status in
+      UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount
+        && BlockJournal(existing: name, in: descriptor) != nil
+    }
+    return KeptPartial(
+      name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, age: Int64(time(nil)) - changed,
+      changed: changed, isAlive: isOfUse == nil, isOfUse: isOfUse ?? true)
   }
 }

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetFiles
+
+@Suite("One sender's partial files cost others none of theirs") struct KeptShareTests {
+  private let block = PartialReception.block
+
+  // MARK: The decision
+
+  /// A file of a sender, by its age in hours.
+  private func file(_ sender: UInt8, age: Int64, mebibytes: UInt64 = 1, isAlive: Bool = false, isOfUse: Bool = true)
+    -> KeptPartial
+  {
+    let digits = String(repeating: "0", count: 14) + (sender < 16 ? "0" : "") + String(sender, radix: 16)
+    let number = String(age, radix: 16)
+    let name = PartialFileName(kept: digits + String(repeating: "0", count: 16 - number.count) + number)
+    return KeptPartial(
+      name: name, byteCount: mebibytes << 20, age: age * 3_600, isAlive: isAlive, isOfUse: isOfUse)
+  }
+
+  private func sender(_ number: UInt8) -> Substring { file(number, age: 0).sender }
+
+  @Test("beyond the limit whoever has most loses his oldest")
+  func number() {
+    let mine = [file(1, age: 100), file(1, age: 90), file(2, age: 80)]
+    let strangers = (0..<20 as Range<Int64>).map { file(3, age: $0) }
+    let removed = KeptPartials(mine + strangers).toRemove(limit: 16, age: 1 << 40)
+    #expect(removed == Array(strangers.reversed().prefix(7)))
+    // A sender may have them all as long as nobody else has any; then each has an equal part.
+    let many = (0..<16 as Range<Int64>).map { file(1, age: $0) }
+    #expect(KeptPartials(many).toRemove(limit: 16, age: 1 << 40) == [])
+    #expect(KeptPartials(many + [file(2, age: 50)]).toRemove(limit: 16, age: 1 << 40) == [many[15]])
+  }
+
+  @Test("what is open does not count, and what is too old or of no use goes in any case")
+  func others() {
+    let open = (0..<30 as Range<Int64>).map { file(3, age: $0, isAlive: true) }
+    let kept = (0..<16 as Range<Int64>).map { file(UInt8($0) % 5 + 4, age: $0) }
+    #expect(KeptPartials(open + kept).toRemove(limit: 16, age: 1 << 40) == [])
+    let useless = file(1, age: 0, isOfUse: false)
+    #expect(Set(KeptPartials(kept + [useless]).toRemove(limit: 16, age: 15 * 3_600)) == [useless, kept[15]])
+    #expect(KeptPartials(kept).toRemove(limit: -1, age: 1 << 40).count == 16)
+  }
+
+  @Test("room is made by the oldest, and by no more than are needed")
+  func room() {
+    let files = [file(1, age: 1, mebibytes: 50), file(2, age: 3, mebibytes: 50), file(1, age: 2, mebibytes: 50)]
+    let kept = KeptPartials(files)
+    #expect(kept.toFree(0, size: 1, sender: nil) == [])
+    #expect(kept.toFree(1, size: 10 << 20, sender: nil) == [files[1]])
+    #expect(kept.toFree(50 << 20, size: 10 << 20, sender: nil) == [files[1]])
+    #expect(kept.toFree(51 << 20, size: 10 << 20, sender: nil) == [files[1], files[2]])
+    let useless = file(2, age: 0, isOfUse: false)
+    #expect(KeptPartials(files + [useless]).toFree(1, size: 1, sender: nil) == [useless])
+  }
+
+  @Test("where all of them would not make enough room, none goes", arguments: [(1 << 62) - 1, .max] as [UInt64])
+  func hopeless(size: UInt64) {
+    let kept = KeptPartials((0..<16 as Range<Int64>).map { file(1, age: $0, mebibytes: 1 << 20) })
+    for sender in [nil, sender(1), sender(2)] { #expect(kept.toFree(size - 5, size: size, sender: sender) == []) }
+  }
+
+  @Test("a sender makes room with his own, and with others' only as long as they hold what he would")
+  func share() {
+    let (mine, his) = (file(1, age: 9, mebibytes: 100), file(2, age: 1, mebibytes: 100))
+    let kept = KeptPartials([mine, his])
+    // He would hold 100 MiB and the new one.
+    #expect(kept.toFree(1, size: 1, sender: sender(2)) == [his])
+    #expect(kept.toFree(101 << 20, size: 150 << 20, sender: sender(2)) == [])
+    // A third may take what is not more than the first has, and no more of it once that has become less.
+    #expect(kept.toFree(1, size: 100 << 20, sender: sender(3)) == [mine])
+    #expect(kept.toFree(1, size: 101 << 20, sender: sender(3)) == [])
+    let two = KeptPartials([file(1, age: 9, mebibytes: 60), file(1, age: 8, mebibytes: 60)])
+    #expect(two.toFree(60 << 20, size: 100 << 20, sender: sender(3)).count == 1)
+    #expect(two.toFree(61 << 20, size: 100 << 20, sender: sender(3)) == [])
+    // What he has open counts as his.
+    let open = file(3, age: 0, mebibytes: 50, isAlive: true)
+    #expect(KeptPartials([mine, open]).toFree(1, size: 50 << 20, sender: sender(3)) == [mine])
+    #expect(KeptPartials([mine, open]).toFree(1, size: 51 << 20, sender: sender(3)) == [])
+  }
+
+  @Test("numbers that add up to more than 64 bits are only large")
+  func numbers() {
+    var files = [file(1, age: 2), file(1, age: 1), file(2, age: 0)]
+    for index in files.indices { files[index].byteCount = .max }
+    #expect(KeptPartials(files).toFree(.max, size: .max, sender: sender(2)) == [files[0]])
+    #expect(KeptPartials(files).toFree(.max, size: .max, sender: nil) == [files[0]])
+  }
+
+  // MARK: In a directory
+
+  /// A disk of so many blocks of 1 MiB, and what is on it.
+  private func directory(_ folder: TemporaryDirectory, mebibytes: UInt64) throws -> IncomingDirectory {
+    var calls = FileSystemCalls()
+    let path = folder.path
+    calls.allot = { _, _ in EOPNOTSUPP }
+    calls.space = { _ in
+      let sizes = ((try? entries(path)) ?? []).filter { $0.hasSuffix(".part") }
+        .map { UInt64((try? status(path + "/" + $0).st_blocks) ?? 0) * 512 }
+      let used = (sizes.reduce(0, +) + (1 << 20) - 1) >> 20
+      return FileSystemCalls.Space(
+        blockCount: mebibytes, availableCount: mebibytes - min(used, mebibytes), blockByteCount: 1 << 20)
+    }
+    return try IncomingDirectory(path: path, settings: .test(), calls: calls)
+  }
+
+  private func keep(_ sender: UInt8, _ identity: UInt8, in directory: IncomingDirectory) throws {
+    let key = try PartialReception.key(sender, [identity], size: 4 * block)
+    let file = try IncomingFile(
+      in: directory, name: try name("a"), offeredSize: key.size, policy: .rename, resuming: key)
+    try file.write(Array(PartialReception.whole[..<(2 * block)]))
+    file.keep()
+    // The first is the oldest, whatever the clock's steps.
+    let past = [timespec](repeating: timespec(tv_sec: time(nil) - 1_000 + Int(identity), tv_nsec: 0), count: 2)
+    try #require(utimensat(AT_FDCWD, directory.path(of: key.partialName.text), past, 0) == 0)
+  }
+
+  private func kept(_ sender: UInt8, _ identity: UInt8, _ folder: TemporaryDirectory) throws -> Bool {
+    let name = try PartialReception.key(sender, [identity], size: 4 * block).partialName
+    let all = try entries(folder.path)
+    #expect(all.contains(name.text) == all.contains(name.journal))
+    return all.contains(name.text)
+  }
+
+  private func offer(_ size: Int, from sender: UInt8, to directory: IncomingDirectory) throws {
+    let key = try PartialReception.key(sender, [99], size: size)
+    _ = try directory.conflictOutcome(name: try name("b"), size: key.size, policy: .rename, resuming: key)
+    try IncomingFile(in: directory, name: try name("b"), offeredSize: key.size, policy: .rename, resuming: key)
+      .discard()
+  }
+
+  @Test("an offer of 2^62 - 1 bytes, or of more than all that is kept, leaves every kept file where it is")
+  func hugeOffer() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try directory(folder, mebibytes: 9)
+    for identity: UInt8 in 1...3 { try keep(1, identity, in: directory) }
+    for size in [(1 << 62) - 1, 10 << 20] {
+      for sender: UInt8 in 1...2 {
+        guard case .diskFull? = failureCode({ try offer(size, from: sender, to: directory) }) else {
+          Issue.record("\(size) bytes are let in")
+          return
+        }
+      }
+    }
+    for identity: UInt8 in 1...3 { #expect(try kept(1, identity, folder)) }
+  }
+
+  @Test("an offer that needs a little room costs the oldest, and no other")
+  func littleRoom() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try directory(folder, mebibytes: 9)
+    for identity: UInt8 in 1...3 { try keep(1, identity, in: directory) }
+    try offer(4 << 20, from: 2, to: directory)
+    #expect(try !kept(1, 1, folder))
+    #expect(try kept(1, 2, folder) && kept(1, 3, folder))
+  }
+
+  @Test("a stranger's offer of all the room there could be costs those nothing who hold less")
+  func wholeDisk() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try directory(folder, mebibytes: 9)
+    for sender: UInt8 in 1...3 { try keep(sender, 1, in: directory) }
+    #expect(failureCode { try offer(9 << 20, from: 4, to: directory) } == .diskFull(needed: 9 << 20, free: 3 << 20))
+    for sender: UInt8 in 1...3 { #expect(try kept(sender, 1, folder)) }
+  }
+
+  @Test("a stranger who leaves thirty begun files keeps no more than what others leave of the limit")
+  func manyOffers() throws {
+    let folder = try TemporaryDirectory(inMemory: true)
+    let directory = try directory(folder, mebibytes: 1_000)
+    for sender: UInt8 in 1...3 { for identity: UInt8 in 1...2 { try keep(sender, identity, in: directory) } }
+    for identity: UInt8 in 1...30 { try keep(4, identity, in: directory) }
+    for sender: UInt8 in 1...3 { for identity: UInt8 in 1...2 { #expect(try kept(sender, identity, folder)) } }
+    for identity: UInt8 in 1...30 { #expect(try kept(4, identity, folder) == (identity > 20)) }
+    #expect(try entries(folder.path).count == 32)
+  }
+
+  @Test("files of one sender are known by their names, those of others by other names")
+  func senders() throws {
+    let first = try PartialReception.key(1).partialName
+    #expect(try PartialReception.key(1, [8], size: 5).partialName.sender == first.sender)
+    #expect(try PartialReception.key(1, [8], size: 5).partialName != first)
+    #expect(try PartialReception.key(2).partialName.sender != first.sender)
+    #expect(first.sender.count == 16)
+  }
+}
