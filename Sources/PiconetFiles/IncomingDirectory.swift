@@ -22,7 +22,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     /// How many partial files are kept for transfers to go on with. Beyond that, the sender who has most of them loses his oldest.
     /// Default 16.
     public var keptPartialLimit = 16
-    /// How long one is kept after its last byte, in seconds. Default seven days.
+    /// How long one is kept, in seconds, from when a receiver first sees that nobody writes it. A time in which the machine was off, or
+    /// its clock was put right, counts for a day at most. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}
@@ -31,6 +32,7 @@ public final class IncomingDirectory: @unchecked Sendable {
   public let settings: Settings
   let descriptor: FileDescriptor
   let calls: FileSystemCalls
+  let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
 
@@ -42,13 +44,17 @@ public final class IncomingDirectory: @unchecked Sendable {
     try self.init(path: path, settings: settings, calls: FileSystemCalls())
   }
 
-  init(path: String, settings: Settings, calls: FileSystemCalls) throws(FileFailure) {
+  init(
+    path: String, settings: Settings, calls: FileSystemCalls = FileSystemCalls(),
+    now: @escaping @Sendable () -> KeptAge.Moment = { .now }
+  ) throws(FileFailure) {
     let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
     givenPath = path
     self.settings = settings
     self.calls = calls
+    self.now = now
     guard faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
       throw FileFailure(errno: errno, .writingFile, path: path)
     }

@@ -44,29 +44,6 @@ import Testing
     #expect(try entries(folder.path).count == 6)
   }
 
-  @Test(
-    "a sweep removes what is too old, and journals that have no file; it keeps the rest, and what a living one writes")
-  func age() throws {
-    let folder = try TemporaryDirectory(inMemory: true)
-    let directory = try IncomingDirectory(path: folder.path, settings: .test())
-    for number: UInt8 in 1...3 { try keep(number, in: directory) }
-    let old = try PartialReception.key(1, size: 2 * block).partialName
-    let alone = try PartialReception.key(2, size: 2 * block).partialName
-    try age(folder.path(old.text), seconds: Int(directory.settings.keptPartialAge) + 60)
-    unlink(folder.path(alone.text))
-    let living = try IncomingFile(
-      in: directory, name: try name("a"), offeredSize: UInt64(2 * block), policy: .rename,
-      resuming: try PartialReception.key(9, size: 2 * block))
-    try living.write(Array(PartialReception.whole[..<block]))
-    let livingName = try PartialReception.key(9, size: 2 * block).partialName
-    try age(folder.path(livingName.text), seconds: Int(directory.settings.keptPartialAge) + 60)
-
-    #expect(try IncomingDirectory(path: folder.path, settings: .test()).sweepAbandonedPartials() == 1)
-    let third = try PartialReception.key(3, size: 2 * block).partialName
-    #expect(
-      try Set(entries(folder.path)) == [third.text, third.journal, livingName.text, livingName.journal])
-  }
-
   @Test("a sweep removes what nothing can be gone on with, and leaves what can be")
   func useless() throws {
     for (damage, stays) in [("", true), ("no journal", false), ("empty journal", false), ("short", false)] {

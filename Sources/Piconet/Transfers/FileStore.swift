@@ -11,7 +11,8 @@ public final class ReceivingDirectory: Sendable {
   /// Of so many files in a directory what has arrived is kept: 16. Beyond that the sender of most of them loses his oldest; and where
   /// the disk is too full for an offer some make room, if that is enough.
   public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
-  /// For so long: seven days.
+  /// For so long, from when a receiver first finds that nobody writes it: seven days. A time in which the machine was off counts for a
+  /// day at most, so that a clock that is put right makes nothing old.
   public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
 
   let directory: IncomingDirectory

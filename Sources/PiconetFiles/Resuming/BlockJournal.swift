@@ -3,14 +3,16 @@ import Glibc
 /// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the end of
 /// each whole block, written after the block's own bytes.
 ///
-/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), then 32 bytes a block. Nothing in it is
+/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say for how long the file has
+/// been waiting (`KeptAge`; zeros while it is written to), then 32 bytes a block. Nothing in it is
 /// taken on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody else's
 /// means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to one thread.
 package final class BlockJournal {
   /// Bytes of a block; a resumed transfer goes on at a multiple of it. 1 MiB.
   package static let blockByteCount: UInt64 = 1 << 20
-  static let headerByteCount = 64
-  private static let magic = Array("piconet journal\n".utf8)
+  static let headerByteCount = ageOffset + KeptAge.byteCount
+  private static let ageOffset = 64
+  private static let magic = Array("piconet journal2".utf8)
 
   private let descriptor: FileDescriptor
   private let header: [UInt8]
@@ -32,7 +34,9 @@ package final class BlockJournal {
     header += key.digest.bytes
     self.header = header
     guard let status = descriptor.status(), status.isOwnRegularFile else { return nil }
-    if read(at: 0, count: Self.headerByteCount) != header, !begin() { return nil }
+    if read(at: 0, count: header.count) != header, !begin() { return nil }
+    // From here on it waits no longer.
+    guard write([UInt8](repeating: 0, count: KeptAge.byteCount), at: Self.ageOffset) else { return nil }
   }
 
   /// Opens what a dead owner has left, to look at; nil if there is none with at least one digest.
@@ -46,6 +50,12 @@ package final class BlockJournal {
       read(at: 0, count: Self.magic.count) == Self.magic, digest(of: 0) != nil
     else { return nil }
   }
+
+  /// For how long the file has been waiting; nil if nobody has looked yet.
+  var age: KeptAge? { read(at: Self.ageOffset, count: KeptAge.byteCount).flatMap { KeptAge(bytes: $0) } }
+
+  /// Where that can't be written, the file merely stays longer.
+  func note(_ age: KeptAge) { _ = write(age.bytes, at: Self.ageOffset) }
 
   /// The digest of all bytes up to the end of a block; nil beyond the last whole entry.
   func digest(of block: Int) -> SHA256Digest? {

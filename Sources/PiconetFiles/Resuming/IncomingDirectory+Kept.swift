@@ -47,20 +47,30 @@ extension IncomingDirectory {
     return (files, journals)
   }
 
-  /// Nil for what is no file of ours.
+  /// Nil for what is no file of ours. Notes in the journal that it was looked at.
   private func look(at name: PartialFileName) -> KeptPartial? {
     var status = stat()
     guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,
       FileKind(mode: status.st_mode) == .regular, status.st_uid == geteuid()
     else { return nil }
     let blocks = UInt64(clamping: status.st_blocks).multipliedReportingOverflow(by: 512)
-    let changed = Int64(status.st_mtim.tv_sec)
-    let isOfUse = whileAbandoned(name) { status in
-      UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount
-        && BlockJournal(existing: name, in: descriptor) != nil
+    var file = KeptPartial(
+      name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, changed: Int64(status.st_mtim.tv_sec))
+    let age: KeptAge?? = whileAbandoned(name) { status in
+      guard UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
+        let journal = BlockJournal(existing: name, in: descriptor)
+      else { return nil }
+      let now = now()
+      var age = journal.age ?? KeptAge(firstSeen: now)
+      age.look(now)
+      journal.note(age)
+      return age
     }
-    return KeptPartial(
-      name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, age: Int64(time(nil)) - changed,
-      changed: changed, isAlive: isOfUse == nil, isOfUse: isOfUse ?? true)
+    switch age {
+    case nil: file.isAlive = true
+    case .some(nil): file.isOfUse = false
+    case .some(let age?): file.age = age.seconds
+    }
+    return file
   }
 }

@@ -1,0 +1,24 @@
+import Synchronization
+
+@testable import PiconetFiles
+
+/// The clocks of a machine that a test starts and puts right.
+final class SetClock: Sendable {
+  private let moment = Mutex(KeptAge.Moment(boot: 1, running: 100, wall: 1_800_000_000))
+
+  var now: KeptAge.Moment { moment.withLock { $0 } }
+
+  func pass(_ seconds: Int64) {
+    moment.withLock {
+      $0.running += seconds
+      $0.wall += seconds
+    }
+  }
+
+  /// NTP, or a person.
+  func put(_ wall: Int64) { moment.withLock { $0.wall = wall } }
+
+  func restart(wall: Int64) {
+    moment.withLock { $0 = KeptAge.Moment(boot: $0.boot &+ 1, running: 30, wall: wall) }
+  }
+}
