@@ -38,6 +38,8 @@ public final class IncomingFile {
   public private(set) var resumedSize: UInt64 = 0
 
   private let partial: PartialFile
+  /// Where another transfer has what is kept of this content.
+  private let keptElsewhere: PartialFileName?
   private var hash: RunningSHA256?
   private var journal: BlockJournal?
   private let policy: ConflictPolicy
@@ -74,6 +76,7 @@ public final class IncomingFile {
     }
     let kept = key.flatMap { PartialFile(keptUnder: $0, in: directory) }
     if let kept { partial = kept } else { partial = try PartialFile(in: directory) }
+    keptElsewhere = kept == nil ? key?.partialName : nil
     self.directory = directory
     self.name = name
     self.offeredSize = offeredSize
@@ -148,6 +151,7 @@ public final class IncomingFile {
       guard let finalName = try publish() else { return skipped() }
       state = .ended
       partial.removeJournal()
+      if let keptElsewhere { directory.forgetKept(keptElsewhere) }
       try directory.synchronize()
       partial.descriptor.close()
       let path = directory.path(of: finalName.text)
@@ -165,10 +169,12 @@ public final class IncomingFile {
     partial.discard()
   }
 
-  /// Leaves what was written for a later transfer with the same key, if it has one and there is at least a block; otherwise
-  /// `discard`.
+  /// Leaves what was written for a later transfer with the same key, if it has one, there is at least a block, and no other transfer
+  /// has stored the whole meanwhile; otherwise `discard`.
   public func keep() {
-    guard case .receiving = state, journal != nil, receivedSize >= BlockJournal.blockByteCount else { return discard() }
+    guard case .receiving = state, journal?.isThere == true, receivedSize >= BlockJournal.blockByteCount else {
+      return discard()
+    }
     state = .ended
     keepPromise(promised)
     // The space that was allotted behind the bytes goes back.

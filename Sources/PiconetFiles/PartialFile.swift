@@ -15,6 +15,7 @@ final class PartialFile {
   /// Names drawn for one hidden file before giving up: a second draw happens only when a sweep of another process
   /// takes the file between its creation and its lock.
   static let maximumDraws = 8
+  private static let lockRetryMicroseconds: UInt32 = 1_000
 
   init(in directory: IncomingDirectory) throws(FileFailure) {
     self.directory = directory
@@ -160,11 +161,19 @@ final class PartialFile {
       guard opened.result >= 0 else { return nil }
       let descriptor = FileDescriptor(opened.result)
       // Without a lock, two processes might write into it.
-      guard FileDescriptor.retrying({ flock(descriptor.number, LOCK_EX | LOCK_NB) }).result == 0,
-        let status = descriptor.status(), status.isOwnRegularFile
+      let locked = FileDescriptor.retrying { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+      if locked.errno == EWOULDBLOCK {
+        // Whoever looks at what is kept has it for an instant; a transfer that goes on with it, for long.
+        usleep(lockRetryMicroseconds)
+        continue
+      }
+      guard locked.result == 0, let status = descriptor.status(), FileKind(mode: status.st_mode) == .regular,
+        status.st_uid == geteuid()
       else { return nil }
-      // A sweep may have removed it between the two calls.
       if status.st_nlink == 1 { return descriptor }
+      // None: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before it took this name
+      // away; or somebody has linked something else to be written into. Either keeps its other name.
+      if status.st_nlink > 1 { _ = unlinkat(directory.descriptor.number, name.text, 0) }
     }
     return nil
   }

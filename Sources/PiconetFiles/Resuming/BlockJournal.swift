@@ -51,6 +51,9 @@ package final class BlockJournal {
     else { return nil }
   }
 
+  /// Whether it still has its name. Whoever has stored the same content meanwhile takes it away.
+  var isThere: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
+
   /// For how long the file has been waiting; nil if nobody has looked yet.
   var age: KeptAge? { read(at: Self.ageOffset, count: KeptAge.byteCount).flatMap { KeptAge(bytes: $0) } }
 

@@ -37,6 +37,13 @@ extension IncomingDirectory {
     return kept.toFree(missing, size: size, sender: key?.partialName.sender).filter { removeIfAbandoned($0.name) }.count
   }
 
+  /// A file was stored whose content another partial file under the same key may have a part of: nobody needs that any more.
+  func forgetKept(_ name: PartialFileName) {
+    // Whoever still writes it may bring it to its own end. Without the journal's name it is not kept then, and a sweep knows it
+    // for useless.
+    if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
+  }
+
   private func keptNames() -> (files: Set<PartialFileName>, journals: Set<PartialFileName>) {
     var files: Set<PartialFileName> = []
     var journals: Set<PartialFileName> = []
@@ -57,7 +64,9 @@ extension IncomingDirectory {
     var file = KeptPartial(
       name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, changed: Int64(status.st_mtim.tv_sec))
     let age: KeptAge?? = whileAbandoned(name) { status in
-      guard UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
+      // A second name: it was stored by a link, and its owner died before it took the first one away. Its bytes stay.
+      if status.st_nlink > 1 { file.byteCount = 0 }
+      guard status.st_nlink == 1, UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
         let journal = BlockJournal(existing: name, in: descriptor)
       else { return nil }
       let now = now()
