@@ -5,9 +5,15 @@ import PiconetWire
 struct ConnectRace: Sendable {
   /// Where each transport that was wanted leads.
   let addresses: [TransportAddress]
-  private var waiting: [(kind: TransportKind, addresses: [TransportAddress])]
+  private var waiting: [TransportKind]
   private(set) var running: [TransportKind] = []
   private(set) var failures: [TransportFailure] = []
+  /// Where another key has answered, or which failed alone: not dialled again.
+  private var usedUp: Set<TransportAddress> = []
+  /// What the running dial of each transport tries.
+  private var dialled: [TransportKind: [TransportAddress]] = [:]
+  /// Transports of which one address after the other is dialled.
+  private var oneByOne: Set<TransportKind> = []
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
   /// A transport has failed since the last one was dialled: the next need not wait.
@@ -18,10 +24,7 @@ struct ConnectRace: Sendable {
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
     self.headStart = headStart
     self.addresses = addresses.filter { preference.contains($0.kind) }
-    waiting = preference.compactMap { kind in
-      let ofKind = addresses.filter { $0.kind == kind }
-      return ofKind.isEmpty ? nil : (kind, ofKind)
-    }
+    waiting = preference.filter { kind in addresses.contains { $0.kind == kind } }
   }
 
   /// Nothing runs and nothing waits: the race is lost.
@@ -31,11 +34,40 @@ struct ConnectRace: Sendable {
   mutating func next(at now: Instant) -> (kind: TransportKind, addresses: [TransportAddress])? {
     let isDue = isNextDue || running.isEmpty || nextDeadline.map { $0 <= now } ?? true
     guard !waiting.isEmpty, isDue else { return nil }
-    let next = waiting.removeFirst()
+    let kind = waiting.removeFirst()
+    let left = addressesLeft(kind)
+    let next = oneByOne.contains(kind) ? Array(left.prefix(1)) : left
     isNextDue = false
-    running.append(next.kind)
+    running.append(kind)
+    dialled[kind] = next
     nextDeadline = waiting.isEmpty ? nil : now + headStart
-    return next
+    return (kind, next)
+  }
+
+  private func addressesLeft(_ kind: TransportKind) -> [TransportAddress] {
+    addresses.filter { $0.kind == kind && !usedUp.contains($0) }
+  }
+
+  /// Another key than the wanted one has answered at `remoteAddress`. Anybody can say of an address that a peer is there, so this is a
+  /// failure of the address alone: those that are left are dialled next.
+  mutating func answeredByStranger(_ kind: TransportKind, at remoteAddress: String, _ failure: LinkFailure) {
+    running.removeAll { $0 == kind }
+    isNextDue = true
+    failures.append(TransportFailure(kind, failure))
+    let tried = dialled[kind] ?? []
+    let answering = tried.filter { $0.leads(to: remoteAddress) }
+    if !answering.isEmpty || tried.count == 1 {
+      usedUp.formUnion(answering.isEmpty ? tried : answering)
+    } else {
+      // A host's name, say: dialled alone, each address answers for itself.
+      oneByOne.insert(kind)
+    }
+    dialAgain(kind)
+  }
+
+  /// The transport goes on with what is left of its addresses.
+  private mutating func dialAgain(_ kind: TransportKind) {
+    if !addressesLeft(kind).isEmpty { waiting.insert(kind, at: 0) }
   }
 
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
@@ -44,10 +76,13 @@ struct ConnectRace: Sendable {
     // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
     // link begins upon it ends the new one too. It is dialled once more.
     if failure.code == .reset, Self.isOfRadio(kind), repeated.insert(kind).inserted {
-      waiting.insert((kind, addresses.filter { $0.kind == kind }), at: 0)
-    } else {
-      failures.append(TransportFailure(kind, failure))
+      waiting.insert(kind, at: 0)
+      return
     }
+    failures.append(TransportFailure(kind, failure))
+    guard oneByOne.contains(kind) else { return }
+    usedUp.formUnion(dialled[kind] ?? [])
+    dialAgain(kind)
   }
 
   private static func isOfRadio(_ kind: TransportKind) -> Bool {
@@ -80,4 +115,9 @@ struct ConnectRace: Sendable {
     }
     return told.map { "\($0.kinds.joined(separator: ", ")): \($0.reason)" }.joined(separator: "; ")
   }
+}
+
+extension TransportAddress {
+  /// Whether a link to `remoteAddress` is one to this address; without its number an address means the whole device.
+  func leads(to remoteAddress: String) -> Bool { remoteAddress == text || remoteAddress.hasPrefix(text + "/") }
 }

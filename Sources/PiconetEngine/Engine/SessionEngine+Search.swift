@@ -155,7 +155,7 @@ extension SessionEngine {
   ) -> Bool {
     guard let association = associations[far], association.search != nil, opening.peer == far.peer else {
       effects.append(.closeLink(link, flush: false))
-      _ = searchDialFailed(dial, LinkFailure(.authentication, "another key answers there"), now, &effects)
+      strangerAnswered(dial, opening.traits, now, &effects)
       return false
     }
     searchDials[dial] = nil
@@ -164,6 +164,18 @@ extension SessionEngine {
     association.search?.roundEnds = nil
     association.search?.link = link
     return true
+  }
+
+  /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same round.
+  private mutating func strangerAnswered(
+    _ dial: DialID, _ traits: LinkTraits, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let (far, kind) = searchDials.removeValue(forKey: dial), let association = associations[far] else { return }
+    timesChanged = true
+    association.search?.refusing.insert(kind)
+    association.search?.race?.answeredByStranger(
+      kind, at: traits.remoteAddress, LinkFailure(.authentication, "another key answers there"))
+    dialOn(association, now, &effects)
   }
 
   /// A link that a search has opened is gone without having been used.

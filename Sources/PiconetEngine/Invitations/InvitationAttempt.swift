@@ -22,6 +22,8 @@ struct InvitationAttempt: Sendable {
   let deadline: Instant
   var race: ConnectRace
   var phase: Phase = .dialling
+  /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.
+  var wrongKey: Ending?
 
   static let limit = 256
 }

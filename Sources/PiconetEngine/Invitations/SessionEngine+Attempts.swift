@@ -76,6 +76,10 @@ extension SessionEngine {
       attempts[index].phase = .linking(nil)
       return
     }
+    if let wrongKey = attempts[index].wrongKey {
+      fail(command, wrongKey, &effects)
+      return
+    }
     let failure =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
     fail(command, Ending(.unreachable, .link, failure), &effects)
@@ -91,7 +95,8 @@ extension SessionEngine {
       let far = associationDialled(kind, attempts[index].race.addresses)
     {
       if let expected = attempts[index].expectedPeer, expected != far.peer {
-        fail(command, Self.wrongKey(expected, found: far.peer), &effects)
+        attempts[index].wrongKey = Self.wrongKey(expected, found: far.peer)
+        dialNext(command, now, &effects)
         return
       }
       meet(index, far, &effects)
@@ -107,9 +112,7 @@ extension SessionEngine {
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
       guard let opening = links[association.link]?.opening, opening.dial != nil, opening.traits.kind == kind
       else { continue }
-      let held = opening.traits.remoteAddress
-      // Without its number an address means the whole device.
-      if addresses.contains(where: { $0.kind == kind && (held == $0.text || held.hasPrefix($0.text + "/")) }) {
+      if addresses.contains(where: { $0.kind == kind && $0.leads(to: opening.traits.remoteAddress) }) {
         return association.node
       }
     }
@@ -132,7 +135,7 @@ extension SessionEngine {
   mutating func claim(
     _ dial: DialID, link: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]
   ) -> Bool {
-    guard let (command, _) = dials.removeValue(forKey: dial),
+    guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
     else {
       effects.append(.closeLink(link, flush: false))
@@ -140,7 +143,13 @@ extension SessionEngine {
     }
     if let expected = attempts[index].expectedPeer, expected != opening.peer {
       effects.append(.closeLink(link, flush: false))
-      fail(command, Self.wrongKey(expected, found: opening.peer), &effects)
+      let wrongKey = Self.wrongKey(expected, found: opening.peer)
+      attempts[index].wrongKey = wrongKey
+      let address = opening.traits.remoteAddress
+      attempts[index].race.answeredByStranger(
+        kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
+      timesChanged = true
+      dialNext(command, now, &effects)
       return false
     }
     cancelDials(of: command, &effects)

@@ -146,4 +146,33 @@ struct ConnectRaceTests {
     race.failed(.tcp, LinkFailure(.reset))
     #expect(race.next(at: seconds(100))?.kind == .l2cap)
   }
+
+  @Test("an address where another key answers is left out, and the others of its transport are dialled at once")
+  func anotherKey() {
+    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
+    _ = race.next(at: seconds(0))
+    race.answeredByStranger(.tcp, at: "2", LinkFailure(.authentication))
+    #expect(!race.isLost)
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("1"), tcp("3")])
+    #expect(race.next(at: seconds(0)) == nil)
+    race.failed(.tcp, LinkFailure(.refused))
+    #expect(race.next(at: seconds(0))?.addresses == [l2cap])
+    race.answeredByStranger(.l2cap, at: "b/7", LinkFailure(.authentication))
+    #expect(race.isLost)
+    #expect(race.failures.map(\.failure.code) == [.authentication, .refused, .authentication])
+  }
+
+  @Test("when none of the addresses reads like the one that answered, one after the other is dialled alone")
+  func anotherKeyBehindAName() {
+    var race = race([tcp("host:1"), tcp("host:2"), tcp("host:3")])
+    _ = race.next(at: seconds(0))
+    race.answeredByStranger(.tcp, at: "127.0.0.1:2", LinkFailure(.authentication))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:1")])
+    race.failed(.tcp, LinkFailure(.refused))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:2")])
+    race.answeredByStranger(.tcp, at: "127.0.0.1:2", LinkFailure(.authentication))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("host:3")])
+    race.failed(.tcp, LinkFailure(.refused))
+    #expect(race.isLost && race.next(at: seconds(9)) == nil)
+  }
 }

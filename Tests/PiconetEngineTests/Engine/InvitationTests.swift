@@ -238,4 +238,53 @@ struct InvitationTests {
     #expect(end?.failures.map(\.transport) == [.tcp, .l2cap, .rfcomm])
     #expect(end?.failures.map(\.failure.code) == [.refused, .timedOut, .timedOut])
   }
+
+  /// A link to this address is open, and the key there is of this peer.
+  private func opened(_ address: String, _ peer: PeerID, dial: UInt64) -> Fact {
+    .linkOpened(
+      LinkID(rawValue: dial),
+      LinkOpening(
+        dial: DialID(rawValue: dial), peer: peer, traits: LinkTraits(kind: .tcp, remoteAddress: address),
+        nonce: someNonce, commitment: someNonce))
+  }
+
+  private func dialled(_ outcome: Outcome) -> [[TransportAddress]] {
+    outcome.effects.compactMap { if case .dial(_, _, let addresses) = $0 { addresses } else { nil } }
+  }
+
+  @Test("a sighting that gives a peer somebody else's address leaves the peer's own address to be dialled")
+  func spoofedSighting() {
+    let one = OneSided()
+    for (source, address) in [("spoof", "stranger"), ("own", "far")] {
+      let sighting = Sighting(
+        peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:], addresses: [tcp(address)])
+      one.side.take(.discoveryReported(source: source, .seen(sighting)))
+    }
+    let first = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 1)
+    #expect(dialled(first) == [[tcp("stranger"), tcp("far")]])
+    let second = one.side.take(opened("stranger", peer(77), dial: 1))
+    #expect(second.effects.contains(.closeLink(LinkID(rawValue: 1), flush: false)))
+    #expect(second.replies(to: 1).isEmpty && dialled(second) == [[tcp("far")]])
+    let third = one.side.take(opened("far", one.far.peer, dial: 2))
+    #expect(third.replies(to: 1).isEmpty)
+    guard case .hello? = third.frames.first else {
+      Issue.record("\(third.effects)")
+      return
+    }
+  }
+
+  @Test(
+    "when no other address is left, or none answers, the attempt ends with the wrong key", arguments: [true, false])
+  func onlyWrongKeys(answers: Bool) {
+    let one = OneSided()
+    one.side.command(
+      .invite(.addresses([tcp("1"), tcp("2")], expected: one.far.peer), context: [], timeout: .seconds(9)), id: 1)
+    #expect(one.side.take(opened("1", peer(77), dial: 1)).replies(to: 1).isEmpty)
+    let outcome = one.side.take(
+      answers ? opened("2", peer(78), dial: 2) : .dialFailed(DialID(rawValue: 2), LinkFailure(.refused)))
+    #expect(ending(outcome)?.reason == .identity && ending(outcome)?.blame == .peer)
+    #expect(ending(outcome)?.detail.contains(peer(answers ? 78 : 77).shortDescription) == true)
+    #expect(ending(outcome)?.failures.map(\.failure.code) == [.authentication, answers ? .authentication : .refused])
+    #expect(one.side.census == OneSided().side.census)
+  }
 }

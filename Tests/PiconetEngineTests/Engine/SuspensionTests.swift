@@ -217,4 +217,23 @@ struct SuspensionTests {
   func unreachable() {
     #expect(disconnections(search(.unreachable, for: 19, after: .ended)).isEmpty)
   }
+
+  @Test("a search that meets another key at one address goes on with the others in the same round")
+  func strangerInSearch() {
+    let one = member()
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+      addresses: [tcp("stranger"), tcp("far")])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    _ = lose(one)
+    let dials = one.side.wait(.seconds(2)).effects.compactMap { effect -> (DialID, [TransportAddress])? in
+      if case .dial(let dial, _, let addresses) = effect { (dial, addresses) } else { nil }
+    }
+    #expect(dials.map(\.1) == [[tcp("stranger"), tcp("far")]])
+    var opening = one.opening(dial: dials.first?.0)
+    opening.peer = peer(77)
+    opening.traits.remoteAddress = "stranger"
+    let outcome = one.side.take(.linkOpened(LinkID(rawValue: 7), opening))
+    #expect(outcome.effects.contains { if case .dial(_, .tcp, [tcp("far")]) = $0 { true } else { false } })
+  }
 }
