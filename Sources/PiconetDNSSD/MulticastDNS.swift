@@ -58,6 +58,9 @@ public enum MulticastDNS {
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)
   public static let longestQueryInterval = Duration.seconds(3600)
+  /// Between two messages that ask for what is missing or will soon expire, on one interface: what others send must not make us
+  /// chatter, however much it is.
+  public static let questionPause = Duration.milliseconds(100)
   /// The longest pause between two queries for what is missing of an instance.
   public static let longestResolveInterval = Duration.seconds(60)
   /// The time a record lives on after a goodbye or a cache flush (sections 10.1 and 10.2).
@@ -81,6 +84,6 @@ public enum MulticastDNS {
   public static let cachedRecords = 4096
   /// Records of one name and type that are cached: a host with more addresses loses the surplus.
   public static let cachedRecordsPerSet = 16
-  /// Pointers of the browsed type on one interface.
+  /// Pointers of the browsed type on one interface; `RecordCache` says who keeps a place when there are more.
   public static let instancesPerInterface = 512
 }

@@ -11,6 +11,10 @@ struct BrowserInterface: Sendable {
   var due: Duration
   /// nil before the first query.
   var interval: Duration?
+  /// Before this nothing but the type is asked for.
+  var mayAskAgain = Duration.zero
+  /// Before this the type is not asked for out of turn.
+  var mayAskForTypeAgain = Duration.zero
   /// Instances of which something is missing.
   var resolutions: [DomainName: Resolution] = [:]
   /// Every instance with a pointer, and the host that its SRV record names, if there is one.
@@ -40,27 +44,37 @@ extension Browser {
       questions.append(
         Question(name: type.name, type: .ptr, wantsUnicast: isFirst && interface.traits.receivesUnicast))
     }
-    let missing = askForMissing(on: id, interface: &interface, at: now)
-    let refreshed = refreshing ? refreshDue(on: id, asksForType: &asksForType, at: now) : []
+    var further = QuestionList()
+    if interface.mayAskAgain <= now { askForMissing(on: id, interface: &interface, into: &further, at: now) }
+    if refreshing { askAgain(on: id, interface: interface, into: &further, asksForType: &asksForType, at: now) }
+    if !further.questions.isEmpty { interface.mayAskAgain = now + MulticastDNS.questionPause }
+    if asksForType { interface.mayAskForTypeAgain = now + MulticastDNS.firstQueryInterval }
     interfaces[id] = interface
     if asksForType, questions.isEmpty { questions.append(Question(name: type.name, type: .ptr)) }
-    for question in missing + refreshed where !questions.contains(question) { questions.append(question) }
+    questions += further.questions
     if questions.isEmpty { return [] }
     return queries(questions, knownAnswers: asksForType ? knownAnswers(on: id, at: now) : [], on: id)
   }
 
-  /// Instances whose pointer came without the rest.
+  /// Instances whose pointer came without the rest: those of sources that name few of them first, then who has waited longest.
   private func askForMissing(
-    on id: InterfaceID, interface: inout BrowserInterface, at now: Duration
-  ) -> [Question] {
-    var questions: [Question] = []
-    for (name, resolution) in interface.resolutions.filter({ $0.value.due <= now }).sorted(by: { $0.key < $1.key }) {
-      questions += missing(of: name, on: id)
+    on id: InterfaceID, interface: inout BrowserInterface, into list: inout QuestionList, at now: Duration
+  ) {
+    let due = interface.resolutions.filter { $0.value.due <= now }
+    if due.isEmpty { return }
+    var crowds: [DomainName: Int] = [:]
+    for entry in cache.entries(type.name, .ptr, on: id) {
+      if case .pointer(let name) = entry.record.data { crowds[name] = cache.pointersBySource[entry.source] }
+    }
+    let turns = due.sorted {
+      (crowds[$0.key] ?? 0, $0.value.due, $0.key) < (crowds[$1.key] ?? 0, $1.value.due, $1.key)
+    }
+    for (name, resolution) in turns {
+      guard list.add(missing(of: name, on: id)) else { return }
       interface.resolutions[name] = .init(
         due: now + resolution.interval,
         interval: min(resolution.interval * 2, MulticastDNS.longestResolveInterval))
     }
-    return questions
   }
 
   /// The questions for what an instance needs and the cache has not.
@@ -77,8 +91,11 @@ extension Browser {
     return wanted
   }
 
-  /// Records that will soon expire (section 5.2).
-  private mutating func refreshDue(on id: InterfaceID, asksForType: inout Bool, at now: Duration) -> [Question] {
+  /// Asks for records that will soon expire (section 5.2).
+  private mutating func askAgain(
+    on id: InterfaceID, interface: BrowserInterface, into list: inout QuestionList, asksForType: inout Bool,
+    at now: Duration
+  ) {
     var due: [(key: RecordCache.Key, isFirst: Bool)] = []
     for (key, entries) in cache.sets where key.interface == id {
       let ready = entries.filter { $0.refreshDue.map { $0 <= now } ?? false }
@@ -87,18 +104,26 @@ extension Browser {
       let isWanted =
         key.type == .ptr || (key.type == .srv || key.type == .txt) && isKnown(instance: key.name, on: id)
         || isTarget(key.name, on: id)
-      if isWanted { due.append((key, ready.allSatisfy { $0.refreshes == 0 })) }
-      cache.change(key) { entry in
-        while let time = entry.refreshDue, time <= now { entry.refreshes += 1 }
-      }
+      if isWanted { due.append((key, ready.allSatisfy { $0.refreshes == 0 })) } else { countRefresh(key, at: now) }
     }
     due.sort { ($0.key.name, $0.key.type) < ($1.key.name, $1.key.type) }
-    if due.contains(where: { $0.key.type == .ptr }) { asksForType = true }
-    let typeIsAsked = asksForType
-    return due.compactMap { key, isFirst in
+    if let pointers = due.first(where: { $0.key.type == .ptr }), asksForType || interface.mayAskForTypeAgain <= now {
+      asksForType = true
+      countRefresh(pointers.key, at: now)
+    }
+    for (key, isFirst) in due where key.type != .ptr {
       // The answer to the question for the type has the rest with it: ask for the rest only if it did not.
-      if key.type == .ptr || typeIsAsked && isFirst { return nil }
-      return Question(name: key.name, type: key.type)
+      let comesWithType = asksForType && isFirst
+      guard
+        comesWithType || interface.mayAskAgain <= now && list.add([Question(name: key.name, type: key.type)])
+      else { continue }
+      countRefresh(key, at: now)
+    }
+  }
+
+  private mutating func countRefresh(_ key: RecordCache.Key, at now: Duration) {
+    cache.change(key) { entry in
+      while let time = entry.refreshDue, time <= now { entry.refreshes += 1 }
     }
   }
 
@@ -143,5 +168,20 @@ extension Browser {
     return messages.compactMap { message in
       message.encoded().map { Transmission(interface: id, destination: .multicast, message: $0) }
     }
+  }
+}
+
+/// Questions that fit one message: what does not is asked in a later one.
+struct QuestionList {
+  private(set) var questions: [Question] = []
+
+  /// - Returns: false if they find no room; none of them is taken then.
+  mutating func add(_ further: [Question]) -> Bool {
+    let longer = questions + further.filter { !questions.contains($0) }
+    guard questions.isEmpty || Message(questions: longer).encoded(limit: MulticastDNS.usualMessage) != nil else {
+      return false
+    }
+    questions = longer
+    return true
   }
 }

@@ -50,25 +50,26 @@ public struct Browser: Sendable {
       return BrowserOutput()
     }
     let records = (message.answers + message.additionals).filter { $0.recordClass == 1 }
-    let origin = RecordCache.Source(interface: id, address: source.address)
-    // One throw for the whole message, so that what came together is refreshed together.
-    let jitter = Int64.random(in: 0...20, using: &self.jitter)
+    var arrival = RecordCache.Arrival(
+      source: .init(interface: id, address: source.address), time: now,
+      jitter: Int64.random(in: 0...20, using: &self.jitter))
+    (arrival.instances, arrival.complete) = instances(in: records)
     var changed: Set<DomainName> = []
     // Pointers first, then what they lead to: nothing else gets into the cache.
     for record in records where record.type == .ptr && record.name == type.name {
       guard case .pointer(let instance) = record.data, instance.parent == type.name else { continue }
-      store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+      store(record, arrival, changed: &changed)
     }
     updateIndex(of: changed, on: id, at: now)
     for record in records where record.type == .srv || record.type == .txt {
       if isKnown(instance: record.name, on: id) {
-        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+        store(record, arrival, changed: &changed)
       }
     }
     updateIndex(of: changed, on: id, at: now)
     for record in records where record.type == .a || record.type == .aaaa {
       if isTarget(record.name, on: id) {
-        store(record, from: origin, jitter: jitter, changed: &changed, at: now)
+        store(record, arrival, changed: &changed)
       }
     }
     let evicted = cache.takeEvicted()
@@ -80,12 +81,31 @@ public struct Browser: Sendable {
     return output
   }
 
+  /// The instances that a message names, and those of which it has all that is needed to reach them.
+  private func instances(in records: [ResourceRecord]) -> (all: Set<DomainName>, complete: Set<DomainName>) {
+    var all: Set<DomainName> = []
+    var texts: Set<DomainName> = []
+    var hosts: Set<DomainName> = []
+    var targets: [DomainName: DomainName] = [:]
+    for record in records {
+      switch record.data {
+      case .pointer(let instance): all.insert(instance)
+      case .service(_, _, _, let target): targets[record.name] = target
+      case .text: texts.insert(record.name)
+      case .address: hosts.insert(record.name)
+      default: break
+      }
+    }
+    let complete = all.filter { texts.contains($0) && targets[$0].map(hosts.contains) ?? false }
+    return (all.union(targets.keys).union(texts), complete)
+  }
+
   private mutating func store(
-    _ record: ResourceRecord, from origin: RecordCache.Source, jitter: Int64, changed: inout Set<DomainName>,
-    at now: Duration
+    _ record: ResourceRecord, _ arrival: RecordCache.Arrival, changed: inout Set<DomainName>
   ) {
-    guard cache.store(record, from: origin, jitter: jitter, at: now) else { return }
-    changed.formUnion(concerned(by: .init(interface: origin.interface, record: record)))
+    let now = arrival.time
+    guard cache.store(record, arrival) else { return }
+    changed.formUnion(concerned(by: .init(interface: arrival.source.interface, record: record)))
     // Either it is new and due at 80 % of its time, or it and its like have a second left.
     let seconds = min(record.timeToLive, MulticastDNS.longestTimeToLive)
     var due = seconds == 0 ? now + MulticastDNS.flushDelay : now + .milliseconds(Int64(seconds) * 800)
@@ -94,8 +114,12 @@ public struct Browser: Sendable {
   }
 
   public var nextDeadline: Duration? {
-    (interfaces.values.map(\.due) + interfaces.values.flatMap { $0.resolutions.values.map(\.due) }
-      + (cacheDeadline.map { [$0] } ?? [])).min()
+    var next = cacheDeadline
+    for interface in interfaces.values {
+      let missing = interface.resolutions.values.lazy.map(\.due).min().map { max($0, interface.mayAskAgain) }
+      for due in [interface.due, missing].compactMap({ $0 }) where next.map({ due < $0 }) ?? true { next = due }
+    }
+    return next
   }
 
   public mutating func deadlineReached(at now: Duration) -> BrowserOutput {
@@ -117,9 +141,13 @@ public struct Browser: Sendable {
 
   private func earliestInCache() -> Duration? {
     var earliest: Duration?
-    for entry in cache.sets.values.joined() {
-      let due = min(entry.refreshDue ?? entry.expires, entry.expires)
-      if earliest.map({ due < $0 }) ?? true { earliest = due }
+    for (key, entries) in cache.sets {
+      let interface = interfaces[key.interface]
+      let mayAsk = (key.type == .ptr ? interface?.mayAskForTypeAgain : interface?.mayAskAgain) ?? .zero
+      for entry in entries {
+        let due = min(entry.refreshDue.map { max($0, mayAsk) } ?? entry.expires, entry.expires)
+        if earliest.map({ due < $0 }) ?? true { earliest = due }
+      }
     }
     return earliest
   }
@@ -147,7 +175,7 @@ public struct Browser: Sendable {
         interface.instances[target]?.remove(name)
         if interface.instances[target]?.isEmpty == true { interface.instances[target] = nil }
       }
-      guard cache.entries(type.name, .ptr, on: id).contains(where: { $0.record.data == .pointer(name) }) else {
+      guard cache.holds(name, on: id) else {
         interface.resolutions[name] = nil
         continue
       }

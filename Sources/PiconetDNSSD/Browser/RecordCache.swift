@@ -41,18 +41,52 @@ struct RecordCache: Sendable {
     }
   }
 
+  /// What all records of one message have in common.
+  struct Arrival: Sendable {
+    var source: Source
+    var time: Duration
+    /// One throw for the whole message, so that what came together is refreshed together.
+    var jitter: Int64
+    /// The instances in the message, which do not make room for one another.
+    var instances: Set<DomainName> = []
+    /// Those that came with all that is needed to reach them.
+    var complete: Set<DomainName> = []
+
+    func isOfComplete(_ record: ResourceRecord) -> Bool {
+      switch record.data {
+      case .pointer(let instance): complete.contains(instance)
+      case .address: !complete.isEmpty
+      default: complete.contains(record.name)
+      }
+    }
+  }
+
   private(set) var sets: [Key: [Entry]] = [:]
   private(set) var count = 0
   /// Records that went to make room, until the browser has looked at them.
   private(set) var evicted: [Removed] = []
   private var countBySource: [Source: Int] = [:]
+  /// Pointers alone.
+  private(set) var pointersBySource: [Source: Int] = [:]
+  private var pointerSets: [InterfaceID: Key] = [:]
+  /// What the pointers of each interface lead to.
+  private var instances: [InterfaceID: Set<DomainName>] = [:]
+  /// Whether a record of an instance that is complete, or is not, has looked for room in vain for the message at hand: doing it again
+  /// would be only work.
+  private var crowdedFor: Set<Bool> = []
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
     sets[Key(interface: interface, name: name, type: type)] ?? []
   }
 
+  /// Whether there is a pointer to the instance.
+  func holds(_ instance: DomainName, on interface: InterfaceID) -> Bool {
+    instances[interface]?.contains(instance) ?? false
+  }
+
   /// Takes a record. Returns false if there was no room.
-  mutating func store(_ record: ResourceRecord, from source: Source, jitter: Int64, at now: Duration) -> Bool {
+  mutating func store(_ record: ResourceRecord, _ arrival: Arrival) -> Bool {
+    let (source, now) = (arrival.source, arrival.time)
     let key = Key(interface: source.interface, name: record.name, type: record.type)
     if record.cacheFlush {
       // Section 10.2: what is older than a second goes in a second; what came with this record stays.
@@ -62,7 +96,9 @@ struct RecordCache: Sendable {
         }
       }
     }
-    let known = sets[key]?.firstIndex { $0.record.isSame(as: record) }
+    // Most pointers of a flood are new, which is seen without a look at hundreds of others.
+    let isNew = if case .pointer(let instance) = record.data { !holds(instance, on: key.interface) } else { false }
+    let known = isNew ? nil : sets[key]?.firstIndex { $0.record.isSame(as: record) }
     if record.timeToLive == 0 {
       // A goodbye: one more second, in which another holder of the record may speak up (section 10.1).
       if let known, let entry = sets[key]?[known] {
@@ -72,21 +108,28 @@ struct RecordCache: Sendable {
       return true
     }
     let record = record.with(timeToLive: min(record.timeToLive, MulticastDNS.longestTimeToLive))
-    let entry = Entry(
+    var entry = Entry(
       record: record, source: source, received: now, expires: now + .seconds(Int64(record.timeToLive)), refreshes: 0,
-      refreshJitter: jitter)
+      refreshJitter: arrival.jitter)
     if let known {
-      if let old = sets[key]?[known].source { released(old) }
+      if let old = sets[key]?[known] {
+        // Who repeats what another has said does not get it on its own account, where it would go with the rest of a flood.
+        if countBySource[old.source] ?? 0 < countBySource[source] ?? 0 { entry.source = old.source }
+        released(old)
+      }
       sets[key]?[known] = entry
-      count += 1
-      countBySource[source, default: 0] += 1
+      added(entry)
       return true
     }
-    let setLimit = record.type == .ptr ? MulticastDNS.instancesPerInterface : MulticastDNS.cachedRecordsPerSet
-    guard sets[key]?.count ?? 0 < setLimit, makeRoom(for: source) else { return false }
+    let isComplete = arrival.isOfComplete(record)
+    let hasPlace =
+      record.type == .ptr
+      ? makePlace(in: key, arrival, isComplete: isComplete)
+      : sets[key]?.count ?? 0 < MulticastDNS.cachedRecordsPerSet
+    guard hasPlace, makeRoom(arrival, isComplete: isComplete) else { return false }
     sets[key, default: []].append(entry)
-    count += 1
-    countBySource[source, default: 0] += 1
+    if record.type == .ptr { pointerSets[source.interface] = key }
+    added(entry)
     return true
   }
 
@@ -103,7 +146,7 @@ struct RecordCache: Sendable {
     for (key, entries) in sets where entries.contains(where: { isGone(key, $0) }) {
       let kept = entries.filter { entry in
         guard isGone(key, entry) else { return true }
-        released(entry.source)
+        released(entry)
         removed.append(Removed(interface: key.interface, record: entry.record))
         return false
       }
@@ -112,21 +155,101 @@ struct RecordCache: Sendable {
     return removed
   }
 
+  /// Ends a message.
   mutating func takeEvicted() -> [Removed] {
     defer { evicted = [] }
+    crowdedFor = []
     return evicted
   }
 
-  private mutating func released(_ source: Source) {
-    count -= 1
-    let left = (countBySource[source] ?? 1) - 1
-    countBySource[source] = left > 0 ? left : nil
+  private mutating func added(_ entry: Entry) {
+    count += 1
+    countBySource[entry.source, default: 0] += 1
+    guard case .pointer(let instance) = entry.record.data else { return }
+    pointersBySource[entry.source, default: 0] += 1
+    instances[entry.source.interface, default: []].insert(instance)
   }
 
-  /// A full cache takes from whoever has most in it, so that one loud source can't push the others out.
-  private mutating func makeRoom(for source: Source) -> Bool {
-    let own = countBySource[source] ?? 0
-    if own >= MulticastDNS.cachedRecordsPerSource { return false }
+  private mutating func released(_ entry: Entry) {
+    count -= 1
+    let left = (countBySource[entry.source] ?? 1) - 1
+    countBySource[entry.source] = left > 0 ? left : nil
+    guard case .pointer(let instance) = entry.record.data else { return }
+    instances[entry.source.interface]?.remove(instance)
+    let pointers = (pointersBySource[entry.source] ?? 1) - 1
+    pointersBySource[entry.source] = pointers > 0 ? pointers : nil
+  }
+
+  /// When all places are taken, whoever has most of them gives one up: first what was only named. Where all have few, what was only
+  /// named goes before what can be reached; no source takes from one that has less than itself.
+  private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
+    guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
+    if crowdedFor.contains(isComplete) { return false }
+    let own = pointersBySource[arrival.source] ?? 0
+    var largest = (source: arrival.source, count: own)
+    for (source, count) in pointersBySource where source.interface == key.interface {
+      if (count, source) > (largest.count, largest.source) { largest = (source, count) }
+    }
+    if largest.count > own + 1 {
+      let oldestNamed = oldestNamed(in: key, arrival, isComplete: true) { $0 == largest.source }
+      return forget(oldestNamed ?? entries.firstIndex { $0.source == largest.source }, in: key, isComplete: isComplete)
+    }
+    let oldestNamed = oldestNamed(in: key, arrival, isComplete: isComplete) { source in
+      source == arrival.source || pointersBySource[source] ?? 0 > own
+    }
+    return forget(oldestNamed, in: key, isComplete: isComplete)
+  }
+
+  /// The pointer that has waited longest to be resolved. Only for an instance that is complete does one go that was not even asked
+  /// about: otherwise those that are only named would push one another out without end.
+  private func oldestNamed(
+    in key: Key, _ arrival: Arrival, isComplete: Bool, where isOf: (Source) -> Bool
+  ) -> Int? {
+    sets[key]?.firstIndex { entry in
+      guard isOf(entry.source), isComplete || arrival.time - entry.received >= MulticastDNS.firstQueryInterval,
+        case .pointer(let instance) = entry.record.data
+      else { return false }
+      return !arrival.instances.contains(instance) && !isResolved(instance, on: key.interface)
+    }
+  }
+
+  /// Forgets a pointer, and what is known of its instance.
+  private mutating func forget(_ index: Int?, in key: Key, isComplete: Bool) -> Bool {
+    guard let index, let pointer = sets[key]?.remove(at: index) else {
+      crowdedFor.insert(isComplete)
+      return false
+    }
+    var gone = [pointer]
+    if case .pointer(let instance) = pointer.record.data {
+      for type in [RecordType.srv, .txt] {
+        gone += sets.removeValue(forKey: Key(interface: key.interface, name: instance, type: type)) ?? []
+      }
+    }
+    if sets[key]?.isEmpty == true { sets[key] = nil }
+    for entry in gone {
+      released(entry)
+      evicted.append(Removed(interface: key.interface, record: entry.record))
+    }
+    return true
+  }
+
+  private func isResolved(_ instance: DomainName, on interface: InterfaceID) -> Bool {
+    !entries(instance, .txt, on: interface).isEmpty
+      && entries(instance, .srv, on: interface).contains { entry in
+        guard case .service(_, _, _, let target) = entry.record.data else { return false }
+        return !entries(target, .a, on: interface).isEmpty || !entries(target, .aaaa, on: interface).isEmpty
+      }
+  }
+
+  /// A full cache takes from whoever has most in it, so that one loud source can't push the others out. Of one source, which may be
+  /// many processes of a host, what was only named goes first.
+  private mutating func makeRoom(_ arrival: Arrival, isComplete: Bool) -> Bool {
+    let own = countBySource[arrival.source] ?? 0
+    if own >= MulticastDNS.cachedRecordsPerSource {
+      guard !crowdedFor.contains(isComplete), let key = pointerSets[arrival.source.interface] else { return false }
+      return forget(
+        oldestNamed(in: key, arrival, isComplete: isComplete) { $0 == arrival.source }, in: key, isComplete: isComplete)
+    }
     if count < MulticastDNS.cachedRecords { return true }
     guard let largest = countBySource.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }), largest.value > own + 1
     else {
@@ -145,10 +268,10 @@ struct RecordCache: Sendable {
     }
     guard let victim else { return false }
     if let entry = sets[victim.key]?.remove(at: victim.index) {
+      released(entry)
       evicted.append(Removed(interface: victim.key.interface, record: entry.record))
     }
     if sets[victim.key]?.isEmpty == true { sets[victim.key] = nil }
-    released(largest.key)
     return true
   }
 }

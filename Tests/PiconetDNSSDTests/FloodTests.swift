@@ -1,0 +1,159 @@
+import Testing
+
+@testable import PiconetDNSSD
+
+/// What one who sends without end can do to a browser, and what not.
+@Suite struct FloodTests {
+  static let id = BrowserTests.first
+
+  private static func source(_ number: UInt32) -> MessageSource {
+    MessageSource(address: .v4(0x0A00_0100 + number), port: MulticastDNS.port)
+  }
+
+  /// Pointers to instances of which nothing else is told, as many as go into one packet of 9,000 bytes.
+  private static func pointers(_ range: Range<Int>, timeToLive: UInt32 = 4500) throws -> Message {
+    Message(
+      flags: Message.responseFlags,
+      answers: try range.map { try BrowserTests.records(long($0), timeToLive: timeToLive).pointer })
+  }
+
+  private static func long(_ number: Int) -> String { "\(number) " + String(repeating: "x", count: 50) }
+
+  private static func whole(_ label: String, timeToLive: UInt32 = 4500) throws -> Message {
+    let records = try BrowserTests.records(label, timeToLive: timeToLive)
+    return BrowserTests.response(records.pointer, records.service, records.text, records.address)
+  }
+
+  private static func finds(_ browser: Browser, _ label: String) -> Bool {
+    browser.instances.contains { $0.label == Array(label.utf8) }
+  }
+
+  @Test(arguments: [UInt32(1), 2])
+  func oneThatNamesInstancesWithoutEndLeavesRoomForOthers(honest: UInt32) throws {
+    var browser = BrowserTests.browser(Self.id)
+    // The second of the two is heard from the same address: another process of the host, or somebody behind a reflector.
+    for packet in 0..<100 {
+      let message = try Self.pointers(packet * 88..<packet * 88 + 88)
+      _ = browser.received(message, from: Self.source(2), on: Self.id, at: .milliseconds(packet * 10))
+    }
+    #expect(browser.cachedRecordCount == MulticastDNS.instancesPerInterface)
+    let output = try browser.received(
+      Self.whole("honest"), from: Self.source(honest), on: Self.id, at: .milliseconds(1001))
+    #expect(output.reports.count == 1 && Self.finds(browser, "honest"))
+    for packet in 200..<300 {
+      let message = try Self.pointers(packet * 88..<packet * 88 + 88)
+      _ = browser.received(message, from: Self.source(2), on: Self.id, at: .milliseconds(packet * 10))
+    }
+    #expect(Self.finds(browser, "honest"))
+    #expect(browser.cachedRecordCount <= MulticastDNS.cachedRecordsPerSource + 4)
+  }
+
+  @Test func whoOnlyNamesItselfKeepsItsPlaceBesideAFlood() throws {
+    var browser = BrowserTests.browser(Self.id)
+    let records = try BrowserTests.records("slow")
+    _ = browser.received(
+      BrowserTests.response(records.pointer), from: Self.source(1), on: Self.id, at: .milliseconds(1))
+    for packet in 0..<400 {
+      let message = try Self.pointers(packet * 88..<packet * 88 + 88)
+      _ = browser.received(message, from: Self.source(2), on: Self.id, at: .milliseconds(2 + packet * 10))
+    }
+    let rest = BrowserTests.response(records.service, records.text, records.address)
+    _ = browser.received(rest, from: Self.source(1), on: Self.id, at: .seconds(5))
+    #expect(Self.finds(browser, "slow"))
+  }
+
+  @Test func whatCanBeReachedTakesThePlaceOfWhatManyAddressesOnlyName() throws {
+    var browser = BrowserTests.browser(Self.id)
+    for number in 0..<2640 {
+      let message = try Self.pointers(number..<number + 1)
+      _ = browser.received(message, from: Self.source(UInt32(10 + number)), on: Self.id, at: .milliseconds(number))
+    }
+    _ = try browser.received(Self.whole("honest"), from: Self.source(1), on: Self.id, at: .milliseconds(2700))
+    for number in 3000..<6000 {
+      let message = try Self.pointers(number..<number + 1)
+      _ = browser.received(message, from: Self.source(UInt32(10 + number)), on: Self.id, at: .milliseconds(number))
+    }
+    #expect(Self.finds(browser, "honest"))
+    #expect(browser.cachedRecordCount <= MulticastDNS.instancesPerInterface + 4)
+  }
+
+  @Test func whoIsHeardLaterTakesPlacesOfThoseThatHaveMost() throws {
+    var browser = BrowserTests.browser(Self.id)
+    for number in 0..<512 {
+      let message = try Self.whole("loud \(number)")
+      _ = browser.received(message, from: Self.source(UInt32(2 + number / 128)), on: Self.id, at: .milliseconds(number))
+    }
+    #expect(browser.instances.count == MulticastDNS.instancesPerInterface)
+    for number in 0..<20 {
+      _ = try browser.received(Self.whole("honest \(number)"), from: Self.source(1), on: Self.id, at: .seconds(1))
+    }
+    for number in 0..<20 { #expect(Self.finds(browser, "honest \(number)")) }
+    #expect(browser.instances.count == MulticastDNS.instancesPerInterface)
+  }
+
+  @Test func whatAFloodRepeatsOfOthersDoesNotGoWithIt() throws {
+    var browser = BrowserTests.browser(Self.id)
+    _ = try browser.received(Self.whole("honest"), from: Self.source(1), on: Self.id, at: .milliseconds(1))
+    for number in 0..<511 {
+      let message = try Self.whole("loud \(number)")
+      _ = browser.received(message, from: Self.source(UInt32(2 + number % 4)), on: Self.id, at: .milliseconds(2))
+    }
+    for loud in 2..<6 {
+      let repeated = try BrowserTests.response(BrowserTests.records("honest", timeToLive: 4500).pointer)
+      _ = browser.received(repeated, from: Self.source(UInt32(loud)), on: Self.id, at: .milliseconds(3))
+    }
+    for number in 0..<100 {
+      _ = try browser.received(Self.whole("other \(number)"), from: Self.source(7), on: Self.id, at: .milliseconds(4))
+    }
+    #expect(Self.finds(browser, "honest"))
+  }
+
+  /// The messages that go out until `end`, by time.
+  private static func messages(_ browser: inout Browser, until end: Duration) -> [(time: Duration, bytes: [UInt8])] {
+    var sent: [(Duration, [UInt8])] = []
+    while let next = browser.nextDeadline, next <= end {
+      sent += browser.deadlineReached(at: next).transmissions.map { (next, $0.message) }
+    }
+    return sent
+  }
+
+  @Test func onePacketProvokesOneQueryAtOnceAndTenASecond() throws {
+    var browser = BrowserTests.browser(Self.id)
+    let output = try browser.received(Self.pointers(0..<88), from: Self.source(2), on: Self.id, at: .milliseconds(10))
+    #expect(output.transmissions.count == 1)
+    var sent = output.transmissions.map { (time: Duration.milliseconds(10), bytes: $0.message) }
+    sent += Self.messages(&browser, until: .seconds(30))
+    #expect(sent.allSatisfy { $0.bytes.count <= MulticastDNS.usualMessage })
+    for second in 0..<30 {
+      let count = sent.count { Duration.seconds(second) <= $0.time && $0.time < .seconds(second + 1) }
+      // And one now and then that asks for the type.
+      #expect(count <= 11, "\(count) in second \(second)")
+    }
+    let asked = try Set(sent.flatMap { try Message(decoding: $0.bytes).questions.map(\.name) })
+    #expect(asked.count == 89)
+  }
+
+  @Test func recordsThatLiveForASecondAreNotAskedForWithoutEnd() throws {
+    var browser = BrowserTests.browser(Self.id)
+    var sent = 0
+    for tenth in 0..<100 {
+      let now = Duration.milliseconds(tenth * 100)
+      for number in 0..<128 {
+        let message = try Self.whole(Self.long(number), timeToLive: 1)
+        sent += browser.received(message, from: Self.source(2), on: Self.id, at: now).transmissions.count
+      }
+      sent += Self.messages(&browser, until: now + .milliseconds(99)).count
+    }
+    #expect(sent <= 220, "\(sent)")
+  }
+
+  @Test func whoNamesFewIsAskedBeforeWhoNamesMany() throws {
+    var browser = BrowserTests.browser(Self.id)
+    _ = try browser.received(Self.pointers(0..<300), from: Self.source(2), on: Self.id, at: .milliseconds(10))
+    let records = try BrowserTests.records("slow")
+    _ = browser.received(
+      BrowserTests.response(records.pointer), from: Self.source(1), on: Self.id, at: .milliseconds(20))
+    let next = try Message(decoding: #require(Self.messages(&browser, until: .milliseconds(111)).first).bytes)
+    #expect(next.questions.first?.name.firstLabel == Array("slow".utf8))
+  }
+}
