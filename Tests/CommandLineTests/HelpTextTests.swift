@@ -31,8 +31,8 @@ private let imagesendHelp = """
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID
         --timeout=SECONDS     give up when no peer is found, or it does not
-                              answer or take data, for this long (default 30);
-                              1.5, 2m
+                              answer, take data or store it, for this long
+                              (default 30); 1.5, 2m
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to send over (default auto: a common IP
                               network, then Bluetooth; what this machine lacks is

@@ -38,7 +38,9 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       }),
     Option(
       "timeout",
-      help: "give up when no peer is found, or it does not answer or take data, for this long (default 30); 1.5, 2m",
+      help: """
+        give up when no peer is found, or it does not answer, take data or store it, for this long (default 30); 1.5, 2m
+        """,
       .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
         arguments.timeout = try OptionNumbers.seconds(value)
       }),

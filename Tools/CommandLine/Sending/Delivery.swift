@@ -17,23 +17,23 @@ struct Delivery: Sendable {
       var next = 0
       /// Why nothing more can be sent.
       var end: TransferFailure?
-      var lastProgress = ContinuousClock.now
-      /// Files whose bytes are all there and that the receiver is putting on its disk, which may take its time.
-      var finishing = 0
+      var patience: DeliveryPatience
       var stored = 0
       /// Files that did not arrive though nobody has given them up.
       var unfinished = 0
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
     }
-    let state = Mutex(State())
+    let state: Mutex<State>
+
+    init(patience: Duration) { state = Mutex(State(patience: DeliveryPatience(limit: patience, at: .now))) }
   }
 
   private var peer: String { member.proven.fingerprint.description }
 
   /// Returns when each file has its outcome, which was told.
   func run() async {
-    let shared = Shared()
+    let shared = Shared(patience: patience)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await watch(shared) }
       group.addTask { await sendAll(shared) }
@@ -75,18 +75,13 @@ struct Delivery: Sendable {
   /// Returns when nothing has moved for too long, and says so.
   private func watch(_ shared: Shared) async {
     while !Task.isCancelled {
-      let (last, finishing) = shared.state.withLock { ($0.lastProgress, $0.finishing) }
-      let due = max(last + patience, ContinuousClock.now + .milliseconds(10))
-      if finishing == 0, last + patience <= .now {
-        shared.state.withLock {
-          $0.end =
-            $0.end
-            ?? TransferFailure(
-              word: "timed-out", message: "nothing moved for too long", exitCode: .linkLost, endsConnection: true)
-        }
-        return
+      let end = shared.state.withLock { state -> ContinuousClock.Instant? in
+        guard let failure = state.patience.failure(at: .now) else { return state.patience.end }
+        state.end = state.end ?? failure
+        return nil
       }
-      try? await ContinuousClock().sleep(until: finishing > 0 ? .now + patience : due)
+      guard let end else { return }
+      try? await ContinuousClock().sleep(until: end)
     }
   }
 
@@ -110,8 +105,8 @@ struct Delivery: Sendable {
     let key = board.begin(name, peer: peer, total: file.size)
     defer { board.end(key) }
     let isFinishing = Mutex(false)
-    defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.finishing -= 1 } } }
-    shared.state.withLock { $0.lastProgress = .now }
+    defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
+    shared.state.withLock { $0.patience.moved(at: .now) }
     do throws(PiconetError) {
       let progress: @Sendable (UInt64, UInt64) -> Void = { [board, notes, member] stored, total in
         board.progressed(key, done: stored)
@@ -122,8 +117,8 @@ struct Delivery: Sendable {
             return !flag
           }
         shared.state.withLock { state in
-          state.lastProgress = .now
-          if isWhole { state.finishing += 1 }
+          state.patience.moved(at: .now)
+          if isWhole { state.patience.beganFinishing() }
         }
         // Now, since a receiver that has enough leaves when all is stored.
         if isWhole { notes.lookSoon(at: member.proven) }
@@ -137,13 +132,13 @@ struct Delivery: Sendable {
         sent = try await send(url: name, key, progress)
       }
       shared.state.withLock {
-        $0.lastProgress = .now
+        $0.patience.moved(at: .now)
         $0.stored += 1
       }
       board.end(key)
       stored(name, sent, lastComponent: file.path.lastComponent.readable)
     } catch {
-      shared.state.withLock { $0.lastProgress = .now }
+      shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
       if error.code == .exists, error.blame == .peer { return skipped(name) }
       var failure = TransferFailure(error, on: .sender)

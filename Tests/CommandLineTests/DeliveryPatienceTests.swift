@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("The patience of imagesend")
+struct DeliveryPatienceTests {
+  private let start = ContinuousClock.now
+
+  @Test("a receiver that takes all bytes and never says that they are stored is given up like one that takes none")
+  func neverStored() {
+    var patience = DeliveryPatience(limit: .seconds(3), at: start)
+    patience.moved(at: start + .seconds(2))
+    patience.beganFinishing()
+    #expect(patience.failure(at: start + .milliseconds(4999)) == nil)
+    #expect(patience.end == start + .seconds(5))
+    let failure = patience.failure(at: start + .seconds(5))
+    #expect(failure?.word == "timed-out" && failure?.exitCode == .linkLost && failure?.endsConnection == true)
+    #expect(failure?.message == "it has all the bytes, and did not say for 3 s that they are stored")
+  }
+
+  @Test("what moves puts the end off, and where nothing waits to be stored that is not what is said")
+  func moves() {
+    var patience = DeliveryPatience(limit: .seconds(3), at: start)
+    patience.beganFinishing()
+    patience.finished()
+    for second in 1...10 {
+      #expect(patience.failure(at: start + .seconds(second)) == nil)
+      patience.moved(at: start + .seconds(second))
+    }
+    #expect(patience.failure(at: start + .seconds(13))?.message == "nothing moved for too long")
+  }
+}

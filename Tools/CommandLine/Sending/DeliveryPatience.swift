@@ -1,0 +1,35 @@
+/// How long the files on their way to one peer have not moved. A value: whoever has it brings the time.
+struct DeliveryPatience: Sendable {
+  /// After this long without a move the peer is given up.
+  let limit: Duration
+  private var lastMove: ContinuousClock.Instant
+  /// Files whose bytes are all there, and that the receiver does not say to have stored.
+  private var finishing = 0
+
+  init(limit: Duration, at now: ContinuousClock.Instant) {
+    self.limit = limit
+    lastMove = now
+  }
+
+  /// When it is over if nothing moves before.
+  var end: ContinuousClock.Instant { lastMove + limit }
+
+  mutating func moved(at now: ContinuousClock.Instant) { lastMove = now }
+
+  /// All bytes of a file are there.
+  mutating func beganFinishing() { finishing += 1 }
+
+  /// The file has its outcome.
+  mutating func finished() { finishing -= 1 }
+
+  /// Why the peer is given up now; nil as long as it is not. To put a file on a slow disk may take its time, but who says nothing of it
+  /// for so long may never do so.
+  func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
+    guard end <= now else { return nil }
+    let message =
+      finishing > 0
+      ? "it has all the bytes, and did not say for \(HumanFigures.seconds(limit)) that they are stored"
+      : "nothing moved for too long"
+    return TransferFailure(word: "timed-out", message: message, exitCode: .linkLost, endsConnection: true)
+  }
+}
