@@ -44,6 +44,8 @@ enum {
   INFO_CONTENT_LENGTH_DOWNLOAD_T = 0x600000 + 15,
   HTTP_AND_HTTPS = 1 | 2,
   ABORTED_BY_CALLBACK = 42,
+  WRITE_PAUSED = 0x10000001,
+  PAUSE_NOTHING = 0,
 };
 
 static struct {
@@ -52,6 +54,7 @@ static struct {
   void (*easy_cleanup)(CURL *);
   int (*easy_setopt)(CURL *, int, ...);
   int (*easy_getinfo)(CURL *, int, ...);
+  int (*easy_pause)(CURL *, int);
   const char *(*easy_strerror)(int);
   CURLM *(*multi_init)(void);
   int (*multi_cleanup)(CURLM *);
@@ -84,6 +87,7 @@ static void load(void) {
               find(library, "curl_easy_cleanup", &curl.easy_cleanup) &&
               find(library, "curl_easy_setopt", &curl.easy_setopt) &&
               find(library, "curl_easy_getinfo", &curl.easy_getinfo) &&
+              find(library, "curl_easy_pause", &curl.easy_pause) &&
               find(library, "curl_easy_strerror", &curl.easy_strerror) &&
               find(library, "curl_multi_init", &curl.multi_init) &&
               find(library, "curl_multi_cleanup", &curl.multi_cleanup) &&
@@ -106,6 +110,7 @@ struct piconet_http {
   const struct piconet_http_request *request;
   bool has_begun;
   bool has_refused;
+  bool is_paused;
 };
 
 struct piconet_http *piconet_http_make(struct piconet_http_result *result) {
@@ -143,7 +148,13 @@ static bool begin(struct piconet_http *http) {
 
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
   struct piconet_http *http = context;
-  if (begin(http) && http->request->take(http->request->context, (const uint8_t *)bytes, size * count)) return size * count;
+  enum piconet_http_taken taken = piconet_http_taken_no;
+  if (begin(http)) taken = http->request->take(http->request->context, (const uint8_t *)bytes, size * count);
+  if (taken == piconet_http_taken_yes) return size * count;
+  if (taken == piconet_http_taken_later) {
+    http->is_paused = true;
+    return WRITE_PAUSED;
+  }
   http->has_refused = true;
   return 0;
 }
@@ -180,6 +191,11 @@ static int perform(struct piconet_http *http) {
     if (http->request->is_cancelled(http->request->context)) {
       code = ABORTED_BY_CALLBACK;
       break;
+    }
+    if (http->is_paused && http->request->has_room(http->request->context)) {
+      http->is_paused = false;
+      // A failure is told by the transfer's own end.
+      curl.easy_pause(http->easy, PAUSE_NOTHING);
     }
     if (curl.multi_perform(http->multi, &running) != 0) break;
     int left = 0;

@@ -10,8 +10,13 @@ public struct HTTPSettings: Sendable, Hashable {
   public var connectTimeoutMilliseconds = 30_000
   /// Given up when nothing comes for so many seconds. Default 30.
   public var stallTimeoutSeconds = 30
-  /// The most bytes that are taken; nil: what fits on the disk.
+  /// The most bytes that are taken; nil: what a receiver takes.
   public var sizeLimit: UInt64?
+  /// The most bytes that are taken where the server does not say how many there are: nobody can be asked beforehand whether they are
+  /// wanted, and all have to be here first. Default 64 MiB.
+  public var unannouncedSizeLimit: UInt64 = 64 << 20
+  /// Bytes that are fetched ahead of what was asked for; then the server is held back. Default 4 MiB.
+  public var aheadLimit: UInt64 = 4 << 20
   /// Where what comes waits until it was passed on.
   public var spoolFolder = "/var/tmp"
 
@@ -31,6 +36,9 @@ public final class HTTPFetch: Sendable {
   private struct State {
     var head: Head?
     var count: UInt64 = 0
+    /// Somebody has asked for the bytes before this one.
+    var wanted: UInt64 = 0
+    var isHeldBack = false
     var end: Result<UInt64, HTTPFailure>?
     var isCancelled = false
     /// The fetch that any thread may wake; nil before it begins and once it is over.
@@ -38,6 +46,8 @@ public final class HTTPFetch: Sendable {
     var headWaiters: [CheckedContinuation<Void, Never>] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []
     var readers: [(offset: UInt64, proceed: @Sendable () -> Void)] = []
+
+    func isWanted(within limit: UInt64) -> Bool { count < wanted || count - wanted < limit }
   }
 
   /// A fetch of the C side.
@@ -105,6 +115,7 @@ public final class HTTPFetch: Sendable {
   public func whole() async -> Result<UInt64, HTTPFailure> {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
+        Self.want(.max, &state)
         if state.end == nil { state.endWaiters.append(continuation) }
         return state.end != nil
       }
@@ -116,11 +127,18 @@ public final class HTTPFetch: Sendable {
   /// Calls back, on any thread, once the first `offset` bytes are here, or never will be. In the order of the calls.
   public func whenAvailable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) {
     let isNow = state.withLock { state in
+      Self.want(offset, &state)
       let isNow = state.readers.isEmpty && (state.count >= offset || state.end != nil || state.isCancelled)
       if !isNow { state.readers.append((offset, proceed)) }
       return isNow
     }
     if isNow { proceed() }
+  }
+
+  private static func want(_ offset: UInt64, _ state: inout State) {
+    guard offset > state.wanted else { return }
+    state.wanted = offset
+    if state.isHeldBack, let handle = state.handle { piconet_http_wake(handle.pointer) }
   }
 
   /// Fills the buffer with what came. Blocks on the disk only. Throws why it is not here and will not be.
@@ -136,6 +154,9 @@ public final class HTTPFetch: Sendable {
 
   /// How it ended; nil while it has not.
   public var end: Result<UInt64, HTTPFailure>? { state.withLock { $0.end } }
+
+  /// Bytes that are here, and whether the server waits for somebody to ask for more.
+  var arrived: (count: UInt64, isHeldBack: Bool) { state.withLock { ($0.count, $0.isHeldBack) } }
 
   // MARK: On the fetching thread
 
@@ -153,7 +174,9 @@ public final class HTTPFetch: Sendable {
             HTTPFetch.from(context).map { $0.began(length, type.map { String(cString: $0) } ?? "") } ?? false
           },
           take: { context, bytes, count in
-            HTTPFetch.from(context).map { $0.take(UnsafeRawBufferPointer(start: bytes, count: count)) } ?? false
+            HTTPFetch.from(context)?.take(UnsafeRawBufferPointer(start: bytes, count: count)) ?? piconet_http_taken_no
+          },
+          has_room: { context in HTTPFetch.from(context)?.hasRoom ?? true
           }, is_cancelled: { context in HTTPFetch.from(context)?.isCancelled ?? true })
         piconet_http_run(pointer, &request, &result)
       }
@@ -181,9 +204,28 @@ public final class HTTPFetch: Sendable {
     return true
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let count = state.withLock { $0.count }
+  private var hasRoom: Bool {
+    state.withLock { state in
+      state.isHeldBack = !state.isWanted(within: settings.aheadLimit)
+      return !state.isHeldBack
+    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> piconet_http_taken {
+    guard hasRoom else { return piconet_http_taken_later }
+    return keep(bytes) ? piconet_http_taken_yes : piconet_http_taken_no
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let (count, isAnnounced) = state.withLock { ($0.count, $0.head?.size != nil) }
     if let limit = settings.sizeLimit, count + UInt64(bytes.count) > limit { return refuse(tooLarge(limit)) }
+    if !isAnnounced, count + UInt64(bytes.count) > settings.unannouncedSizeLimit {
+      let limit = settings.unannouncedSizeLimit
+      return refuse(
+        HTTPFailure(
+          .tooLarge(limit: limit),
+          "the server does not say how large it is, and it is larger than the limit of \(limit) bytes for such"))
+    }
     let error = spool.write(bytes, at: count)
     guard error == 0 else {
       return refuse(HTTPFailure(.spool(error), "what comes can't be kept in \(settings.spoolFolder): error \(error)"))

@@ -227,6 +227,62 @@ struct HTTPFetchTests {
     }
   }
 
+  @Test(
+    "a server that does not say how long it is, and goes on and on, is given up at the limit for such, which is named")
+  func endless() async throws {
+    let script: SmallServer.Script = { _, say, _ in
+      say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      for _ in 0..<100 { say("5\r\nhello\r\n") }
+    }
+    try await withServer(script) { server in
+      let end = try await fetch(server.address) { $0.unannouncedSizeLimit = 300 }.end
+      #expect(code(end) == .tooLarge(limit: 300))
+      if case .failure(let failure) = end { #expect(failure.description.contains("limit of 300 bytes")) }
+    }
+    // Where it says so, no limit but that of the receiver holds.
+    try await withServer({ _, say, _ in say(Self.answer("12345678901")) }) { server in
+      let whole = try await fetch(server.address) { $0.unannouncedSizeLimit = 10 }
+      #expect(whole.bytes.count == 11)
+    }
+  }
+
+  @Test("no more is fetched ahead of what was asked for than the limit; then the server waits until more is asked for")
+  func heldBack() async throws {
+    let body = String(repeating: "0123456789abcdef", count: 200_000)
+    // What libcurl hands over at once at most.
+    let part: UInt64 = 16_384
+    try await withServer({ _, say, _ in say(Self.answer(body)) }) { server in
+      var settings = HTTPSettings()
+      settings.aheadLimit = 100_000
+      let fetch = try HTTPFetch(server.address, settings)
+      defer { fetch.close() }
+      #expect(try await fetch.head().get().size == UInt64(body.utf8.count))
+      for wanted in [0, 1_000_000, 2_000_000] as [UInt64] {
+        await withCheckedContinuation { continuation in
+          fetch.whenAvailable(upTo: wanted) { continuation.resume() }
+        }
+        while !fetch.arrived.isHeldBack { await Task.yield() }
+        let count = fetch.arrived.count
+        #expect(wanted + 100_000 <= count && count < wanted + 100_000 + part, "\(count)")
+      }
+      #expect(try await fetch.whole().get() == UInt64(body.utf8.count))
+      #expect(try read(fetch, 0, body.utf8.count) == Array(body.utf8))
+    }
+  }
+
+  @Test("a fetch that is held back can be cancelled")
+  func cancelledWhileHeldBack() async throws {
+    let body = String(repeating: "x", count: 1_000_000)
+    try await withServer({ _, say, _ in say(Self.answer(body)) }) { server in
+      var settings = HTTPSettings()
+      settings.aheadLimit = 1
+      let fetch = try HTTPFetch(server.address, settings)
+      while !fetch.arrived.isHeldBack { await Task.yield() }
+      fetch.close()
+      #expect(code(await fetch.whole()) == .cancelled)
+    }
+  }
+
   @Test("where nobody listens is unreachable")
   func unreachable() async throws {
     let server = try SmallServer { _, _, _ in }

@@ -1,5 +1,6 @@
 import Foundation
 import Piconet
+import PiconetHTTP
 import Testing
 
 @Suite("Sending a URL", .timeLimit(.minutes(2)))
@@ -98,6 +99,28 @@ struct SendingTests {
       let error = await failure { try await offer.data(upTo: .max) }
       #expect(error?.code == .sourceUnreadable && error?.blame == .peer, "\(String(describing: error))")
       #expect(await failure { try await sending.result }?.code == .sourceUnreadable)
+    }
+  }
+
+  @Test("what a receiver takes at most ends the fetch, and is named; so is the limit for what has no announced end")
+  func limits() async throws {
+    let script: SmallServer.Script = { path, say, _ in
+      say("HTTP/1.1 200 OK\r\n")
+      say(path == "/announced" ? "Content-Length: 1000000000000\r\n\r\n" : "Transfer-Encoding: chunked\r\n\r\n")
+      for _ in 0..<2000 { say("400\r\n\(String(repeating: "x", count: 1024))\r\n") }
+    }
+    try await run(script) { server, member, receiver in
+      let sending = try await member.startSending(url: server.address + "/announced")
+      let offer = try #require(await first(receiver.session.offers))
+      #expect(await failure { try await offer.data(upTo: 1234) }?.code == .tooLarge)
+      let error = await failure { try await sending.result }
+      #expect(
+        error?.code == .tooLarge && error?.detail.contains("at most 1234") == true, "\(String(describing: error))")
+      var settings = HTTPSettings()
+      settings.unannouncedSizeLimit = 1_000_000
+      let endless = await failure { try await member.send(url: server.address + "/endless", settings: settings) }
+      #expect(endless?.code == .tooLarge && endless?.blame == .us, "\(String(describing: endless))")
+      #expect(endless?.detail.contains("limit of 1000000 bytes") == true, "\(String(describing: endless))")
     }
   }
 

@@ -12,6 +12,13 @@
 extern "C" {
 #endif
 
+enum piconet_http_taken {
+  piconet_http_taken_no,  // Gives up.
+  piconet_http_taken_yes,
+  // The server is held back; the same part comes again once there is room.
+  piconet_http_taken_later,
+};
+
 struct piconet_http_request {
   const char *_Nonnull url;
   const char *_Nonnull user_agent;
@@ -24,8 +31,10 @@ struct piconet_http_request {
   // Before the first byte of the body, or at the end of an empty one. `length` is -1 where the server does not tell it, `type` is null
   // likewise. False gives up.
   bool (*_Nonnull began)(void *_Nullable context, int64_t length, const char *_Nullable type);
-  // A part of the body. False gives up.
-  bool (*_Nonnull take)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
+  // A part of the body.
+  enum piconet_http_taken (*_Nonnull take)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
+  // Asked while a part waits to be taken: again and again, and whenever it was woken up.
+  bool (*_Nonnull has_room)(void *_Nullable context);
   // Asked again and again, at least once a second; and whenever it was woken up.
   bool (*_Nonnull is_cancelled)(void *_Nullable context);
 };

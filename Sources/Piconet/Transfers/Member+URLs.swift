@@ -4,9 +4,10 @@ import PiconetHTTP
 import PiconetWire
 
 extension Member {
-  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the far side has stored it. Where the
-  /// server does not say how long it is, all of it is fetched first. What arrives waits in a file without a name. Cancelling the
-  /// calling task cancels fetch and transfer.
+  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the far side has stored it. What arrives
+  /// waits in a file without a name, and no more of it is fetched than the far side takes and `HTTPSettings.aheadLimit`. Where the
+  /// server does not say how long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. Cancelling the calling
+  /// task cancels fetch and transfer.
   /// - Parameters:
   ///   - name: of the resource; nil: the last part of the URL's path.
   ///   - mediaType: nil: as the server says.
