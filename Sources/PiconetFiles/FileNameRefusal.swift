@@ -11,7 +11,9 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   case trailingDotOrSpace
   case reservedDeviceName
   case bidirectionalControl
+  case unseenCharacter
   case invisible
+  case launcher
 
   /// A part of a sentence that follows "the name".
   public var explanation: String {
@@ -26,8 +28,10 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case .leadingHyphen: "begins with a hyphen, which programs take for an option"
     case .trailingDotOrSpace: "ends with a dot or a space"
     case .reservedDeviceName: "is the name of a device on Windows"
-    case .bidirectionalControl: "contains characters that reverse the direction of writing"
+    case .bidirectionalControl: "contains characters that change the direction of writing"
+    case .unseenCharacter: "contains characters that nobody sees"
     case .invisible: "has no visible character"
+    case .launcher: "is that of a shortcut, which desktops start or follow"
     }
   }
 }

@@ -1,7 +1,8 @@
 /// A name that makes exactly one ordinary entry in one directory, whatever file system and desktop meet it later.
 ///
-/// A name is taken as it is or refused with a reason, never altered: the sender and the receiver then print the same
-/// name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a number.
+/// A receiver takes a name as it is or refuses it with a reason, and never alters it: the sender and the receiver then print the same
+/// name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a number. A sender, whose name it
+/// is, may offer a repaired one (`init(repairing:)`).
 ///
 /// | name | outcome | because |
 /// |---|---|---|
@@ -15,10 +16,12 @@
 /// | leading hyphen (`--checkpoint-action=exec=x`) | `leadingHyphen` | `tar *` would obey it |
 /// | trailing dot or space | `trailingDotOrSpace` | Windows drops it: another name |
 /// | CON, PRN, AUX, NUL, COM0-9, LPT0-9 (and ¹²³), CONIN$, CONOUT$, CLOCK$, with any extension and case | `reservedDeviceName` | opens a device on Windows |
-/// | U+202A-202E, U+2066-2069 | `bidirectionalControl` | `photo<RLO>gpj.exe` looks like `photoexe.jpg` |
+/// | U+061C, U+200E, U+200F, U+202A-202E, U+2066-2069 | `bidirectionalControl` | `photo<RLO>gpj.exe` looks like `photoexe.jpg` |
+/// | what Unicode calls ignorable (U+200B, U+FEFF, U+00AD, tags), U+FFF9-FFFB; joiners after ASCII or one another | `unseenCharacter` | two names that look alike |
+/// | `.desktop`, `.lnk`, `.url`, `.scf` at the end, in any case | `launcher` | a desktop shows another name and picture, and starts or asks for what is in it |
 /// | nothing but white space and ignorable characters | `invisible` | a file that nobody can name |
 ///
-/// Everything else is kept: all scripts, emoji with their joiners, either normalization form (two names are equal only
+/// Everything else is kept: all scripts, emoji with their joiners and variants, either normalization form (two names are equal only
 /// if their bytes are), and `: * ? " < > |`, which are ordinary on Linux (a FAT or NTFS volume refuses them itself).
 public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
   /// The longest name in bytes (NAME_MAX of ext4, xfs, btrfs, tmpfs).
@@ -39,8 +42,10 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumByteCount else { throw .tooLong }
     var isVisible = false
+    var former: Unicode.Scalar?
     for scalar in text.unicodeScalars {
-      if let refusal = Self.refusal(of: scalar) { throw refusal }
+      if let refusal = Self.refusal(of: scalar, after: former) { throw refusal }
+      former = scalar
       isVisible = isVisible || Self.isVisible(scalar)
     }
     if text == "." || text == ".." { throw .directoryReference }
@@ -50,6 +55,7 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     if let last = text.unicodeScalars.last, last == "." || last == " " { throw .trailingDotOrSpace }
     guard isVisible else { throw .invisible }
     if Self.isDeviceName(text) { throw .reservedDeviceName }
+    if Self.isLauncher(text) { throw .launcher }
     self.text = text
   }
 
@@ -67,22 +73,36 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     for byte in text.utf8 { hasher.combine(byte) }
   }
 
-  private static func refusal(of scalar: Unicode.Scalar) -> FileNameRefusal? {
+  static func refusal(of scalar: Unicode.Scalar, after former: Unicode.Scalar?) -> FileNameRefusal? {
     switch scalar.value {
     case 0x2F, 0x5C: .pathSeparator
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .controlCharacter
-    case 0x202A...0x202E, 0x2066...0x2069: .bidirectionalControl
-    default: nil
+    case 0x20...0x7E: nil
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: .bidirectionalControl
+    // Persian and many emoji are spelled with joiners; in ASCII, at the beginning and in a row they do nothing but hide.
+    case 0x200C, 0x200D:
+      former.map { $0.isASCII || (0x200C...0x200D).contains($0.value) } ?? true ? .unseenCharacter : nil
+    // Variants of what stands before them.
+    case 0xFE00...0xFE0F, 0xE0100...0xE01EF, 0x180B...0x180D, 0x180F: nil
+    case 0xFFF9...0xFFFB: .unseenCharacter
+    default: scalar.properties.isDefaultIgnorableCodePoint ? .unseenCharacter : nil
     }
   }
 
-  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+  static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     let properties = scalar.properties
     return !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && properties.generalCategory != .format
   }
 
+  static func isLauncher(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars
+    guard let dot = scalars.lastIndex(of: ".") else { return false }
+    let last = String(scalars[scalars.index(after: dot)...]).lowercased()
+    return ["desktop", "lnk", "url", "scf"].contains { $0.utf8.elementsEqual(last.utf8) }
+  }
+
   /// Windows looks at what precedes the first dot, less trailing spaces.
-  private static func isDeviceName(_ text: String) -> Bool {
+  static func isDeviceName(_ text: String) -> Bool {
     var base = text.unicodeScalars.prefix { $0 != "." }
     while base.last == " " { base.removeLast() }
     let upper = String(String.UnicodeScalarView(base)).uppercased()

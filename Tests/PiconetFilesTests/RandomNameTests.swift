@@ -8,6 +8,7 @@ import Testing
     [
       "..", ".", "/", "\\", "\0", "\n", " ", "-", "a", "b", "photo", ".jpg", "CON", "nul", "é", "e\u{301}", "写", "👩‍👧",
       "\u{202E}", "\u{200B}", "\u{2028}", "~", "%2e%2e%2f", "$(id)", "*", ":", "(2)", ".piconet-1-", ".part",
+      "\u{3000}", ".desktop",
     ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0xAF], [UInt8](repeating: 0x7A, count: 120)]
 
   private static func name(_ dice: inout SeededRandom) -> [UInt8] {

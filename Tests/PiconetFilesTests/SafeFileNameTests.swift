@@ -18,7 +18,16 @@ import Testing
     ("aux.tar.gz", .reservedDeviceName), ("COM1", .reservedDeviceName), ("lpt9.txt", .reservedDeviceName),
     ("COM\u{B9}.txt", .reservedDeviceName), ("PRN .txt", .reservedDeviceName), ("conin$", .reservedDeviceName),
     ("photo\u{202E}gpj.exe", .bidirectionalControl), ("a\u{2066}b", .bidirectionalControl),
-    ("\u{200B}", .invisible), ("\u{A0}\u{3000}", .invisible), ("\u{FEFF}", .invisible), ("\u{3164}", .invisible),
+    ("a\u{61C}b.jpg", .bidirectionalControl), ("a\u{200E}b.jpg", .bidirectionalControl),
+    ("photo\u{200F}.jpg", .bidirectionalControl),
+    ("photo\u{200B}.jpg", .unseenCharacter), ("\u{FEFF}photo.jpg", .unseenCharacter),
+    ("pho\u{AD}to.jpg", .unseenCharacter), ("photo\u{2060}.jpg", .unseenCharacter),
+    ("photo.jpg\u{E0041}", .unseenCharacter), ("photo\u{FFF9}.jpg", .unseenCharacter),
+    ("photo\u{200D}.jpg", .unseenCharacter), ("\u{200C}photo.jpg", .unseenCharacter),
+    ("фото\u{200D}\u{200D}.jpg", .unseenCharacter), ("\u{3164}", .unseenCharacter), ("\u{200B}", .unseenCharacter),
+    ("\u{A0}\u{3000}", .invisible), ("\u{3000}\u{FE0F}", .invisible),
+    ("x.desktop", .launcher), ("holiday.jpg.DESKTOP", .launcher), ("a.lnk", .launcher), ("a.Url", .launcher),
+    ("a.scf", .launcher),
   ]
 
   @Test("a name that is no plain entry of a directory is refused with its reason", arguments: refused)
@@ -45,13 +54,35 @@ import Testing
   @Test(
     "ordinary names of all scripts are kept byte for byte",
     arguments: [
-      "photo.jpg", "IMG_0001.JPG", "Bild für Oma.png", "фото.webp", "写真.jpg", "تصویر.jpg", "👩‍👩‍👧.png",
+      "photo.jpg", "IMG_0001.JPG", "Bild für Oma.png", "фото.webp", "写真.jpg", "تصویر.jpg", "نمی\u{200C}دانم.jpg",
+      "❤\u{FE0F}.png", "1\u{FE0F}\u{20E3}.png", "葛\u{E0100}.jpg", "desktop", "my.desktop.jpg", "url.png", "👩‍👩‍👧.png",
       "e\u{301}.jpg", "a..b", "a.-b", "CONTACT.jpg", "COM10", "com", "lpt", "null.jpg", "Screenshot 12:30:05?.png",
       "~user", "x", " leading.jpg",
     ])
   func kept(text: String) throws {
     let name = try SafeFileName(bytes: Array(text.utf8))
     #expect(Array(name.text.utf8) == Array(text.utf8))
+  }
+
+  @Test(
+    "a sender's repair keeps what can be kept of a name",
+    arguments: [
+      ("photo\u{200F}.jpg", "photo.jpg"), ("\u{FEFF}a\u{200B}b.jpg", "ab.jpg"), ("photo\u{200D}.jpg", "photo.jpg"),
+      ("photo\u{202E}gpj.exe", "photogpj.exe"), ("x.desktop", "x_desktop"), ("a.jpg.lnk", "a.jpg_lnk"),
+      (".photo.jpg", "photo.jpg"), ("--x.jpg", "x.jpg"), ("photo.jpg. ", "photo.jpg"), ("a\\b\n.jpg", "a_b.jpg"),
+      ("con.jpg", "_con.jpg"), ("\u{200B}", "file"), ("..", "file"), ("\u{3000}", "file"), ("фото.jpg", "фото.jpg"),
+      (String(repeating: "é", count: 200) + ".jpg", String(repeating: "é", count: 125) + ".jpg"),
+    ])
+  func repaired(text: String, expected: String) {
+    #expect(Array(SafeFileName(repairing: Array(text.utf8)).text.utf8) == Array(expected.utf8))
+  }
+
+  @Test("what is repaired is safe, whatever it was", arguments: refused.map(\.0))
+  func repairedIsSafe(text: String) throws {
+    let name = SafeFileName(repairing: Array(text.utf8) + [0xFF])
+    #expect(try SafeFileName(name.text) == name)
+    let other = SafeFileName(repairing: Array(text.utf8))
+    #expect(try SafeFileName(other.text) == other)
   }
 
   @Test("two normalization forms are two names, as they are in a directory")

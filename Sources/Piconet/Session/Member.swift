@@ -64,24 +64,25 @@ public struct Member: Sendable, Identifiable {
   /// task cancels the transfer on both sides.
   /// - Parameters:
   ///   - path: a regular file; a symbolic link is followed.
+  ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store that.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, or why the member has left.
   public func send(
-    file path: String, mediaType: String = "", metadata: [UInt8] = [],
+    file path: String, name: AcceptableName? = nil, mediaType: String = "", metadata: [UInt8] = [],
     progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> SentFile {
     try await core.finish(
-      startSending(file: path, mediaType: mediaType, metadata: metadata, progress: progress))
+      startSending(file: path, name: name, mediaType: mediaType, metadata: metadata, progress: progress))
   }
 
   /// As `send(file:)`, but returns as soon as the file is open: the transfer can then be watched, paused and cancelled.
   /// - Throws: `sourceUnreadable`.
   public func startSending(
-    file path: String, mediaType: String = "", metadata: [UInt8] = [],
+    file path: String, name: AcceptableName? = nil, mediaType: String = "", metadata: [UInt8] = [],
     progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> OutgoingTransfer {
-    try await core.send(file: path, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
+    try await core.send(file: path, name: name, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
   /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into

@@ -16,10 +16,11 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
 
-  init(path: String) throws(FileFailure) {
+  /// - Parameter name: what to offer it as; nil: as it is called.
+  init(path: String, name: AcceptableName?) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
-    name = Array(try file.offeredName.text.utf8)
+    self.name = if let name { Array(name.text.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
     identity = file.contentIdentity
   }

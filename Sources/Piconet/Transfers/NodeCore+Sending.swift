@@ -6,10 +6,10 @@ import PiconetWire
 /// Resources on their way out: opened on the disk thread, then sent by the engine.
 extension NodeCore {
   func send(
-    file path: String, to member: Member, mediaType: String, metadata: [UInt8],
+    file path: String, name: AcceptableName?, to member: Member, mediaType: String, metadata: [UInt8],
     progress: (@Sendable (UInt64, UInt64) -> Void)?
   ) async throws(PiconetError) -> OutgoingTransfer {
-    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path) }
+    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path, name: name) }
     return send(source, to: member, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 

@@ -41,6 +41,23 @@ struct SendingTests {
     }
   }
 
+  @Test("a photo whose name no receiver stores is offered under a repaired one, which is said")
+  func repairedName() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--count", "2")
+      let unseen = try scene.photo("a\u{200F}\u{200B}.jpg")
+      let launcher = try scene.photo("b.desktop")
+      let sender = try scene.sender("--to", "Kitchen", unseen, launcher)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(try scene.received() == ["a.jpg", "b_desktop"])
+      #expect(
+        sender.error.contains(
+          "offered as 'a.jpg', since the name contains characters that change the direction of writing"))
+      #expect(sender.error.contains("offered as 'b_desktop', since the name is that of a shortcut"))
+    }
+  }
+
   @Test("an address is dialled without searching, and the beginning of a fingerprint names a peer")
   func addressAndFingerprint() async throws {
     try await ToolScene.run { scene in

@@ -125,8 +125,10 @@ struct Delivery: Sendable {
       }
       let sent: SentFile
       if let opened {
+        let acceptable = AcceptableName(file.path.lastComponent.bytes)
+        if let line = repairNote(file, acceptable) { console.note(line) }
         let transfer = try await member.startSending(
-          file: opened.text, mediaType: mediaType ?? "", progress: progress)
+          file: opened.text, name: acceptable, mediaType: mediaType ?? "", progress: progress)
         sent = try await transfer.interruptibleResult
       } else {
         sent = try await send(url: name, key, progress)
@@ -159,6 +161,13 @@ struct Delivery: Sendable {
         failure = shared.state.withLock { $0.end } ?? failure
       }
       failed(name, failure)
+    }
+  }
+
+  /// A photo is not lost for its name, and nobody looks in vain for it there under the one that it has here.
+  private func repairNote(_ file: GatheredFile, _ acceptable: AcceptableName) -> String? {
+    acceptable.refusal.map { why in
+      "\(console.safe(file.path.readable)): offered as '\(console.safe(acceptable.text))', since the name \(why)"
     }
   }
 

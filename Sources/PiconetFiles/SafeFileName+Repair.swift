@@ -1,0 +1,36 @@
+extension SafeFileName {
+  /// The nearest name to this one that is not refused, for a sender that does not want a file to be lost for its name. A name that is safe
+  /// stays as it is.
+  public init(repairing bytes: some Collection<UInt8>) {
+    if let safe = try? SafeFileName(bytes: bytes) {
+      self = safe
+      return
+    }
+    var kept = String.UnicodeScalarView()
+    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+      switch Self.refusal(of: scalar, after: kept.last) {
+      case nil: kept.append(scalar)
+      case .pathSeparator: kept.append("_")
+      default: break
+      }
+    }
+    while let first = kept.first, first == "." || first == "-" || first == " " { kept.removeFirst() }
+    while let last = kept.last, last == "." || last == " " { kept.removeLast() }
+    if Self.isLauncher(String(kept)), let dot = kept.lastIndex(of: ".") { kept.replaceSubrange(dot...dot, with: ["_"]) }
+    var text = String(kept)
+    if Self.isDeviceName(text) { text = "_" + text }
+    self = (try? SafeFileName(Self.shortened(text))) ?? SafeFileName(unchecked: "file")
+  }
+
+  /// Whole characters go from the end of what stands before the extension.
+  private static func shortened(_ text: String) -> String {
+    var stem = text[...]
+    var rest = text[text.endIndex...]
+    if let dot = text.lastIndex(of: "."), text[dot...].utf8.count <= 32 {
+      stem = text[..<dot]
+      rest = text[dot...]
+    }
+    while stem.utf8.count + rest.utf8.count > maximumByteCount, !stem.isEmpty { stem.removeLast() }
+    return String(stem + rest)
+  }
+}
