@@ -27,52 +27,67 @@ struct InvitationDesk: Sendable {
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           untold: untold > 0 ? Int64(untold) : nil)))
-    let others = untold > 0 ? "; so were \(untold) before" : ""
     console.problem(
       "\(console.safe(refused.name)) (\(refused.fingerprint.shortDescription)) at \(console.safe(refused.remoteAddress)) "
-        + "was turned away: \(console.safe(failure.message))\(others)")
+        + "was turned away: \(console.safe(failure.message))\(Self.words(untold))")
   }
 
   private func answer() async {
+    var declines = DeclinesToTell()
     for await invitation in node.invitations {
       switch policy {
-      case .all: await accept(invitation)
+      case .all: await accept(invitation, &declines)
       case .known:
         if invitation.peer.isKnown {
-          await accept(invitation)
+          await accept(invitation, &declines)
         } else {
           let hint = "not known; accept it once with --accept ask, and it is"
-          await decline(invitation, .declined, "not-known", hint)
+          await decline(invitation, .declined, "not-known", hint, &declines)
         }
-      case .ask: await ask(invitation)
+      case .ask: await ask(invitation, &declines)
       }
     }
   }
 
-  private func accept(_ invitation: Invitation) async {
+  private func accept(_ invitation: Invitation, _ declines: inout DeclinesToTell) async {
     do throws(PiconetError) {
       // Told when it joins the session.
       _ = try await invitation.accept()
     } catch {
-      console.note("\(describe(invitation)): \(console.safe(error.description))")
+      guard let untold = Self.take(invitation, &declines) else { return }
+      console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(untold))")
     }
   }
 
+  /// How many were not told before this one; nil: this one isn't, either.
+  private static func take(_ invitation: Invitation, _ declines: inout DeclinesToTell) -> Int? {
+    let peer = invitation.peer
+    // TCP has a port behind the address, Bluetooth a channel.
+    let end = peer.transport == .tcp ? peer.remoteAddress.lastIndex(of: ":") : peer.remoteAddress.firstIndex(of: "/")
+    return declines.take(
+      peer.fingerprint, at: String(peer.remoteAddress[..<(end ?? peer.remoteAddress.endIndex)]), .now)
+  }
+
+  private static func words(_ untold: Int) -> String { untold > 0 ? "; so were \(untold) before" : "" }
+
   private func decline(
-    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String
+    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String,
+    _ declines: inout DeclinesToTell
   ) async {
     await invitation.decline(code)
+    guard let untold = Self.take(invitation, &declines) else { return }
     console.tell(
       .declined(
         Event.Declined(
-          peer: invitation.peer.fingerprint.description, name: invitation.peer.name, reason: word)))
-    console.note("\(describe(invitation)) was declined: \(why)")
+          peer: invitation.peer.fingerprint.description, name: invitation.peer.name, reason: word,
+          untold: untold > 0 ? Int64(untold) : nil)))
+    console.note("\(describe(invitation)) was declined: \(why)\(Self.words(untold))")
   }
 
   /// Asks the person, for as long as the invitation stands.
-  private func ask(_ invitation: Invitation) async {
+  private func ask(_ invitation: Invitation, _ declines: inout DeclinesToTell) async {
     guard let question = AcceptQuestion() else {
-      return await decline(invitation, .declined, "declined", "nobody can be asked")
+      return await decline(invitation, .declined, "declined", "nobody can be asked", &declines)
     }
     let known = invitation.peer.isKnown ? "known" : "not known yet"
     console.note(
@@ -92,11 +107,11 @@ struct InvitationDesk: Sendable {
       return answer
     }
     switch answer ?? .none {
-    case .yes: await accept(invitation)
-    case .no: await decline(invitation, .declined, "declined", "you said no")
+    case .yes: await accept(invitation, &declines)
+    case .no: await decline(invitation, .declined, "declined", "you said no", &declines)
     case .codesDiffer:
       await decline(
-        invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between")
+        invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", &declines)
     // Nobody has said no: we end, or the terminal has gone.
     case .none: await invitation.decline(.cancelled)
     }

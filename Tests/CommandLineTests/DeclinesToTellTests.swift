@@ -1,0 +1,62 @@
+import Piconet
+import PiconetWire
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Which declined invitations are told")
+struct DeclinesToTellTests {
+  private let start = ContinuousClock.now
+
+  private func key(_ number: Int) throws -> PeerID {
+    var bytes = [UInt8](repeating: 0, count: PeerID.byteCount)
+    (bytes[0], bytes[1]) = (UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number))
+    return try #require(PeerID(bytes: bytes))
+  }
+
+  @Test("a stranger that asks again and again is told once, then once in ten seconds with how many there were")
+  func oneKey() throws {
+    var declines = DeclinesToTell()
+    var told: [Int] = []
+    // A thousand a second for half a minute, each time from another place.
+    for millisecond in 0..<30_000 {
+      let now = start + .milliseconds(millisecond)
+      if let untold = declines.take(try key(1), at: "192.0.2.\(millisecond % 4)", now) { told.append(untold) }
+    }
+    #expect(told == [0, 9_999, 9_999])
+  }
+
+  @Test("an address from which another key comes each time is told eight times, then once in ten seconds")
+  func oneAddress() throws {
+    var declines = DeclinesToTell()
+    var told: [Int] = []
+    for millisecond in 0..<30_000 {
+      let now = start + .milliseconds(millisecond)
+      if let untold = declines.take(try key(millisecond), at: "192.0.2.1", now) { told.append(untold) }
+    }
+    #expect(told.prefix(8).allSatisfy { $0 == 0 })
+    #expect(told.count == 10 && told.dropFirst(8).allSatisfy { $0 > 9_000 }, "\(told)")
+  }
+
+  @Test("what one does keeps nobody else from being told, and is forgotten after a while")
+  func others() throws {
+    var declines = DeclinesToTell()
+    for _ in 0..<100 { _ = declines.take(try key(1), at: "192.0.2.1", start) }
+    #expect(declines.take(try key(2), at: "192.0.2.2", start) == 0)
+    #expect(declines.take(try key(3), at: "192.0.2.1", start) == 0)
+    #expect(declines.take(try key(2), at: "192.0.2.2", start + .milliseconds(9_999)) == nil)
+    #expect(declines.take(try key(2), at: "192.0.2.2", start + .seconds(10)) == 1)
+    #expect(declines.take(try key(2), at: "192.0.2.2", start + .seconds(60)) == 0)
+  }
+
+  @Test("with ever new keys from ever new addresses no more is told than there are places, and then one in ten seconds")
+  func manyOfBoth() throws {
+    var declines = DeclinesToTell()
+    var told = 0
+    for number in 0..<5_000 {
+      if declines.take(try key(number), at: "\(number)", start + .milliseconds(number)) != nil { told += 1 }
+    }
+    #expect(told <= DeclinesToTell.subjectLimit / 2 + 1, "\(told)")
+    #expect(declines.take(try key(1), at: "new", start + .seconds(60)) != nil)
+  }
+}
