@@ -80,10 +80,20 @@ struct ConnectRace: Sendable {
       return
     }
     failures.append(TransportFailure(kind, failure))
-    guard oneByOne.contains(kind) else { return }
-    usedUp.formUnion(dialled[kind] ?? [])
+    let tried = dialled[kind] ?? []
+    if oneByOne.contains(kind) {
+      usedUp.formUnion(tried)
+    } else if tried.count > 1, !Self.isOfRadio(kind), failure.code == .authentication || failure.code == .reset {
+      // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.
+      oneByOne.insert(kind)
+    } else {
+      return
+    }
     dialAgain(kind)
   }
+
+  /// Whether what fails of this transport is one address of several.
+  func isOneByOne(_ kind: TransportKind) -> Bool { oneByOne.contains(kind) }
 
   private static func isOfRadio(_ kind: TransportKind) -> Bool {
     switch kind {

@@ -129,7 +129,10 @@ extension SessionEngine {
     guard let (far, kind) = searchDials.removeValue(forKey: dial) else { return false }
     guard let association = associations[far] else { return true }
     timesChanged = true
-    if failure.code == .refused { association.search?.goneKinds.insert(kind) }
+    // Of one address alone it says nothing: that may be somebody's invention.
+    if failure.code == .refused, association.search?.race?.isOneByOne(kind) != true {
+      association.search?.goneKinds.insert(kind)
+    }
     switch failure.code {
     case .refused, .authentication: association.search?.refusing.insert(kind)
     case .timedOut where Self.mayAskUser(kind): association.search?.refusing.insert(kind)

@@ -175,4 +175,22 @@ struct ConnectRaceTests {
     race.failed(.tcp, LinkFailure(.refused))
     #expect(race.isLost && race.next(at: seconds(9)) == nil)
   }
+
+  @Test(
+    "when what answers first can't do TLS or hangs up, each address is dialled alone; over a radio nobody is asked again",
+    arguments: [LinkFailure.Code.authentication, .reset])
+  func answersWithoutTLS(code: LinkFailure.Code) {
+    var race = race([tcp("1"), tcp("2")])
+    _ = race.next(at: seconds(0))
+    race.failed(.tcp, LinkFailure(code))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("1")])
+    race.failed(.tcp, LinkFailure(code))
+    #expect(race.next(at: seconds(0))?.addresses == [tcp("2")])
+    race.failed(.tcp, LinkFailure(code))
+    #expect(race.isLost && race.failures.count == 3)
+    var radio = self.race([l2cap, TransportAddress(kind: .l2cap, text: "d")])
+    _ = radio.next(at: seconds(0))
+    radio.failed(.l2cap, LinkFailure(.authentication))
+    #expect(radio.isLost)
+  }
 }

@@ -236,4 +236,24 @@ struct SuspensionTests {
     let outcome = one.side.take(.linkOpened(LinkID(rawValue: 7), opening))
     #expect(outcome.effects.contains { if case .dial(_, .tcp, [tcp("far")]) = $0 { true } else { false } })
   }
+
+  @Test("one of several addresses that refuses, dialled alone, is no sign that nobody listens any more")
+  func oneOfSeveralRefuses() {
+    let one = member()
+    let sighting = Sighting(
+      peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:],
+      addresses: [tcp("stranger"), tcp("far")])
+    one.side.take(.discoveryReported(source: "test", .seen(sighting)))
+    var waiting = lose(one).effects
+    var codes: [LinkFailure.Code] = [.authentication, .refused, .timedOut]
+    for _ in 0..<400 {
+      while !waiting.isEmpty {
+        guard case .dial(let dial, _, _) = waiting.removeFirst() else { continue }
+        waiting += one.side.take(.dialFailed(dial, LinkFailure(codes[0]))).effects
+        codes.append(codes.removeFirst())
+      }
+      waiting = one.side.wait(.milliseconds(10)).effects
+    }
+    #expect(one.side.census.members == 1, "after four seconds of twenty")
+  }
 }
