@@ -25,9 +25,9 @@ struct NameClaim {
     guard opened.result >= 0 else { return opened.errno }
     let place = FileDescriptor(opened.result)
     // Somebody may have put something else there, or have written into it.
-    guard isEmpty(name), isStill(place, name) else { return EEXIST }
+    guard isStill(place, name) else { return EEXIST }
     let number = directory.calls.rename(folder, partial.text, name.text)
-    if number != 0, isEmpty(name), isStill(place, name) { _ = unlinkat(folder, name.text, 0) }
+    if number != 0, isStill(place, name) { _ = unlinkat(folder, name.text, 0) }
     return number
   }
 
@@ -87,9 +87,10 @@ struct NameClaim {
       && status.st_size == 0
   }
 
+  /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to one user.
   private func isStill(_ place: FileDescriptor, _ name: SafeFileName) -> Bool {
     var named = stat()
     guard fstatat(folder, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else { return false }
-    return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    return own.st_ino == named.st_ino && own.st_dev == named.st_dev && own.st_size == 0
   }
 }
