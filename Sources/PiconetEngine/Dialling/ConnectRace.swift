@@ -39,8 +39,10 @@ struct ConnectRace: Sendable {
     let next = oneByOne.contains(kind) ? Array(left.prefix(1)) : left
     isNextDue = false
     running.append(kind)
+    // What is dialled again gets no second head start: whoever invents addresses would put off the other transports.
+    let headEnd = dialled[kind] == nil ? now + headStart : min(nextDeadline ?? now, now + headStart)
     dialled[kind] = next
-    nextDeadline = waiting.isEmpty ? nil : now + headStart
+    nextDeadline = waiting.isEmpty ? nil : headEnd
     return (kind, next)
   }
 

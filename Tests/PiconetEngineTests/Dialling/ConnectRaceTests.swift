@@ -35,6 +35,16 @@ struct ConnectRaceTests {
     #expect(race.nextDeadline == nil)
   }
 
+  @Test("strangers at one address after the other put off the next transport by one head start together")
+  func strangersPutNothingOff() {
+    var race = race([tcp("1"), tcp("2"), tcp("3"), l2cap])
+    #expect(race.next(at: seconds(0))?.kind == .tcp)
+    race.answeredByStranger(.tcp, at: "1", LinkFailure(.authentication))
+    #expect(race.next(at: Instant(nanoseconds: 900_000_000))?.addresses == [tcp("2"), tcp("3")])
+    #expect(race.nextDeadline == seconds(1))
+    #expect(race.next(at: seconds(1))?.kind == .l2cap)
+  }
+
   @Test("the failure of the only one that runs starts the next at once")
   func failureStartsTheNext() {
     var race = race([tcp("1"), l2cap])
