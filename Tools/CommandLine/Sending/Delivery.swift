@@ -23,6 +23,8 @@ struct Delivery: Sendable {
       var unfinished = 0
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
+      /// Names that were offered in the place of others.
+      var repaired: Set<String> = []
     }
     let state: Mutex<State>
 
@@ -125,7 +127,7 @@ struct Delivery: Sendable {
       }
       let sent: SentFile
       if let opened {
-        let acceptable = AcceptableName(file.path.lastComponent.bytes)
+        let acceptable = offeredName(file, shared)
         if let line = repairNote(file, acceptable) { console.note(line) }
         let transfer = try await member.startSending(
           file: opened.text, name: acceptable, mediaType: mediaType ?? "", progress: progress)
@@ -161,6 +163,22 @@ struct Delivery: Sendable {
         failure = shared.state.withLock { $0.end } ?? failure
       }
       failed(name, failure)
+    }
+  }
+
+  /// Two names of which nothing is left but the same are told apart by a number, and from the names of the other files.
+  private func offeredName(_ file: GatheredFile, _ shared: Shared) -> AcceptableName {
+    let name = AcceptableName(file.path.lastComponent.bytes)
+    guard name.refusal != nil else { return name }
+    return shared.state.withLock { state in
+      var (offered, number) = (name, 1)
+      while !state.repaired.insert(offered.text).inserted
+        || files.contains(where: { $0.path.lastComponent.readable == offered.text })
+      {
+        number += 1
+        offered = name.numbered(number)
+      }
+      return offered
     }
   }
 

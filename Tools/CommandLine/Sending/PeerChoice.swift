@@ -25,17 +25,17 @@ struct PeerChoice: Sendable {
 
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
-    // Somebody with the name of another key is waited for no longer than others of that name are looked out for.
-    let isSeen = await search.wait(atMost: timeout) { peers in
-      matching(recipient, peers).isEmpty && impostors(recipient, peers).isEmpty ? nil : true
-    }
-    guard isSeen == true else { throw await nobody(recipient) }
-    if matching(recipient, search.look()).isEmpty {
-      let isThere = await search.wait(atMost: PeerSearch.settleTime) { peers in
-        matching(recipient, peers).isEmpty ? nil : true
+    let isTold = Atomic(false)
+    let first = await search.wait(atMost: timeout) { peers in
+      if let peer = matching(recipient, peers).first { return peer }
+      // Anybody can take a name: the right one is waited for all the same.
+      if let other = impostors(recipient, peers).first, !isTold.exchange(true, ordering: .relaxed) {
+        console.note("\(impostorNote(recipient, other)); looking for the one that was")
       }
-      if isThere != true, let other = impostors(recipient, search.look()).first { throw impostor(recipient, other) }
+      return nil
     }
+    if first == nil, let other = impostors(recipient, search.look()).first { throw impostor(recipient, other) }
+    guard first != nil else { throw await nobody(recipient) }
     try? await ContinuousClock().sleep(
       for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
     let matches = matching(recipient, search.look())
@@ -61,13 +61,19 @@ struct PeerChoice: Sendable {
     recipient.impostors(in: peers.map(SightedPeer.init), known: known)
   }
 
+  private func impostorNote(_ recipient: Recipient, _ other: SightedPeer) -> String {
+    """
+    the '\(console.safe(recipient.text))' in sight (\(other.fingerprint.prefix(SightedPeer.shortFingerprint))) is not the device that was \
+    remembered under this name
+    """
+  }
+
   private func impostor(_ recipient: Recipient, _ other: SightedPeer) -> NoChoice {
     NoChoice(
       word: "identity",
-      message: """
-        the only '\(console.safe(recipient.text))' in sight is not the device that was remembered under this name: its fingerprint begins \
-        with \(other.fingerprint.prefix(SightedPeer.shortFingerprint)); if you are sure that it is meant, name it so
-        """, exitCode: .identity)
+      message: impostorNote(recipient, other)
+        + "; if you are sure that it is meant, name it by these digits of its fingerprint",
+      exitCode: .identity)
   }
 
   private func nobody(_ recipient: Recipient) async -> NoChoice {
