@@ -33,7 +33,7 @@ enum Rehearsal {
     let report = "\(folder)/report"
     let result = try FaultTests.run(
       """
-      cd "\(root)"; export PICONET_SUITE=\(suite)
+      cd "\(root)"; export PICONET_SUITE=\(suite); programs=\(folder)
       rm -rf \(report)
       \(before)
       PICONET_ADAPTERS=\(adapters) timeout 1700 Tools/test --hardware --programs \(folder) --bundle "\(bundle)" --quick --size 1000000 --report \(report) \(words) </dev/null

@@ -37,7 +37,7 @@ struct RehearsalTests {
     let (result, report, figures) = try Rehearsal.run(
       "--peer 00:aa:01:01:00:01", adapters: "hci0",
       before: """
-        PICONET_ADAPTERS=hci1 Tools/hardware-test respond --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
+        PICONET_ADAPTERS=hci1 Tools/hardware-test respond --programs "$programs" --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
         responder=$!
         timeout 60 sh -c 'until grep -q "^responding at 00:AA:01:01:00:01" /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done'
         """,

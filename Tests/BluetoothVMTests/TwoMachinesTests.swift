@@ -27,7 +27,7 @@ struct TwoMachinesTests {
         discoverable() { hciconfig hci1; DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) busctl get-property org.bluez /org/bluez/hci1 \
           org.bluez.Adapter1 Discoverable UUIDs; }
         discoverable | grep -v bytes >/tmp/piconet-rehearsal/before
-        DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) PICONET_ADAPTERS=hci1 Tools/hardware-test respond --listen 127.0.0.1:4711 \
+        DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) PICONET_ADAPTERS=hci1 Tools/hardware-test respond --programs "$programs" --listen 127.0.0.1:4711 \
           --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
         responder=$!
         timeout 60 sh -c 'until grep -q "^listening at 127.0.0.1:4711" /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done'

@@ -23,6 +23,10 @@ class Suite:
     long: bool
 
     @property
+    def regular_expression(self):
+        return "^" + self.pattern
+
+    @property
     def pattern(self):
         name = re.escape(self.name)
         return f"{self.target}[.].*{name}[(]" if self.is_function else f"{self.target}[.]([^/]*/)*{name}/"

@@ -1,6 +1,7 @@
 """Runs of the test bundle: here, and in virtual machines."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -22,6 +23,8 @@ class Run:
         self.environment = {**os.environ, **(environment or {})}
         self.results, self.has_ended, self.status, self.seconds = {}, False, None, 0.0
         self.process = None
+        # What has to have run, by its name: patterns of tests' ids.
+        self.expected = {}
 
     @property
     def log(self):
@@ -44,20 +47,29 @@ class Run:
                 log.write(f"\n{self.name}: ended after the {self.limit} s that a run may take\n".encode())
                 self.end()
                 self.status = self.process.wait()
+            # Whatever a run that has ended has left behind.
+            self.signal(signal.SIGKILL)
         self.seconds = time.monotonic() - started
         self.results, self.has_ended = results.read(self.events)
+
+    def signal(self, number):
+        """To it, and to all that it has started and that is in its group."""
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                pass
 
     def end(self):
         """Ends it, and all that it has started: asked first, since a machine removes its own files."""
         if self.process is None:
             return
-        for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
-            try:
-                os.killpg(self.process.pid, number)
-                self.process.wait(patience)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
-            return
+        self.signal(signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
+        self.signal(signal.SIGKILL)
 
     @property
     def tests(self):
@@ -80,6 +92,10 @@ class Run:
             found.append((None, f"no test has failed, and yet the exit status is {self.status}"))
         if self.has_ended and not self.ran:
             found.append((None, "no test has run"))
+        if self.has_ended:
+            for name, pattern in self.expected.items():
+                if not any(re.search(pattern, test.id) for test in self.ran):
+                    found.append((None, f"no test of {name} has run, which is declared for this machine"))
         return found
 
 
@@ -107,4 +123,7 @@ def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, en
     script = '"$@"; status=$?; cp /run/piconet-events "$0"; exit $status'
     command = [str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
                *test]
-    return Run(machine.name, folder, command, LIMIT_MACHINE)
+    run = Run(machine.name, folder, command, LIMIT_MACHINE)
+    if not pattern:
+        run.expected = {suite.name: suite.regular_expression for suite in machine.suites}
+    return run

@@ -12,8 +12,10 @@ def clock(seconds):
 
 
 class Summary:
-    def __init__(self, runs, machines_run, no_machine):
+    def __init__(self, runs, machines_run, no_machine, needs_machine=False):
+        """`needs_machine`: without a machine the whole has failed."""
         self.runs, self.no_machine = runs, no_machine
+        self.lacks_machine = needs_machine and bool(no_machine)
         self.failures = [(run, test, what) for run in runs for test, what in run.failures]
         passed, skipped, failed = set(), {}, set()
         for run in runs:
@@ -41,7 +43,7 @@ class Summary:
 
     @property
     def is_good(self):
-        return not self.failures and self.passed > 0
+        return not self.failures and self.passed > 0 and not self.lacks_machine
 
     def slowest(self):
         tests = sorted(((test, run) for run in self.runs for test in run.ran), key=lambda pair: -pair[0].seconds)[:10]

@@ -17,6 +17,7 @@
     ) async throws {
       try await WeatherScene.run(controllers) { scene in
         _ = try await scene.receiver(transport: transport)
+        try await PairingAgent.linkEnds()
         let agent = try await PairingAgent(answering: answer)
         let sender: ToolProcess
         do {
@@ -82,6 +83,7 @@
     func gone() async throws {
       try await WeatherScene.run { scene in
         _ = try await scene.receiver(transport: "l2cap")
+        try await PairingAgent.linkEnds()
         _ = await (try await PairingAgent(answering: .yes)).close()
         let sender = try scene.sender("--to", "Kitchen", try scene.scene.photo("a.jpg"), transport: "l2cap")
         #expect(await sender.end() == 3, "\(sender.error)")
