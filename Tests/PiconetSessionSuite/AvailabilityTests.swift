@@ -28,8 +28,23 @@ extension SessionSuite {
     @Test("sessions run over LE", .available(.le))
     func le() async throws { try await connects(.le) }
 
-    @Test("links over Bluetooth are silenced and cut", .breakable(.l2cap), .breakable(.rfcomm), .breakable(.le))
-    func faults() {}
+    @Test("links over L2CAP are silenced and cut", .breakable(.l2cap))
+    func l2capFaults() async throws { try await isSilenced(.l2cap) }
+
+    @Test("links over RFCOMM are silenced and cut", .breakable(.rfcomm))
+    func rfcommFaults() async throws { try await isSilenced(.rfcomm) }
+
+    @Test("links over LE are silenced and cut", .breakable(.le))
+    func leFaults() async throws { try await isSilenced(.le) }
+
+    /// The machine's air takes the requests.
+    private func isSilenced(_ transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.silence()
+        try await world.endSilence()
+        try await world.cut()
+      }
+    }
 
     private func connects(_ transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in

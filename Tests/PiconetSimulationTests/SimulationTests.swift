@@ -15,7 +15,9 @@ struct SimulationTests {
     #expect(failures == 0, "\(failures) of \(part.numbers.count) seeds")
   }
 
-  @Test("the seed in PICONET_SEED, alone and with its transcript", .enabled(if: SeedPlan.alone != nil))
+  @Test(
+    "the seed in PICONET_SEED, alone and with its transcript",
+    .enabled(if: SeedPlan.alone != nil, "PICONET_SEED names no seed"))
   func oneSeedAlone() throws {
     let seed = try #require(SimulationSeed(SeedPlan.alone ?? ""), "PICONET_SEED is family:number")
     let report = Simulation.run(seed, transcriptLimit: 20_000)

@@ -110,14 +110,17 @@ def lane_count():
 
 
 class Durations:
-    """How long each run took the last time, so that the longest can begin first."""
+    """How long each run took the last time, or when somebody last looked, so that the longest can begin first."""
+    usual = ROOT / "Tools/TestRun/durations.json"
     path = ROOT / ".build/test-durations.json"
 
     def __init__(self):
-        try:
-            self.known = json.loads(self.path.read_text())
-        except (OSError, ValueError):
-            self.known = {}
+        self.known = {}
+        for path in (self.usual, self.path):
+            try:
+                self.known.update(json.loads(path.read_text()))
+            except (OSError, ValueError):
+                pass
 
     def order(self, machines):
         # One that has never run may be long.
