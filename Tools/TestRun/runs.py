@@ -110,6 +110,14 @@ def here(name, folder, bundle, only=None, skip=None, environment=None):
     return Run(name, folder, bundle_command(bundle, pathlib.Path(folder, "events"), *words), LIMIT_HERE, environment)
 
 
+def both(pattern, declared):
+    """What fits a pattern of the caller's, of what is declared for a machine: suites of another one leave it as they need it."""
+    if not pattern:
+        return declared
+    start = "" if pattern.startswith("^") else ".*"
+    return f"^(?={start}(?:{pattern.removeprefix('^')})){declared.removeprefix('^')}"
+
+
 def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, environment=()):
     """One boot of the virtual machine, whose tests take turns: one kernel and one bluetoothd play all hosts there."""
     folder = pathlib.Path(folder).absolute()
@@ -119,7 +127,7 @@ def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, en
     for variable in environment:
         options += ["--env", variable]
     # Written to memory, since each word to this host costs the machine time.
-    test = bundle_command(bundle, "/run/piconet-events", "--no-parallel", "--filter", pattern or machine.pattern)
+    test = bundle_command(bundle, "/run/piconet-events", "--no-parallel", "--filter", both(pattern, machine.pattern))
     script = '"$@"; status=$?; cp /run/piconet-events "$0"; exit $status'
     command = [str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
                *test]
