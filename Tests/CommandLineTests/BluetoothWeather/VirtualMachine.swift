@@ -10,11 +10,6 @@ enum VirtualMachine {
   /// With `--hosts`: the buses of the hosts that each have one adapter, in the adapters' order.
   static let buses = (environment["PICONET_BUSES"] ?? "").split(separator: ",").map(String.init)
 
-  static let isHere = environment["PICONET_BLUETOOTH_VM"] == "1" && adapters.count >= 2 && geteuid() == 0
-
-  static let reason: Comment =
-    "changes adapters and bluetoothd, so it runs in the virtual machine only: Tools/test --bluetooth"
-
   struct Result {
     var status: Int32
     var output: String

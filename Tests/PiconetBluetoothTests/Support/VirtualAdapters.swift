@@ -9,10 +9,6 @@ enum VirtualAdapters {
   static let names: [String] = (getenv("PICONET_ADAPTERS").map { String(cString: $0) } ?? "")
     .split(separator: ",").map(String.init)
 
-  static let areThere = names.count >= 2
-
-  static let reason: Comment = "needs two Bluetooth adapters: PICONET_ADAPTERS=hci0,hci1"
-
   static func device(_ index: Int) throws -> BluetoothAddress {
     try #require(try AdapterTable.read().adapter(.named(names[index]))).device
   }
