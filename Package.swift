@@ -98,6 +98,8 @@ let package = Package(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
+      name: "effect-hashes", dependencies: ["PiconetTestKit"], path: "Tools/EffectHashes", swiftSettings: strict),
+    .executableTarget(
       name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire"],
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),
     .executableTarget(

@@ -1,0 +1,64 @@
+import PiconetTestKit
+
+/// A hash of all facts and effects of each engine of thousands of simulated runs, over the encoding of traces, which no renaming touches:
+/// before and after a change that must not change what the engine does, the lines are the same.
+@main
+enum EffectHashes {
+  /// Seeds of a family in one line: few enough to find the one that differs.
+  private static let block: UInt64 = 50
+
+  static func main() async {
+    var arguments = CommandLine.arguments.dropFirst()
+    var seeds: UInt64 = 500
+    if let first = arguments.popFirst() {
+      guard let count = UInt64(first), (1...1_000_000).contains(count), arguments.isEmpty else {
+        print("effect-hashes takes one number: how many seeds of each family, 1 to 1000000")
+        return
+      }
+      seeds = count
+    }
+    let parts = ScenarioFamily.allCases.flatMap { family in
+      stride(from: 0, to: seeds, by: Int(block)).map { (family, $0..<min($0 + block, seeds)) }
+    }
+    await withTaskGroup(of: (Int, String).self) { group in
+      for (index, part) in parts.enumerated() {
+        group.addTask { (index, line(part.0, part.1)) }
+      }
+      // Printed in the order of the parts, each as soon as all before it are done.
+      var waiting: [Int: String] = [:]
+      var next = 0
+      for await (index, line) in group {
+        waiting[index] = line
+        while let line = waiting.removeValue(forKey: next) {
+          print(line)
+          next += 1
+        }
+      }
+    }
+  }
+
+  private static func line(_ family: ScenarioFamily, _ numbers: Range<UInt64>) -> String {
+    var hash = FNV1a()
+    for number in numbers {
+      let report = Simulation.run(SimulationSeed(family, number), transcriptLimit: 1, recordsTraces: true)
+      for trace in report.traces { hash.add(trace) }
+    }
+    return "\(family.rawValue):\(numbers.lowerBound)..<\(numbers.upperBound) \(String(hash.value, radix: 16))"
+  }
+}
+
+/// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. Two traces end to end are not one trace, hence the count.
+private struct FNV1a {
+  private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  mutating func add(_ bytes: [UInt8]) {
+    var count = UInt64(bytes.count)
+    for _ in 0..<8 {
+      add(UInt8(truncatingIfNeeded: count))
+      count >>= 8
+    }
+    for byte in bytes { add(byte) }
+  }
+
+  private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+}
