@@ -81,8 +81,9 @@ class Lanes:
         bad = f", {len(run.failures)} FAILED" if run.failures else ""
         say(f"   {summary.clock(run.seconds):>10}  {len(run.ran):4d} tests{bad}: {run.name}")
         for test, what in run.failures[:5]:
-            first = next((line for line in what.splitlines() if line.strip()), "")
-            say(f"               FAILED {test.name if test else run.name}: {first[:300]}")
+            say(f"               FAILED {test.name if test else run.name}:")
+            for line in summary.lines(what):
+                say(f"                 {line}")
 
     def run(self, here, machines):
         def in_turn():

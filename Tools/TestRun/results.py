@@ -72,5 +72,8 @@ def read(path):
             elif kind == "testSkipped":
                 test.skipped = skip_reason(payload.get("messages", []))
             elif kind == "issueRecorded" and not payload.get("issue", {}).get("isKnown"):
-                test.issues.append("\n".join(message["text"] for message in payload.get("messages", [])))
+                text = "\n".join(message["text"] for message in payload.get("messages", []))
+                # A test that fails may do so at several places.
+                place = payload.get("issue", {}).get("sourceLocation") or {}
+                test.issues.append(f'{place["fileID"].split("/")[-1]}:{place["line"]}: {text}' if place else text)
     return results, has_ended

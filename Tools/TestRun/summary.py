@@ -11,6 +11,11 @@ def clock(seconds):
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
 
 
+def lines(what):
+    """The beginning of a failure, as much as is told of it."""
+    return [line[:400] for line in what.splitlines() if line.strip()][:MOST_LINES]
+
+
 class Summary:
     def __init__(self, runs, machines_run, no_machine, needs_machine=False):
         """`needs_machine`: without a machine the whole has failed."""
@@ -57,19 +62,18 @@ class Summary:
         return [f"   {count:4d}  {reason}" for reason, count in groups.most_common()]
 
     def failure_lines(self):
-        lines = []
+        told = []
         for run, test, what in self.failures[:MOST_FAILURES]:
             head = f"{test.target}: {test.name} ({test.place})" if test else run.name
-            lines.append(f"   {head}: in {run.name}" if test else f"   {head}")
-            text = [line[:400] for line in what.splitlines() if line.strip()]
-            lines += [f"      {line}" for line in text[:MOST_LINES]]
-            lines.append(f"      all of it: {run.log}")
+            told.append(f"   {head}: in {run.name}" if test else f"   {head}")
+            told += [f"      {line}" for line in lines(what)]
+            told.append(f"      all of it: {run.log}")
             if test:
                 option = "--bluetooth " if hasattr(run, "machine") else "--filter "
-                lines.append(f"      alone: Tools/test {option}'{test.filter}'")
+                told.append(f"      alone: Tools/test {option}'{test.filter}'")
         if len(self.failures) > MOST_FAILURES:
-            lines.append(f"   and {len(self.failures) - MOST_FAILURES} more")
-        return lines
+            told.append(f"   and {len(self.failures) - MOST_FAILURES} more")
+        return told
 
     def tell(self, seconds, say):
         for line in self.slowest():
