@@ -68,6 +68,33 @@ BIO *piconet_channel_bio_new(struct piconet_channel_io *io);
 // A P-256 key; NULL on failure (EVP_PKEY_Q_keygen is variadic).
 EVP_PKEY *piconet_generate_p256(void);
 
+enum { PICONET_SHA256 = 32 };
+
+// HKDF (RFC 5869) with SHA-256 and no salt. Returns 1, or 0 if OpenSSL failed.
+int piconet_hkdf_sha256(
+    const unsigned char *key, size_t key_count, const unsigned char *info, size_t info_count, unsigned char *output,
+    size_t output_count);
+// HMAC (RFC 2104) with SHA-256, 32 bytes. Returns 1, or 0 if OpenSSL failed.
+int piconet_hmac_sha256(
+    const unsigned char *key, size_t key_count, const unsigned char *message, size_t message_count,
+    unsigned char *output);
+
+// SPAKE2 (RFC 9382) over P-256. Scalars are big-endian, points in uncompressed form.
+enum { PICONET_SPAKE2_SCALAR = 32, PICONET_SPAKE2_POINT = 65, PICONET_SPAKE2_BAD_SHARE = -1 };
+
+// w*M + x*P for A, w*N + y*P for B. Returns 1, or 0 if OpenSSL failed.
+int piconet_spake2_share(
+    int is_a, const unsigned char *password, const unsigned char *secret, unsigned char *share);
+// K: x*(pB - w*N) for A, y*(pA - w*M) for B. Returns 1, PICONET_SPAKE2_BAD_SHARE for a share that is no point of the group or
+// gives the identity, or 0 if OpenSSL failed.
+int piconet_spake2_group_element(
+    int is_a, const unsigned char *password, const unsigned char *secret, const unsigned char *far_share,
+    unsigned char *element);
+// A wide number modulo the order of the group. Returns 1, or 0 if OpenSSL failed.
+int piconet_spake2_reduce(const unsigned char *wide, size_t count, unsigned char *scalar);
+// A scalar from 1 to the order less 1, all with equal chances. Returns 1, or 0 if OpenSSL failed.
+int piconet_spake2_random(unsigned char *scalar);
+
 // Macros that Swift does not import.
 static inline int piconet_ssl_ctx_set_protocol(SSL_CTX *context, int least, int most) {
   return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);

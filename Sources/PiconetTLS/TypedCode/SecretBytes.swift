@@ -1,0 +1,29 @@
+import CPiconetOpenSSL
+
+/// Bytes that are erased when nobody holds them any more. An array would leave copies behind wherever it grew or was moved.
+// Unchecked is safe because the bytes are written in `init` alone.
+final class SecretBytes: @unchecked Sendable {
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
+
+  /// Zeros, and then whatever `fill` makes of them.
+  init<Failure: Error>(
+    count: Int, _ fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    bytes = .allocate(capacity: count)
+    bytes.initialize(repeating: 0)
+    try fill(bytes)
+  }
+
+  deinit {
+    OPENSSL_cleanse(bytes.baseAddress, bytes.count)
+    bytes.deallocate()
+  }
+
+  var count: Int { bytes.count }
+
+  func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeBufferPointer(bytes))
+  }
+}

@@ -1,0 +1,63 @@
+import CPiconetOpenSSL
+import PiconetEngine
+import PiconetWire
+
+/// A code that one device shows, or has on a label, and that is typed on the other one, where a person can't compare two screens.
+///
+/// Six digits are enough: neither who listens nor who is in the middle can search for them (`TypedCodeExchange`), each guess is an
+/// attempt of its own, and a code is over after three wrong ones. What stands on a label for years may be longer.
+public struct TypedCode: Sendable, Hashable {
+  /// The digits alone.
+  public let digits: String
+
+  /// How many digits a code has.
+  public static let lengths = 6...16
+
+  /// A code as people type it: digits, and spaces or hyphens between them.
+  /// - Returns: nil unless there are 6 to 16 digits and nothing else.
+  public init?(_ text: some StringProtocol) {
+    var digits = ""
+    for character in text.utf8 {
+      switch character {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digits.unicodeScalars.append(Unicode.Scalar(character))
+      case UInt8(ascii: " "), UInt8(ascii: "-"): continue
+      default: return nil
+      }
+      if digits.utf8.count > Self.lengths.upperBound { return nil }
+    }
+    guard Self.lengths.contains(digits.utf8.count) else { return nil }
+    self.digits = digits
+  }
+
+  private init(digits: String) { self.digits = digits }
+
+  /// A new code of six digits that nobody can foresee.
+  /// - Throws: `internalError` if the system gives no random bytes.
+  public static func random() throws(SecureChannelFailure) -> TypedCode {
+    // Of 2^64 values no code gets more than one in 10^13 too many.
+    var bytes = [UInt8](repeating: 0, count: 8)
+    guard RAND_priv_bytes(&bytes, Int32(bytes.count)) == 1 else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
+    let digits = String(number)
+    return TypedCode(digits: String(repeating: "0", count: lengths.lowerBound - digits.count) + digits)
+  }
+
+  /// As a screen shows it: in groups of three from the left, such as `042 917`.
+  public var grouped: String {
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, index % 3 == 0 { text.append(" ") }
+      text.append(digit)
+    }
+    return text
+  }
+}
+
+extension TypedCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Not the code: it is a secret for as long as it counts, and has no place in a log.
+  public var description: String { "a code of \(digits.utf8.count) digits" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

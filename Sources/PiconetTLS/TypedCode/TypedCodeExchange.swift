@@ -1,0 +1,95 @@
+import CPiconetOpenSSL
+import PiconetEngine
+import PiconetWire
+
+/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited makes it once for each
+/// code; then nothing that a stranger sends costs more than a few multiplications of points.
+public struct TypedCodeScalar: Sendable {
+  let password: SecretBytes
+  let invited: PeerID
+
+  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything that guesses could be held against, so it need
+  // not be harder than this for codes that live for minutes: it is there in case the arithmetic of the curve falls one day. The
+  // invited's key in the salt keeps a table of all codes from being good for more than one device.
+  private static let label = Array("piconet typed code\0".utf8)
+  private static let cost: (n: UInt64, r: UInt64, p: UInt64, memory: UInt64) = (1 << 14, 8, 1, 1 << 25)
+  private static let wideCount = SPAKE2.scalarCount + 8
+
+  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited's id: 40 bytes, modulo the
+  /// order of the group.
+  /// - Throws: `internalError` with OpenSSL's reason.
+  public init(_ code: TypedCode, invited: PeerID) throws(SecureChannelFailure) {
+    let salt = Self.label + invited.bytes
+    let cost = Self.cost
+    let wide = try SecretBytes(count: Self.wideCount) { wide throws(SecureChannelFailure) in
+      var digits = code.digits
+      let done = digits.withUTF8 { digits in
+        digits.withMemoryRebound(to: CChar.self) {
+          EVP_PBE_scrypt(
+            $0.baseAddress, $0.count, salt, salt.count, cost.n, cost.r, cost.p, cost.memory, wide.baseAddress,
+            wide.count)
+        }
+      }
+      guard done == 1 else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
+    }
+    password = try SPAKE2.scalar(reducing: wide)
+    self.invited = invited
+  }
+}
+
+/// One try to prove that both ends of a link know the same code: SPAKE2, bound to the link's TLS, both keys and the roles. The
+/// inviter is A of RFC 9382, the invited B.
+///
+/// The invited gets the inviter's share and answers with its own and its confirmation; the inviter checks that, and sends its own
+/// confirmation. Whoever sees a wrong one has met somebody who doesn't know the code, and neither side learns another one's guess.
+public struct TypedCodeExchange: Sendable {
+  /// The two ends of an invitation.
+  public enum Role: Sendable, Hashable { case inviter, invited }
+
+  /// The label under which both sides export the channel's key (`SecureChannel.exportedKey(label:)`).
+  public static let exporterLabel = "EXPORTER-piconet-typed-code"
+  public static let shareCount = SPAKE2.shareCount
+  public static let confirmationCount = SPAKE2.confirmationCount
+
+  private static let inviterLabel = Array("piconet inviter\0".utf8)
+  private static let invitedLabel = Array("piconet invited\0".utf8)
+
+  private let exchange: SPAKE2
+  private var confirmations: SPAKE2.Confirmations?
+
+  /// - Parameters:
+  ///   - scalar: of the code and the invited's key.
+  ///   - exportedKey: of the link, 32 bytes.
+  /// - Throws: `internalError` with OpenSSL's reason.
+  public init(
+    _ role: Role, _ scalar: TypedCodeScalar, inviter: PeerID, exportedKey: [UInt8]
+  ) throws(SecureChannelFailure) {
+    try self.init(role, scalar, inviter: inviter, exportedKey: exportedKey, secret: nil)
+  }
+
+  init(
+    _ role: Role, _ scalar: TypedCodeScalar, inviter: PeerID, exportedKey: [UInt8], secret: SecretBytes?
+  ) throws(SecureChannelFailure) {
+    let context = SPAKE2.Context(
+      identityA: Self.inviterLabel + inviter.bytes, identityB: Self.invitedLabel + scalar.invited.bytes,
+      additionalData: exportedKey)
+    exchange = try SPAKE2(role == .inviter ? .a : .b, context, password: scalar.password, secret: secret)
+  }
+
+  /// 65 bytes for the far side.
+  public var share: [UInt8] { exchange.share }
+
+  /// Takes the far side's share, and says what confirms ours to it: 32 bytes.
+  /// - Throws: `protocolViolation` for a share that can't be the far side's; `internalError` with OpenSSL's reason.
+  public mutating func take(farShare: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+    let confirmations = try exchange.confirmations(farShare: farShare)
+    self.confirmations = confirmations
+    return confirmations.own
+  }
+
+  /// True if the far side knows the code; false before its share was taken. In constant time.
+  public func verifies(_ confirmation: [UInt8]) -> Bool {
+    guard let expected = confirmations?.expected, expected.count == confirmation.count else { return false }
+    return CRYPTO_memcmp(expected, confirmation, expected.count) == 0
+  }
+}

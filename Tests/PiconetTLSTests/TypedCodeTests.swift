@@ -1,0 +1,142 @@
+import PiconetEngine
+import PiconetWire
+import Testing
+
+@testable import PiconetTLS
+
+@Suite struct TypedCodeTests {
+  private let inviter = PeerID(bytes: 0x20..<0x40)!
+  private let invited = PeerID(bytes: 0x60..<0x80)!
+  private let exported = Array<UInt8>(0x40..<0x60)
+
+  private func scalar(_ code: String, invited: PeerID? = nil) throws -> TypedCodeScalar {
+    try TypedCodeScalar(#require(TypedCode(code)), invited: invited ?? self.invited)
+  }
+
+  /// Shares and confirmations go both ways; whether each side takes the other's.
+  private func outcome(_ inviter: TypedCodeExchange, _ invited: TypedCodeExchange) throws -> [Bool] {
+    var (inviter, invited) = (inviter, invited)
+    let fromInvited = try invited.take(farShare: inviter.share)
+    let fromInviter = try inviter.take(farShare: invited.share)
+    return [inviter.verifies(fromInvited), invited.verifies(fromInviter)]
+  }
+
+  @Test("shares and confirmations are those that Python computes from the document")
+  func golden() throws {
+    let scalar = try scalar("042 917")
+    #expect(
+      try scalar.password.withBytes { Array($0) }
+        == unhex("f9fc7d94a4eca421c6bb1a1251639b5e7831ec4e0c2789ccdbef23a759c82185"))
+    var a = try TypedCodeExchange(
+      .inviter, scalar, inviter: inviter, exportedKey: exported,
+      secret: secret("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"))
+    var b = try TypedCodeExchange(
+      .invited, scalar, inviter: inviter, exportedKey: exported,
+      secret: secret("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"))
+    #expect(
+      try a.share
+        == unhex(
+          "04966a1abe7446d20ea56affe87f289570f727e008a0536608fbe1f8cf35819f33"
+            + "67c47ceacea2c72d9cd9068b5cb13a38ec94a417b2dff929d7076bae0a22841a"))
+    #expect(
+      try b.share
+        == unhex(
+          "04a71770490aa8c7155ce60d96226322669e1b915520f592491d624487a7b43601"
+            + "5b1c47a7cfaaee684dcf3f16836f6fd7879d1711e832adad7e1e475d50cb7b5d"))
+    let fromA = try a.take(farShare: b.share)
+    let fromB = try b.take(farShare: a.share)
+    #expect(try fromA == unhex("0b6e1022fb69a9f1c3f9b0ac54b1e66f32674a0f54153428df15095049d41a2e"))
+    #expect(try fromB == unhex("3782d620b99e85543aad3b7d02940e919ebfbc98d836fc05b6a5d060e9d3fc0d"))
+    #expect(a.verifies(fromB) && b.verifies(fromA))
+  }
+
+  @Test(
+    "two ends of a link that know one code confirm it to each other; another code, key, link or role confirms nothing")
+  func bound() throws {
+    let pair = try ChannelPair.secured()
+    let keys = [pair.client, pair.server].map { $0.exportedKey(label: TypedCodeExchange.exporterLabel) }
+    #expect(keys[0] == keys[1] && keys[0].count == 32)
+    #expect(keys[0] != pair.client.exportedKey(label: ShortCode.exporterLabel))
+    let right = try scalar("042917")
+    let a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: keys[0])
+    let b = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: keys[1])
+    #expect(try outcome(a, b) == [true, true])
+
+    let stranger = try #require(PeerID(bytes: 0x70..<0x90))
+    let others = [
+      try TypedCodeExchange(.invited, scalar("042916"), inviter: inviter, exportedKey: keys[1]),
+      try TypedCodeExchange(.invited, right, inviter: stranger, exportedKey: keys[1]),
+      try TypedCodeExchange(.invited, scalar("042917", invited: stranger), inviter: inviter, exportedKey: keys[1]),
+      try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported),
+      // Whoever is in the middle gives the inviter back what an inviter says.
+      try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: keys[1]),
+    ]
+    for other in others { #expect(try outcome(a, other) == [false, false]) }
+  }
+
+  @Test("a confirmation is taken only whole, only after the share, and not one's own")
+  func confirmations() throws {
+    let right = try scalar("042917")
+    var a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
+    var b = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
+    #expect(!a.verifies([]) && !a.verifies([UInt8](repeating: 0, count: 32)))
+    let fromB = try b.take(farShare: a.share)
+    #expect(!a.verifies(fromB))
+    let fromA = try a.take(farShare: b.share)
+    #expect(a.verifies(fromB) && b.verifies(fromA))
+    #expect(!a.verifies(fromA) && !b.verifies(fromB))
+    #expect(!a.verifies(Array(fromB.dropLast())) && !a.verifies(fromB + [0]) && !a.verifies([]))
+    for bit in 0..<256 {
+      var wrong = fromB
+      wrong[bit / 8] ^= 1 << UInt8(bit % 8)
+      #expect(!a.verifies(wrong))
+    }
+    #expect(throws: SecureChannelFailure.self) { try a.take(farShare: a.share) }
+  }
+
+  @Test("what was recorded of one exchange is of no use in the next")
+  func replayed() throws {
+    let right = try scalar("042917")
+    var a = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
+    var b = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
+    let fromB = try b.take(farShare: a.share)
+    let fromA = try a.take(farShare: b.share)
+    var next = try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported)
+    _ = try next.take(farShare: a.share)
+    #expect(!next.verifies(fromA))
+    var again = try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: exported)
+    _ = try again.take(farShare: b.share)
+    #expect(!again.verifies(fromB))
+  }
+
+  @Test("a code is 6 to 16 digits, with spaces and hyphens where people put them")
+  func parsing() throws {
+    #expect(TypedCode("042917")?.digits == "042917")
+    #expect(TypedCode(" 042 917 ")?.digits == "042917")
+    #expect(TypedCode("042-917")?.digits == "042917")
+    #expect(TypedCode("0123456789012345")?.grouped == "012 345 678 901 234 5")
+    for text in ["", "04291", "01234567890123456", "04291a", "042917\n", "٠٤٢٩١٧", "042_917", "+42917", "      "] {
+      #expect(TypedCode(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("made codes have six digits, leading zeros among them, and are spread")
+  func random() throws {
+    let codes = try (0..<2_000).map { _ in try TypedCode.random() }
+    #expect(codes.allSatisfy { $0.digits.utf8.count == 6 && TypedCode($0.digits) == $0 })
+    // Of 2,000 drawn from a million, about two are equal.
+    #expect(Set(codes).count > 1_980)
+    let tens = Set(codes.map { $0.digits.prefix(1) })
+    #expect(tens.count == 10)
+  }
+
+  @Test("a code is not in what is printed of it")
+  func unprinted() throws {
+    let code = try #require(TypedCode("042917"))
+    var dumped = ""
+    dump(code, to: &dumped)
+    for text in ["\(code)", String(reflecting: code), dumped, "\([code])"] {
+      #expect(!text.contains("042917") && !text.contains("042 917"), "\(text)")
+    }
+  }
+}
