@@ -1,0 +1,192 @@
+import PiconetWire
+
+/// A code that is typed, numbered by whoever drives the engine, which never sees its digits; never used again for another code.
+public struct TypedCodeID: Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: TypedCodeID, right: TypedCodeID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What others may try of the code that this node has set, on the invited side.
+///
+/// A code has three tries over all peers together. A try counts from when it begins, before anything is said by which it could be judged,
+/// so that whoever breaks off has had his; only a right code gives it back. Then back-off, so that new codes don't mean new
+/// tries at any rate: for the key and the address that was wrong, and a shorter one for everybody, since keys cost nothing.
+struct TypedCodeTries: Sendable {
+  /// Tries of one code over all peers.
+  static let perCode = 3
+
+  /// One try, from its beginning to its outcome.
+  struct Try: Hashable, Sendable {
+    let code: TypedCodeID
+    let peer: PeerID
+    /// The host or device at the far end, without a port.
+    let place: String
+    /// Tries that the code has left if this one is wrong, and no other is under way.
+    let left: Int
+    fileprivate let number: UInt64
+  }
+
+  enum Refusal: Error, Hashable, Sendable {
+    /// No code is set.
+    case noCode
+    /// The code has had its wrong tries.
+    case over
+    /// This key, or as many peers as the code has tries, are trying just now.
+    case busy
+    /// After wrong tries this key, this place or this device takes no other one so soon.
+    case wait(Duration)
+  }
+
+  /// The code that is set; nil also when it is over.
+  private(set) var code: TypedCodeID?
+  private var isOver = false
+  private var wrong = 0
+  private var underWay: [Try] = []
+  private var keys = BackOffTable<PeerID>(first: .seconds(5), most: .seconds(3600), forgets: .seconds(3600))
+  private var places = BackOffTable<String>(first: .seconds(5), most: .seconds(3600), forgets: .seconds(3600))
+  private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
+  private var nextNumber: UInt64 = 0
+
+  /// Takes another code, or none. What is under way goes on with the former, and counts for keys, places and the device.
+  mutating func set(_ code: TypedCodeID?) {
+    guard code != self.code || isOver else { return }
+    self.code = code
+    isOver = false
+    wrong = 0
+  }
+
+  /// Counts a try, before anything is sent that tells whether it is right.
+  mutating func begin(_ peer: PeerID, at place: String, _ now: Instant) -> Result<Try, Refusal> {
+    guard let code else { return .failure(isOver ? .over : .noCode) }
+    let ofThisCode = underWay.count { $0.code == code }
+    guard wrong + ofThisCode < Self.perCode, !underWay.contains(where: { $0.peer == peer }) else {
+      return .failure(.busy)
+    }
+    let ends = [keys[peer]?.ends, places[place]?.ends, device.ends].compactMap { $0 }.max()
+    if let ends, ends > now { return .failure(.wait(ends - now)) }
+    nextNumber += 1
+    let begun = Try(
+      code: code, peer: peer, place: place, left: Self.perCode - wrong - ofThisCode - 1, number: nextNumber)
+    underWay.append(begun)
+    return .success(begun)
+  }
+
+  /// The far side has proven that it knows the code.
+  mutating func wasRight(_ done: Try) {
+    guard let index = underWay.firstIndex(of: done) else { return }
+    underWay.remove(at: index)
+    keys.forget(done.peer)
+  }
+
+  /// The far side was wrong, broke off, or has answered too late.
+  /// - Returns: true if the code is over by this.
+  mutating func wasWrong(_ done: Try, _ now: Instant) -> Bool {
+    guard let index = underWay.firstIndex(of: done) else { return false }
+    underWay.remove(at: index)
+    keys.add(done.peer, now)
+    places.add(done.place, now)
+    device.add(now)
+    guard done.code == code else { return false }
+    wrong += 1
+    guard wrong >= Self.perCode else { return false }
+    code = nil
+    isOver = true
+    return true
+  }
+}
+
+/// How often others were wrong about codes that we have typed, on the inviting side: whoever pretends to be the device that shows the code
+/// has one guess for each invitation, so a code is given to three at most.
+struct GivenCodeTries: Sendable {
+  private var wrong: [TypedCodeID: Int] = [:]
+  private var order = FirstInFirstOut<TypedCodeID>()
+  /// Codes that are kept in mind: a person types no more.
+  static let limit = 256
+
+  /// Whether the code may be given to another peer.
+  func allows(_ code: TypedCodeID) -> Bool { (wrong[code] ?? 0) < TypedCodeTries.perCode }
+
+  mutating func wasWrong(_ code: TypedCodeID) {
+    if wrong[code] == nil {
+      order.append(code)
+      if order.count > Self.limit, let oldest = order.popFirst() { wrong[oldest] = nil }
+    }
+    wrong[code, default: 0] += 1
+  }
+}
+
+/// A pause after each wrong try, twice as long as the one before, up to a limit.
+struct BackOff: Sendable {
+  let first: Duration
+  let most: Duration
+  /// Without a wrong try for so long one is forgotten.
+  let forgets: Duration
+  private var count = 0
+  private var last: Instant?
+
+  init(first: Duration, most: Duration, forgets: Duration) {
+    self.first = first
+    self.most = most
+    self.forgets = forgets
+  }
+
+  /// When the pause is over; nil if nobody was wrong.
+  var ends: Instant? {
+    guard let last, count > 0 else { return nil }
+    // 2^30 is beyond any limit, and multiplies without an overflow.
+    return last + min(most, first * (1 << min(count - 1, 30)))
+  }
+
+  mutating func add(_ now: Instant) {
+    if let last {
+      let quiet = (now - last).wholeNanoseconds / max(1, forgets.wholeNanoseconds)
+      count = max(0, count - Int(clamping: quiet))
+    }
+    count += 1
+    last = now
+  }
+}
+
+/// Pauses by key or place. In a full table the one that ends first makes room: it costs a wrong try to push another out.
+struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
+  private let first: Duration
+  private let most: Duration
+  private let forgets: Duration
+  private var entries: [Name: BackOff] = [:]
+  static var limit: Int { 256 }
+
+  init(first: Duration, most: Duration, forgets: Duration) {
+    self.first = first
+    self.most = most
+    self.forgets = forgets
+  }
+
+  var count: Int { entries.count }
+
+  subscript(name: Name) -> BackOff? { entries[name] }
+
+  mutating func add(_ name: Name, _ now: Instant) {
+    var entry = entries[name] ?? BackOff(first: first, most: most, forgets: forgets)
+    entry.add(now)
+    entries[name] = entry
+    guard entries.count > Self.limit else { return }
+    let others = entries.filter { $0.key != name }
+    let soonest = others.min { left, right in
+      (left.value.ends ?? now, left.key) < (right.value.ends ?? now, right.key)
+    }
+    if let soonest { entries[soonest.key] = nil }
+  }
+
+  mutating func forget(_ name: Name) { entries[name] = nil }
+}
+
+extension LinkTraits {
+  /// The far end without what differs from link to link: TCP's port, or what stands behind a Bluetooth address.
+  var place: String {
+    let text = remoteAddress.prefix { $0 != "/" }
+    guard kind == .tcp, let colon = text.lastIndex(of: ":"), text.first == "[" ? text[..<colon].last == "]" : true
+    else { return String(text) }
+    return String(text[..<colon])
+  }
+}

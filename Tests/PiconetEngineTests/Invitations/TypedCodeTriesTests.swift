@@ -1,0 +1,196 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+/// Tries that an expectation may change.
+private final class Tries {
+  private var value = TypedCodeTries()
+  var code: TypedCodeID? { value.code }
+
+  func set(_ code: TypedCodeID?) { value.set(code) }
+  func begin(_ peer: PeerID, at place: String, _ now: Instant) -> Result<TypedCodeTries.Try, TypedCodeTries.Refusal> {
+    value.begin(peer, at: place, now)
+  }
+  func wasRight(_ done: TypedCodeTries.Try) { value.wasRight(done) }
+  func wasWrong(_ done: TypedCodeTries.Try, _ now: Instant) -> Bool { value.wasWrong(done, now) }
+}
+
+@Suite("Tries of a typed code are counted")
+struct TypedCodeTriesTests {
+  private let code = TypedCodeID(rawValue: 1)
+
+  private func tries() -> Tries {
+    let tries = Tries()
+    tries.set(code)
+    return tries
+  }
+
+  private func refusal(_ result: Result<TypedCodeTries.Try, TypedCodeTries.Refusal>) -> TypedCodeTries.Refusal? {
+    if case .failure(let refusal) = result { refusal } else { nil }
+  }
+
+  @Test("three wrong tries over all keys end a code, and only another code gives new ones")
+  func over() throws {
+    let tries = tries()
+    for number in 0..<3 {
+      let one = try tries.begin(peer(UInt8(number)), at: "place \(number)", seconds(1_000 * UInt64(number))).get()
+      #expect(one.left == 2 - number)
+      #expect(tries.wasWrong(one, seconds(1_000 * UInt64(number))) == (number == 2))
+    }
+    #expect(tries.code == nil)
+    #expect(refusal(tries.begin(peer(9), at: "elsewhere", seconds(100_000))) == .over)
+    // The same code again is no new one for as long as it lives, but it is over.
+    tries.set(TypedCodeID(rawValue: 2))
+    #expect(try tries.begin(peer(9), at: "elsewhere", seconds(100_000)).get().left == 2)
+  }
+
+  @Test("a try counts while it is under way: a fourth peer waits until one is decided")
+  func underWay() throws {
+    let tries = tries()
+    let three = try (0..<3).map { try tries.begin(peer($0), at: "\($0)", seconds(0)).get() }
+    #expect(three.map(\.left) == [2, 1, 0])
+    #expect(refusal(tries.begin(peer(7), at: "7", seconds(0))) == .busy)
+    tries.wasRight(three[0])
+    #expect(try tries.begin(peer(7), at: "7", seconds(0)).get().left == 0)
+  }
+
+  @Test("a right code gives its try back, however often; a wrong one never does")
+  func givenBack() throws {
+    let tries = tries()
+    for number in 0..<100 {
+      tries.wasRight(try tries.begin(peer(UInt8(number)), at: "place", seconds(0)).get())
+    }
+    let wrong = try tries.begin(peer(200), at: "place", seconds(0)).get()
+    #expect(!tries.wasWrong(wrong, seconds(0)))
+    // What is decided is decided once.
+    #expect(!tries.wasWrong(wrong, seconds(0)))
+    tries.wasRight(wrong)
+    #expect(try tries.begin(peer(201), at: "other place", seconds(1_000)).get().left == 1)
+  }
+
+  @Test("one key has one try at a time")
+  func oneAtATime() throws {
+    let tries = tries()
+    let first = try tries.begin(peer(1), at: "a", seconds(0)).get()
+    #expect(refusal(tries.begin(peer(1), at: "b", seconds(0))) == .busy)
+    tries.wasRight(first)
+    #expect(refusal(tries.begin(peer(1), at: "b", seconds(0))) == nil)
+  }
+
+  @Test("without a code nobody has a try, and one that is under way does not count for the next code")
+  func changed() throws {
+    let tries = tries()
+    let old = try tries.begin(peer(1), at: "a", seconds(0)).get()
+    tries.set(nil)
+    #expect(refusal(tries.begin(peer(2), at: "b", seconds(0))) == .noCode)
+    tries.set(TypedCodeID(rawValue: 2))
+    #expect(!tries.wasWrong(old, seconds(0)))
+    #expect(try tries.begin(peer(3), at: "c", seconds(10)).get().left == 2)
+    // But for its key and its place it does.
+    #expect(refusal(tries.begin(peer(1), at: "x", seconds(2))) == .wait(.seconds(3)))
+    #expect(refusal(tries.begin(peer(4), at: "a", seconds(2))) == .wait(.seconds(3)))
+  }
+
+  @Test("the pauses of a key and of a place double, those of the device are shorter, all end at a limit")
+  func backOff() throws {
+    let tries = tries()
+    var now = seconds(0)
+    var waits: [Int64] = []
+    for number in 1...14 {
+      tries.set(TypedCodeID(rawValue: UInt64(number)))
+      let one = try tries.begin(peer(1), at: "a", now).get()
+      _ = tries.wasWrong(one, now)
+      guard case .wait(let wait) = refusal(tries.begin(peer(1), at: "b", now)) else {
+        Issue.record("no pause")
+        return
+      }
+      waits.append(wait.components.seconds)
+      now = now + wait
+    }
+    // What is quiet for an hour is forgotten by one.
+    #expect(waits == [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600])
+
+    let others = self.tries()
+    var pauses: [Int64] = []
+    now = seconds(0)
+    for number in 0..<12 {
+      others.set(TypedCodeID(rawValue: UInt64(number) + 1))
+      _ = others.wasWrong(try others.begin(peer(UInt8(number)), at: "\(number)", now).get(), now)
+      guard case .wait(let wait) = refusal(others.begin(peer(100), at: "honest", now)) else {
+        Issue.record("no pause")
+        return
+      }
+      pauses.append(wait.components.seconds)
+      now = now + wait
+    }
+    #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+  }
+
+  @Test("somebody with a key for each try, and new codes whenever he likes, has fewer than 310 tries a day")
+  func rate() throws {
+    let tries = tries()
+    var now = seconds(0)
+    var begun = 0
+    while now < seconds(86_400) {
+      tries.set(TypedCodeID(rawValue: UInt64(begun) + 2))
+      let name = "\(begun)"
+      let key = PeerID(bytes: (0..<32).map { UInt8(truncatingIfNeeded: begun >> (8 * ($0 % 4))) })!
+      switch tries.begin(key, at: name, now) {
+      case .success(let one):
+        begun += 1
+        _ = tries.wasWrong(one, now)
+      case .failure(.wait(let wait)): now = now + wait
+      case .failure(let refusal):
+        Issue.record("\(refusal)")
+        return
+      }
+    }
+    #expect((280..<310).contains(begun), "\(begun)")
+  }
+
+  @Test("the tables are bounded, and the longest pauses stay")
+  func bounded() {
+    var table = BackOffTable<String>(first: .seconds(5), most: .seconds(3600), forgets: .seconds(3600))
+    for _ in 0..<10 { table.add("stubborn", seconds(0)) }
+    for number in 0..<1_000 { table.add("key \(number)", seconds(1)) }
+    #expect(table.count == BackOffTable<String>.limit)
+    #expect(table["stubborn"]?.ends == seconds(2560))
+    #expect(table["key 999"] != nil)
+  }
+
+  @Test("a pause forgets with time")
+  func forgets() {
+    var pause = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
+    #expect(pause.ends == nil)
+    for _ in 0..<4 { pause.add(seconds(0)) }
+    #expect(pause.ends == seconds(8))
+    pause.add(seconds(1_200))
+    #expect(pause.ends == seconds(1_204))
+    pause.add(Instant(nanoseconds: .max))
+    #expect(pause.ends == Instant(nanoseconds: .max))
+  }
+
+  @Test("a code that we have typed is given to three strangers who don't know it, and no further")
+  func given() {
+    var given = GivenCodeTries()
+    for _ in 0..<2 { given.wasWrong(code) }
+    #expect(given.allows(code))
+    given.wasWrong(code)
+    #expect(!given.allows(code) && given.allows(TypedCodeID(rawValue: 2)))
+    for number in 2..<UInt64(2 + GivenCodeTries.limit) { given.wasWrong(TypedCodeID(rawValue: number)) }
+    #expect(given.allows(code))
+    #expect(given.allows(TypedCodeID(rawValue: 2)))
+  }
+
+  @Test("a place is a host or a device, whatever the port")
+  func place() {
+    func place(_ kind: TransportKind, _ text: String) -> String { LinkTraits(kind: kind, remoteAddress: text).place }
+    #expect(place(.tcp, "192.168.1.7:49152") == "192.168.1.7")
+    #expect(place(.tcp, "[fe80::1%eth0]:49152") == "[fe80::1%eth0]")
+    #expect(place(.tcp, "[fe80::1%eth0]") == "[fe80::1%eth0]")
+    #expect(place(.l2cap, "AA:BB:CC:DD:EE:FF/4097") == "AA:BB:CC:DD:EE:FF")
+    #expect(place(.rfcomm, "AA:BB:CC:DD:EE:FF") == "AA:BB:CC:DD:EE:FF")
+    #expect(place(.tcp, "far") == "far" && place(.tcp, "") == "")
+  }
+}
