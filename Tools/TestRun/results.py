@@ -32,7 +32,7 @@ class Result:
     def filter(self):
         """What names this test alone."""
         path = self.id.split("/")
-        return re.sub(r"[^\w/.]", ".", "^" + "/".join(path[:-1] if not self.is_suite and len(path) > 1 else path))
+        return "^" + re.sub(r"[^\w/.]", ".", "/".join(path[:-1] if not self.is_suite and len(path) > 1 else path))
 
 
 def skip_reason(messages):
