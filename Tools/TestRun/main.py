@@ -25,6 +25,7 @@ PARTS = ["PiconetTests", "PiconetSessionSuite", "PiconetIPTests", "CommandLineTe
 FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",
         "PiconetFilesTests", "PiconetRuntimeTests", "PiconetSimulationTests", "RepositoryTests"]
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PROGRAMS = ["imagesend", "imagerecv", "piconet"]
 # Builds another package upon this one.
 DEPENDANT = "RepositoryTests[.]DependantTests"
 
@@ -41,15 +42,18 @@ def targets():
     return sorted(path.name for path in (ROOT / "Tests").iterdir() if path.is_dir())
 
 
-def build(only=None):
-    """Builds the bundle of these test targets, or of all.
-    - Returns: where it is."""
+def build(only=None, products=()):
+    """Builds the bundle of these test targets, or of all; or these products alone.
+    - Returns: where the bundle is."""
     environment = {**os.environ, "PICONET_TESTS": ",".join(only)} if only else os.environ
     log = OUTPUT / "build.log"
     with open(log, "w+b") as file:
         is_seen = sys.stdout.isatty()
-        status = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
-                                stdout=None if is_seen else file, stderr=None if is_seen else subprocess.STDOUT, check=False).returncode
+        status = 0
+        for what in [["--product", product] for product in products] or [["--build-tests"]]:
+            status = status or subprocess.run(
+                ["swift", "build", *what], cwd=ROOT, stdin=subprocess.DEVNULL, env=environment,
+                stdout=None if is_seen else file, stderr=None if is_seen else subprocess.STDOUT, check=False).returncode
         if status != 0:
             file.seek(0)
             sys.stdout.write(file.read().decode(errors="replace")[-20000:])
@@ -142,6 +146,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--no-bluetooth", action="store_true")
     parser.add_argument("--bluetooth", nargs="?", const="", default=None)
+    parser.add_argument("--interoperability", nargs="?", const="", default=None)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--host-clock", action="store_true")
     parser.add_argument("--lanes", type=int, default=0)
@@ -176,10 +181,11 @@ def main():
     OUTPUT.mkdir(parents=True)
     if options.all:
         os.environ["PICONET_SLOW_TESTS"] = "1"
-    is_here = options.bluetooth is None
-    wants_machine = not options.no_bluetooth and not options.fast
+    is_alone = options.interoperability is not None
+    is_here = options.bluetooth is None and not is_alone
+    wants_machine = not options.no_bluetooth and not options.fast and not is_alone
     preparing = concurrent.futures.ThreadPoolExecutor(1).submit(lack_of_machine) if wants_machine else None
-    bundle = build(FAST if options.fast else None)
+    bundle = build(FAST if options.fast else None, PROGRAMS if is_alone else ())
     no_machine = preparing.result() if preparing else ""
     if no_machine and not is_here:
         raise Stop("no virtual machine for the Bluetooth tests: " + no_machine)
@@ -192,13 +198,15 @@ def main():
         here.append(runs.here("all but the following, here", OUTPUT / number("here", 0), bundle, skip=skip))
         for part in parts:
             here.append(runs.here(f"{part}, here", OUTPUT / number(part, len(here)), bundle, only=f"^{part}[.]"))
+    if is_alone or is_here and not options.fast:
+        folder = OUTPUT / number("interoperability", len(here))
+        here.append(runs.interoperability(folder, bundle.parent, ROOT, options.interoperability or ""))
     machines = []
     if wants_machine and not no_machine:
         environment = ["PICONET_SEED", "PICONET_SEEDS", "PICONET_SLOW_TESTS"]
         for boot in boots:
             run = runs.in_machine(boot, OUTPUT / number(boot.name, len(here) + len(machines)), bundle, ROOT, options.bluetooth or None,
                                   options.host_clock, environment)
-            run.machine = boot
             machines.append(run)
     durations = Durations()
     say(f"== {len(here)} parts here, {len(machines)} virtual machines, {lanes.count} at a time; their output is in {OUTPUT.relative_to(ROOT)}")

@@ -16,7 +16,9 @@ STATUS_NO_MACHINE = 125  # of Tools/bluetooth-vm
 
 
 class Run:
-    """One process of the bundle, and what came of it."""
+    """One process of tests, and what came of it."""
+    # Of Tools/test, to run one test alone.
+    option = "--filter"
 
     def __init__(self, name, folder, command, limit, environment=None):
         self.name, self.folder, self.command, self.limit = name, pathlib.Path(folder), command, limit
@@ -132,6 +134,18 @@ def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, en
     command = [str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
                *test]
     run = Run(machine.name, folder, command, LIMIT_MACHINE)
+    run.option = "--bluetooth"
     if not pattern:
         run.expected = {suite.name: suite.regular_expression for suite in machine.suites}
     return run
+
+
+class InteroperabilityRun(Run):
+    option = "--interoperability"
+
+
+def interoperability(folder, programs, root, pattern=""):
+    """The second implementation against the programs of this build."""
+    command = ["/usr/bin/python3", "-B", str(pathlib.Path(root, "Tests/Interoperability")), "--programs", str(programs),
+               "--events", str(pathlib.Path(folder, "events")), pattern]
+    return InteroperabilityRun("Interoperability, here", folder, command, LIMIT_HERE)

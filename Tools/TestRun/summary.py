@@ -69,8 +69,7 @@ class Summary:
             told += [f"      {line}" for line in lines(what)]
             told.append(f"      all of it: {run.log}")
             if test:
-                option = "--bluetooth " if hasattr(run, "machine") else "--filter "
-                told.append(f"      alone: Tools/test {option}'{test.filter}'")
+                told.append(f"      alone: Tools/test {run.option} '{test.filter}'")
         if len(self.failures) > MOST_FAILURES:
             told.append(f"   and {len(self.failures) - MOST_FAILURES} more")
         return told

@@ -1,0 +1,390 @@
+"""The frames of Documentation/wire-format.md, one class each, fields in the order in which they are written."""
+import dataclasses
+from typing import Annotated, ClassVar, get_type_hints
+
+import fields
+from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Reader, Rest, TextRest, Word
+
+OPTIONAL, SEQUENCED = 0x80, 0x40
+LEAST_FRAME_LIMIT, LARGEST_BODY = 8_200, 1_048_576
+
+Number = Annotated[int, Integer(fields.LARGEST_NUMBER)]
+Count = Annotated[int, Integer()]
+Reason = Annotated[int, Integer(fields.LARGEST_REASON)]
+Detail = Annotated[str, TextRest(255)]
+PeerId = Annotated[bytes, Octets(32)]
+Incarnation = Annotated[int, Word()]
+Flag = Annotated[int, Only(0, 1)]
+SomeBytes = Annotated[bytes, Rest(least=1)]
+
+
+class Frame:
+    TYPE: ClassVar[int]
+    # Those whose bodies keep to the receiver's frame limit, however small it is.
+    KEEPS_TO_FRAME_LIMIT: ClassVar[bool] = False
+
+    @classmethod
+    def layout(cls) -> list[tuple[str, Field]]:
+        found = cls.__dict__.get("_layout")
+        if found is None:
+            hints = get_type_hints(cls, include_extras=True)
+            found = [(field.name, hints[field.name].__metadata__[0]) for field in dataclasses.fields(cls)]
+            cls._layout = found
+        return found
+
+    @property
+    def type(self) -> int:
+        return self.TYPE
+
+    @property
+    def is_sequenced(self) -> bool:
+        return bool(self.type & SEQUENCED)
+
+    def body(self) -> bytes:
+        return b"".join(field.write(getattr(self, name)) for name, field in self.layout())
+
+    def encode(self) -> bytes:
+        body = self.body()
+        return bytes([self.type]) + fields.integer(len(body)) + body
+
+    @classmethod
+    def read(cls, reader: Reader) -> "Frame":
+        frame = cls(**{name: field.read(reader) for name, field in cls.layout()})
+        reader.end()
+        frame.check()
+        return frame
+
+    def check(self) -> None:
+        """Refuses what no single field tells."""
+
+
+@dataclasses.dataclass
+class Unknown(Frame):
+    """Of a type that this version does not know, and may skip."""
+    number: int
+    data: bytes
+
+    @property
+    def type(self) -> int:
+        return self.number
+
+    def body(self) -> bytes:
+        return self.data
+
+
+BY_TYPE: dict[int, type[Frame]] = {}
+
+
+def frame(number: int, keeps_to_frame_limit: bool = False):
+    def register(cls):
+        cls = dataclasses.dataclass(cls)
+        cls.TYPE, cls.KEEPS_TO_FRAME_LIMIT = number, keeps_to_frame_limit
+        BY_TYPE[number] = cls
+        return cls
+    return register
+
+
+def header(data: bytes, frame_limit: int) -> tuple[int, int, int]:
+    """The type, the place of the body and its length; refused as soon as it is too long for this receiver."""
+    reader = Reader(data, is_whole=False)
+    number = reader.byte()
+    count = reader.integer()
+    known = BY_TYPE.get(number)
+    limit = frame_limit if known is not None and known.KEEPS_TO_FRAME_LIMIT else max(frame_limit, LEAST_FRAME_LIMIT)
+    if count > limit:
+        raise FormatError(f"a body of {count} bytes is above {limit}")
+    if known is None and not number & OPTIONAL:
+        raise FormatError(f"unknown required type {number:#x}")
+    return number, reader.place, count
+
+
+def decode(data: bytes, frame_limit: int = LARGEST_BODY) -> tuple[Frame, int]:
+    """The first frame of these bytes, and how many they are.
+    - Raises: `Incomplete` where more has to come, `FormatError` where none can help."""
+    number, place, count = header(data, frame_limit)
+    if len(data) < place + count:
+        raise Incomplete()
+    body = bytes(data[place:place + count])
+    known = BY_TYPE.get(number)
+    found = Unknown(number, body) if known is None else known.read(Reader(body))
+    return found, place + count
+
+
+# Frames of the link: section 4.
+
+@frame(0x01)
+class Hello(Frame):
+    """Its parameters are read and made by `hello.py`."""
+    lowest: Annotated[int, Octets(1)]
+    highest: Annotated[int, Octets(1)]
+    parameters: Annotated[dict[int, bytes], Parameters()]
+    rest: bytes = b""  # of a version that is not shared, unread
+
+    VERSION: ClassVar[int] = 1
+
+    def body(self) -> bytes:
+        return bytes([self.lowest, self.highest]) + (self.rest or Parameters().write(self.parameters))
+
+    @classmethod
+    def read(cls, reader: Reader) -> "Hello":
+        lowest, highest = reader.byte(), reader.byte()
+        if lowest > highest:
+            raise FormatError("the lowest version is above the highest")
+        if not lowest <= cls.VERSION <= highest:
+            return cls(lowest, highest, {}, reader.rest())
+        frame = cls(lowest, highest, Parameters().read(reader))
+        from hello import check
+        check(frame.parameters)
+        return frame
+
+
+@frame(0x02)
+class CodeReveal(Frame):
+    nonce: Annotated[bytes, Octets(32)]
+
+
+@frame(0x03)
+class Associate(Frame):
+    association: Annotated[bytes, Octets(16)]
+    received: Count
+
+
+@frame(0x04)
+class Associated(Frame):
+    received: Count
+    begun: Count
+
+
+@frame(0x05)
+class Close(Frame):
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x06)
+class Ping(Frame):
+    token: Count
+
+
+@frame(0x07)
+class Pong(Frame):
+    token: Count
+
+
+# Of an association: sections 5 and 6.
+
+@frame(0x08)
+class Acknowledge(Frame):
+    received: Count
+
+
+@frame(0x09)
+class MessageCredit(Frame):
+    limit: Count
+
+
+@frame(0x0A, keeps_to_frame_limit=True)
+class UnreliableMessage(Frame):
+    number: Count
+    message: Annotated[bytes, Rest()]
+
+
+@frame(0x40, keeps_to_frame_limit=True)
+class Message(Frame):
+    part: Annotated[bytes, Rest()]
+
+
+@frame(0x41, keeps_to_frame_limit=True)
+class Fragment(Frame):
+    part: SomeBytes
+
+
+# Of a session: section 7.
+
+@frame(0x42)
+class Invite(Frame):
+    timeout: Count
+    context: Annotated[bytes, Rest(most=8_192)] = b""
+
+
+@frame(0x43)
+class Accept(Frame):
+    pass
+
+
+@frame(0x44)
+class Decline(Frame):
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x45)
+class Withdraw(Frame):
+    reason: Reason
+
+
+@frame(0x46)
+class Leave(Frame):
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x70)
+class RemoveMember(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+    reason: Reason
+
+
+@frame(0x71)
+class Removed(Frame):
+    peer: PeerId
+    incarnation: Incarnation
+
+
+# Of transfers: section 8.
+
+@frame(0x10, keeps_to_frame_limit=True)
+class Chunk(Frame):
+    transfer: Number
+    data: SomeBytes
+
+
+@frame(0x11)
+class Position(Frame):
+    transfer: Number
+    offset: Count
+
+
+@frame(0x12)
+class TransferCredit(Frame):
+    transfer: Number
+    stored: Count
+    limit: Count
+
+    def check(self) -> None:
+        if self.stored > self.limit:
+            raise FormatError("stored is above the limit")
+
+
+@frame(0x13)
+class End(Frame):
+    transfer: Number
+    size: Count
+    algorithm: Annotated[int, Only(1)]
+    digest: Annotated[bytes, Octets(32)]
+
+
+@frame(0x50)
+class Offer(Frame):
+    transfer: Number
+    size: Count
+    name: Annotated[bytes, Counted(1_024)]
+    fields: Annotated[dict[int, bytes], Parameters()] = dataclasses.field(default_factory=dict)
+
+    MEDIA_TYPE: ClassVar[int] = 1
+    MODIFIED: ClassVar[int] = 2
+    METADATA: ClassVar[int] = 3
+    IDENTITY: ClassVar[int] = 4
+
+    def check(self) -> None:
+        for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64)):
+            if len(self.fields.get(key, b"")) > most:
+                raise FormatError(f"field {key} is above {most} bytes")
+        fields.text(self.fields.get(self.MEDIA_TYPE, b""), 127)
+        if len(self.fields.get(self.MODIFIED, bytes(8))) != 8:
+            raise FormatError("modified is no word")
+
+
+@frame(0x51)
+class AcceptOffer(Frame):
+    transfer: Number
+    offset: Count
+    limit: Count
+
+    def check(self) -> None:
+        if self.offset > self.limit:
+            raise FormatError("the offset is above the limit")
+
+
+@frame(0x52)
+class DeclineOffer(Frame):
+    transfer: Number
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x53)
+class Stored(Frame):
+    transfer: Number
+    name: Annotated[bytes, Rest(most=1_024)]
+
+
+@frame(0x54)
+class Abandon(Frame):
+    transfer: Number
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x55)
+class Refuse(Frame):
+    transfer: Number
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0xD0)
+class SenderPaused(Frame):
+    transfer: Number
+    is_paused: Flag
+
+
+@frame(0xD1)
+class ReceiverPaused(Frame):
+    transfer: Number
+    is_paused: Flag
+
+
+# Of streams: section 9.
+
+@frame(0x20)
+class StreamCredit(Frame):
+    stream: Number
+    limit: Count
+
+
+@frame(0x60)
+class OpenStream(Frame):
+    stream: Number
+    name: Annotated[str, TextRest(1_024)] = ""
+
+
+@frame(0x61, keeps_to_frame_limit=True)
+class StreamData(Frame):
+    stream: Number
+    data: SomeBytes
+
+
+@frame(0x62)
+class EndStream(Frame):
+    stream: Number
+
+
+@frame(0x63)
+class ResetStream(Frame):
+    stream: Number
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x64)
+class StopStream(Frame):
+    stream: Number
+    reason: Reason
+    detail: Detail = ""
+
+
+@frame(0x65)
+class StreamDone(Frame):
+    stream: Number

@@ -1,0 +1,75 @@
+"""The hello's parameters: section 4 of Documentation/wire-format.md."""
+import dataclasses
+
+import fields
+from fields import FormatError, Reader
+from frames import Hello
+
+SCOPE, NAME, INCARNATION, CAPABILITIES, MESSAGE_LIMIT, FRAME_LIMIT, MESSAGE_WINDOW, TRANSFER_LIMIT, SILENCE, BEGUN, HELD = range(1, 12)
+COMMITMENT, NONCE, STREAM_LIMIT, STREAM_WINDOW = range(12, 16)
+RESUME, STREAMS, RELAY, REMOVAL = 1, 2, 4, 8
+DEFAULTS = {CAPABILITIES: 0, MESSAGE_LIMIT: 97_280, FRAME_LIMIT: 16_381, MESSAGE_WINDOW: 1_048_576, TRANSFER_LIMIT: 64, SILENCE: 20_000,
+            BEGUN: 0, STREAM_LIMIT: 64, STREAM_WINDOW: 65_536}
+
+
+def whole_integer(data: bytes) -> int:
+    reader = Reader(data)
+    value = reader.integer()
+    reader.end()
+    return value
+
+
+def check(parameters: dict[int, bytes]) -> None:
+    """Refuses what a hello of version 1 must not say."""
+    for key in (SCOPE, NAME):
+        if key not in parameters:
+            raise FormatError(f"parameter {key} is missing")
+        fields.text(parameters[key], 127)
+    if len(parameters.get(INCARNATION, b"")) != 8:
+        raise FormatError("the incarnation is missing")
+    values = {key: whole_integer(parameters[key]) for key in DEFAULTS if key in parameters}
+    if values.get(FRAME_LIMIT, 1_024) < 1_024:
+        raise FormatError("the frame limit is below 1,024")
+    if not 100 <= values.get(SILENCE, 100) <= 86_400_000:
+        raise FormatError("the silence is out of its range")
+    for key in (COMMITMENT, NONCE):
+        if len(parameters.get(key, bytes(32))) != 32:
+            raise FormatError(f"parameter {key} has not 32 bytes")
+    if COMMITMENT in parameters and NONCE in parameters:
+        raise FormatError("commitment and nonce in one hello")
+    if HELD in parameters:
+        reader = Reader(parameters[HELD])
+        reader.take(16)
+        reader.integer()
+        reader.end()
+
+
+@dataclasses.dataclass
+class Greeting:
+    """A hello as its reader understands it."""
+    parameters: dict[int, bytes]
+
+    def __init__(self, hello: Hello):
+        self.parameters = hello.parameters
+
+    def number(self, key: int) -> int:
+        return whole_integer(self.parameters[key]) if key in self.parameters else DEFAULTS[key]
+
+    @property
+    def scope(self) -> str:
+        return self.parameters[SCOPE].decode()
+
+    @property
+    def name(self) -> str:
+        return self.parameters[NAME].decode()
+
+    @property
+    def incarnation(self) -> int:
+        return int.from_bytes(self.parameters[INCARNATION], "big")
+
+    @property
+    def held(self) -> tuple[bytes, int] | None:
+        if HELD not in self.parameters:
+            return None
+        reader = Reader(self.parameters[HELD])
+        return reader.take(16), reader.integer()

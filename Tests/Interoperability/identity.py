@@ -1,0 +1,59 @@
+"""Keys, and the certificates that show them: the beginning of Documentation/wire-format.md."""
+import datetime
+import hashlib
+import pathlib
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.x509.oid import NameOID
+from OpenSSL import crypto
+
+PrivateKey = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
+
+
+def id_of(certificate: x509.Certificate) -> bytes:
+    """The SHA-256 of the SubjectPublicKeyInfo."""
+    info = certificate.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(info).digest()
+
+
+class Identity:
+    """A key with its self-signed certificate."""
+
+    def __init__(self, key: PrivateKey | None = None, valid_for: datetime.timedelta = datetime.timedelta(days=3_650)):
+        key = key or ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "piconet")])
+        end = datetime.datetime.now(datetime.timezone.utc) + valid_for
+        self.certificate = (
+            x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+            .serial_number(x509.random_serial_number()).not_valid_before(end - datetime.timedelta(days=3_651)).not_valid_after(end)
+            .sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()))
+        self.id = id_of(self.certificate)
+        self.openssl_key = crypto.PKey.from_cryptography_key(key)
+        self.openssl_certificate = crypto.X509.from_cryptography(self.certificate)
+
+    @property
+    def fingerprint(self) -> str:
+        return self.id.hex()
+
+    @classmethod
+    def below(cls, other: bytes) -> "Identity":
+        """One whose node is the smaller one."""
+        while True:
+            identity = cls()
+            if identity.id < other:
+                return identity
+
+    @classmethod
+    def above(cls, other: bytes) -> "Identity":
+        while True:
+            identity = cls()
+            if identity.id > other:
+                return identity
+
+    @classmethod
+    def of_state(cls, state: pathlib.Path) -> "Identity":
+        """The key of the programs whose state this is."""
+        data = (state / "piconet/identity.pem").read_bytes()
+        return cls(serialization.load_pem_private_key(data, None))

@@ -1,0 +1,239 @@
+"""A link: a socket, TLS on it, frames in that, and both hellos. Sections 1 to 4 of Documentation/wire-format.md."""
+import dataclasses
+import os
+import socket
+import time
+
+import frames
+import hello
+import short_code
+import tls
+from fields import Incomplete, integer, word
+from frames import Close, CodeReveal, Frame, Hello, Ping, Pong
+from hello import Greeting
+from identity import Identity
+
+# What a test waits for at most, where nothing else is said.
+PATIENCE = 10.0
+
+
+class LinkEnded(Exception):
+    """The other side has ended the link; `reason` is None where it has not said why."""
+
+    def __init__(self, reason: int | None, detail: str = ""):
+        super().__init__(f"the link was ended: reason {reason} {detail!r}")
+        self.reason, self.detail = reason, detail
+
+
+class Late(Exception):
+    """What was waited for has not come."""
+
+
+@dataclasses.dataclass
+class Node:
+    """What we are to others: one identity, one start of it."""
+    identity: Identity = dataclasses.field(default_factory=Identity)
+    name: str = dataclasses.field(default_factory=lambda: f"Python {os.urandom(3).hex()}")
+    scope: str = "interoperability"
+    incarnation: int = dataclasses.field(default_factory=lambda: int.from_bytes(os.urandom(8), "big"))
+    capabilities: int = hello.RESUME | hello.STREAMS | hello.REMOVAL
+    # Further parameters of the hello, or others in the place of ours.
+    parameters: dict[int, bytes] = dataclasses.field(default_factory=dict)
+    # Associations with each node since our start.
+    begun: dict[bytes, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[bytes, int]:
+        return self.identity.id, self.incarnation
+
+    def own_parameters(self) -> dict[int, bytes]:
+        return {hello.SCOPE: self.scope.encode(), hello.NAME: self.name.encode(), hello.INCARNATION: word(self.incarnation),
+                hello.CAPABILITIES: integer(self.capabilities), **self.parameters}
+
+
+class Link:
+    """One end of a connection after TLS. Waiting for frames has a limit each time."""
+
+    def __init__(self, connection: socket.socket, node: Node, is_dialler: bool, protocols: list[bytes] | None = None, compacts: bool = False):
+        self.socket, self.node, self.is_dialler = connection, node, is_dialler
+        if connection.family != socket.AF_UNIX:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.channel = tls.Channel(node.identity, is_dialler, [tls.PLAIN] if protocols is None else protocols, compacts)
+        self.waiting = bytearray()
+        self.ended = False
+        self.greeting: Greeting | None = None
+        self.code: str | None = None
+        self.frame_limit = hello.whole_integer(node.parameters.get(hello.FRAME_LIMIT, integer(hello.DEFAULTS[hello.FRAME_LIMIT])))
+
+    @classmethod
+    def dial(cls, address: tuple[str, int], node: Node, **options) -> "Link":
+        """A link to this address on which both hellos were said.
+
+        - source: our own address, of which lo has many."""
+        link = cls.secured(address, node, **options)
+        try:
+            link.greet()
+        except BaseException:
+            link.drop()
+            raise
+        return link
+
+    @classmethod
+    def secured(cls, address: tuple[str, int], node: Node, source: str = "", **options) -> "Link":
+        """One with TLS alone."""
+        connection = socket.create_connection(address, PATIENCE, (source, 0))
+        link = cls(connection, node, True, **options)
+        try:
+            link.shake_hands()
+        except BaseException:
+            link.drop()
+            raise
+        return link
+
+    @classmethod
+    def accept(cls, listener: socket.socket, node: Node, patience: float = PATIENCE, **options) -> "Link":
+        listener.settimeout(patience)
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError as error:
+            raise Late("nobody has dialled") from error
+        link = cls(connection, node, False, **options)
+        try:
+            link.shake_hands()
+            link.greet()
+        except BaseException:
+            link.drop()
+            raise
+        return link
+
+    @property
+    def peer(self) -> bytes:
+        return self.channel.peer
+
+    @property
+    def is_smaller(self) -> bool:
+        return self.node.order < (self.peer, self.greeting.incarnation)
+
+    # Bytes
+
+    def write(self, data: bytes, patience: float = PATIENCE) -> None:
+        self.socket.settimeout(patience)
+        try:
+            self.socket.sendall(data)
+        except TimeoutError as error:
+            raise Late("the other side takes nothing") from error
+        except OSError as error:
+            raise LinkEnded(None, str(error)) from error
+
+    def read_some(self, until: float) -> None:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise Late("nothing has come")
+        self.socket.settimeout(left)
+        try:
+            data = self.socket.recv(262_144)
+        except TimeoutError as error:
+            raise Late("nothing has come") from error
+        except OSError as error:
+            raise LinkEnded(None, str(error)) from error
+        if not data:
+            raise LinkEnded(None, "end of the connection")
+        self.channel.take(data)
+
+    def shake_hands(self, patience: float = PATIENCE) -> None:
+        until = time.monotonic() + patience
+        while not self.channel.advance():
+            self.write(self.channel.outgoing())
+            self.read_some(until)
+        self.write(self.channel.outgoing())
+        if self.channel.protocol not in (tls.PLAIN, tls.COMPACT):
+            raise tls.HandshakeError(f"the protocol is {self.channel.protocol!r}")
+
+    # Frames
+
+    def send_bytes(self, plaintext: bytes, patience: float = PATIENCE) -> None:
+        self.write(self.channel.seal(plaintext), patience)
+
+    def send(self, *many: Frame, patience: float = PATIENCE) -> None:
+        self.send_bytes(b"".join(frame.encode() for frame in many), patience)
+
+    def receive(self, patience: float = PATIENCE) -> Frame:
+        """The next frame, whatever it is.
+        - Raises: `LinkEnded` with the reason of a `close`, `Late`."""
+        until = time.monotonic() + patience
+        while True:
+            if self.waiting:
+                try:
+                    found, count = frames.decode(bytes(self.waiting[:2 * frames.LARGEST_BODY]), self.frame_limit)
+                    del self.waiting[:count]
+                    if isinstance(found, Close):
+                        self.ended = True
+                        raise LinkEnded(found.reason, found.detail)
+                    return found
+                except Incomplete:
+                    pass
+            data, is_over = self.channel.open()
+            self.waiting += data
+            if data:
+                continue
+            if is_over:
+                raise LinkEnded(None, "close_notify")
+            self.read_some(until)
+
+    def expect(self, kind: type, patience: float = PATIENCE):
+        found = self.receive(patience)
+        if not isinstance(found, kind):
+            raise AssertionError(f"{kind.__name__} was expected, and {found} came")
+        return found
+
+    # Hellos
+
+    def greet(self, patience: float = PATIENCE) -> None:
+        """Both hellos and what follows from them: the other's greeting, the code."""
+        parameters = self.node.own_parameters()
+        nonce = os.urandom(32)
+        if self.is_dialler:
+            self.send(Hello(1, 1, {**parameters, **self.held(), hello.COMMITMENT: short_code.commitment(nonce)}))
+            self.greeting = Greeting(self.expect(Hello, patience))
+            self.send(CodeReveal(nonce))
+            nonces = nonce, self.greeting.parameters[hello.NONCE]
+        else:
+            self.greeting = Greeting(self.expect(Hello, patience))
+            self.send(Hello(1, 1, {**parameters, **self.held(), hello.NONCE: nonce}))
+            nonces = self.expect(CodeReveal, patience).nonce, nonce
+            if short_code.commitment(nonces[0]) != self.greeting.parameters[hello.COMMITMENT]:
+                raise AssertionError("the reveal does not fit the commitment")
+        self.code = short_code.code(self.channel.exported(short_code.LABEL, 32), *nonces)
+
+    def held(self) -> dict[int, bytes]:
+        begun = self.node.begun.get(self.peer, 0)
+        return {hello.BEGUN: integer(begun)} if begun else {}
+
+    def ping(self, token: int = 7, patience: float = PATIENCE) -> None:
+        """A round trip; what else comes is dropped."""
+        self.send(Ping(token))
+        until = time.monotonic() + patience
+        while self.receive(max(0.01, until - time.monotonic())) != Pong(token):
+            pass
+
+    def end(self, patience: float = PATIENCE) -> LinkEnded:
+        """How the other side ends this link; what comes before is dropped."""
+        until = time.monotonic() + patience
+        try:
+            while True:
+                self.receive(max(0.01, until - time.monotonic()))
+        except LinkEnded as ended:
+            return ended
+
+    def close(self, reason: int = 0, detail: str = "") -> None:
+        try:
+            if self.greeting is not None and not self.ended:
+                self.send(Close(reason, detail))
+            self.write(self.channel.close())
+        except (LinkEnded, Late):
+            pass
+        self.drop()
+
+    def drop(self) -> None:
+        """Ends without a word, as if the process had died."""
+        self.socket.close()

@@ -1,0 +1,71 @@
+"""How a device becomes a known one: by what a person does at the program, and by nothing else."""
+import re
+import socket
+
+import mdns
+import transfers
+from association import Association
+from frames import Accept, Invite
+from link import Link, Node
+from place import Place, Program
+from transfers import Incoming
+
+QUESTION = "Accept?"
+
+
+def ask_receiver(place: Place, **options) -> Program:
+    """imagerecv at a terminal, which asks for each sender."""
+    return place.receiver(accept="ask", terminal=True, **options)
+
+
+def invited(receiver: Program, node: Node) -> Association:
+    """Invites without waiting for the answer."""
+    association = Association(Link.dial(receiver.address, node))
+    association.send(Invite(60_000))
+    return association
+
+
+def known_to_receiver(place: Place, node: Node, **options) -> None:
+    """A person at imagerecv compares the code and says yes to this sender, who sends a photo."""
+    receiver = ask_receiver(place, **options)
+    association = invited(receiver, node)
+    receiver.see(QUESTION)
+    receiver.type("y\n")
+    association.wait_for(Accept)
+    assert transfers.send(association, b"photo", "first.jpg").is_stored
+    association.leave()
+    receiver.end()
+
+
+def known_to_sender(place: Place, node: Node) -> None:
+    """imagesend finds this receiver by its name, and remembers it."""
+    photo = place.path("photos") / "first.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(None, "--to", node.name, photo)
+        advertise(sender, [mdns.service(node, server.getsockname()[1])])
+        association = Association(Link.accept(server, node))
+        association.let_in()
+        incoming = Incoming(association)
+        incoming.accept()
+        incoming.finish()
+        association.link.end()
+        assert sender.wait() == 0, sender.error_text()
+
+
+def advertise(program: Program, packets: list[bytes]) -> None:
+    """Until the program has begun to connect."""
+    neighbour = mdns.Neighbour()
+    seen = []
+
+    def connects():
+        seen.extend(program.new_events())
+        return any(event["event"] in ("connecting", "failed", "finished") for event in seen)
+    mdns.advertise_while(neighbour, packets, connects)
+    neighbour.close()
+
+
+def code_shown(screen: str) -> str | None:
+    """The last short code on a screen."""
+    found = re.findall(r"\b\d{3} \d{3}\b", screen)
+    return found[-1] if found else None

@@ -1,0 +1,253 @@
+"""Where a test runs: a folder of its own, and the programs that it starts, which end with it."""
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import select
+import selectors
+import signal
+import socket
+import subprocess
+import time
+
+from link import Late
+
+# By these a program has not ended of itself, but has crashed.
+CRASHES = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV, signal.SIGSYS}
+
+
+class Crashed(AssertionError):
+    """A program was ended by the kernel for what it did."""
+
+
+class Program:
+    """One process of ours under test; its standard error goes to a file, its events are read."""
+
+    def __init__(self, words: list[str], folder: pathlib.Path, environment: dict[str, str], stdin, stdout, terminal: bool):
+        """`terminal`: its standard input and error are a terminal, of which `screen` is what it shows."""
+        self.name = pathlib.Path(words[0]).name
+        self.log = folder / f"{self.name}-{len(list(folder.glob('*.log')))}.log"
+        self.terminal: int | None = None
+        if terminal:
+            self.terminal, inner = os.openpty()
+            self.process = subprocess.Popen(words, stdin=inner, stdout=stdout, stderr=inner, env=environment, cwd=folder)
+            os.close(inner)
+        else:
+            with open(self.log, "wb") as log:
+                self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=log, env=environment, cwd=folder)
+        self.output = bytearray()  # of standard output, all of it
+        self.screen = bytearray()  # of the terminal
+        self.lines_read = 0
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    # Output
+
+    def read_more(self, until: float) -> bool:
+        """Waits for more output. False at its end."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            if not selector.select(max(0.0, until - time.monotonic())):
+                raise Late(f"{self.name} has said nothing more")
+        data = os.read(self.process.stdout.fileno(), 65_536)
+        self.output += data
+        return bool(data)
+
+    def read_until(self, wanted: bytes, patience: float = 10.0) -> None:
+        until = time.monotonic() + patience
+        while wanted not in self.output:
+            if not self.read_more(until):
+                raise AssertionError(f"{self.name} has ended without {wanted!r}")
+
+    def new_events(self) -> list[dict]:
+        """Those that have come since the last that was asked for, without waiting."""
+        try:
+            while self.read_more(time.monotonic()):
+                pass
+        except Late:
+            pass
+        *whole, _ = bytes(self.output).split(b"\n")
+        new, self.lines_read = whole[self.lines_read:], len(whole)
+        return [json.loads(line) for line in new]
+
+    def event(self, kind: str, patience: float = 10.0, where=lambda event: True) -> dict:
+        """Waits for an event of this kind; those before it are dropped."""
+        until = time.monotonic() + patience
+        while True:
+            *whole, _ = bytes(self.output).split(b"\n")
+            while self.lines_read < len(whole):
+                event = json.loads(whole[self.lines_read])
+                self.lines_read += 1
+                if event["event"] == kind and where(event):
+                    return event
+            if not self.read_more(until):
+                raise AssertionError(f"{self.name} has ended without {kind!r}")
+
+    def error_text(self) -> str:
+        return bytes(self.screen).decode(errors="replace") if self.terminal is not None else self.log.read_text(errors="replace")
+
+    # The terminal
+
+    def look(self, seconds: float = 0.0) -> str:
+        """All that it has shown, after waiting so long for more."""
+        until = time.monotonic() + seconds
+        while select.select([self.terminal], [], [], max(0.0, until - time.monotonic()))[0]:
+            try:
+                self.screen += os.read(self.terminal, 65_536)
+            except OSError:  # the program has ended
+                break
+        return bytes(self.screen).decode(errors="replace")
+
+    def see(self, text: str, patience: float = 10.0, after: int = 0) -> int:
+        """Waits until this is on the screen, behind a place of it; gives the place behind it."""
+        until = time.monotonic() + patience
+        while text not in (shown := self.look())[after:]:
+            if time.monotonic() > until:
+                raise Late(f"{text!r} is not on the screen of {self.name}: {shown[after:]!r}")
+            select.select([self.terminal], [], [], 0.1)
+        return shown.index(text, after) + len(text)
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
+
+    # Being
+
+    @functools.cached_property
+    def listening(self) -> dict:
+        return self.event("listening")
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, _, port = self.listening["addresses"][0].rpartition(":")
+        return host.strip("[]"), int(port)
+
+    @property
+    def node(self) -> bytes:
+        """The id of its node."""
+        return bytes.fromhex(self.listening["peer"])
+
+    def memory(self) -> int:
+        """Bytes that it has in memory."""
+        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) << 10
+        raise AssertionError(f"{self.name} has ended")
+
+    def processor_time(self) -> float:
+        """Seconds."""
+        numbers = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait(self, patience: float = 15.0) -> int:
+        """Its exit status."""
+        until = time.monotonic() + patience
+        try:
+            if self.process.stdout is not None:
+                while self.read_more(until):
+                    pass
+            return self.process.wait(max(0.001, until - time.monotonic()))
+        except (Late, subprocess.TimeoutExpired) as error:
+            raise Late(f"{self.name} has not ended") from error
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def check_alive(self) -> None:
+        assert self.is_running, f"{self.name} has ended with {self.process.returncode}: {self.error_text()[-500:]}"
+
+    def end(self) -> None:
+        if self.is_running:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        if self.terminal is not None:
+            self.look()
+
+
+class Place:
+    def __init__(self, programs: pathlib.Path, folder: pathlib.Path):
+        self.programs, self.folder = programs, folder
+        self.started: list[Program] = []
+
+    def path(self, name: str) -> pathlib.Path:
+        """A folder of this test."""
+        path = self.folder / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    def start(self, program: str, *words, state: str = "state", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+              terminal: bool = False) -> Program:
+        """Starts a program whose key and known peers are in `state`."""
+        environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),
+                       "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+        started = Program([str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
+        self.started.append(started)
+        return started
+
+    def receiver(self, *words, accept: str = "all", name: str = "Receiver", state: str = "receiver", directory: str = "received",
+                 **options) -> Program:
+        """imagerecv on 127.0.0.1, of the session of `Node.scope`, once it listens."""
+        program = self.start("imagerecv", "--listen", "127.0.0.1:0", "--json", "--any", "--name", name, "--session", "interoperability",
+                          "--accept", accept, "--directory", self.path(directory), *words, state=state, **options)
+        assert program.listening, program.name
+        return program
+
+    def sender(self, address: tuple[str, int] | None, *words, state: str = "sender", name: str = "Sender", **options) -> Program:
+        """imagesend to an address, or to what its words say."""
+        to = ["--address", f"{address[0]}:{address[1]}"] if address else []
+        return self.start("imagesend", "--json", "--any", "--name", name, "--session", "interoperability", *to, *words, state=state,
+                          **options)
+
+    def listener(self, command: str, *words, state: str = "listener", **options) -> tuple[Program, tuple[str, int]]:
+        """`piconet cat --listen` or `piconet ping --listen`, and where it is, once it listens there."""
+        address = ("127.0.0.1", 4000)
+        program = self.start("piconet", command, "--listen", "--bind", "127.0.0.1:4000", "--accept", "all", "--name", "Listener",
+                             "--session", "interoperability", *words, state=state, **options)
+        until = time.monotonic() + 10
+        while True:
+            program.check_alive()
+            try:
+                socket.create_connection(address, 1).close()
+                return program, address
+            except ConnectionRefusedError:
+                if time.monotonic() > until:
+                    raise Late(f"piconet {command} does not listen") from None
+                select.select([], [], [], 0.02)
+
+    def node_of(self, state: str) -> bytes:
+        """The id of the node that programs with this state are."""
+        program = self.receiver(state=state, directory="unused")
+        found = program.node
+        program.end()
+        return found
+
+    def end(self) -> None:
+        """Ends all programs.
+        - Raises: `Crashed`."""
+        crashed = []
+        for program in reversed(self.started):
+            program.end()
+            status = program.process.returncode
+            if status is not None and -status in CRASHES:
+                crashed.append(f"{program.name} has crashed with {signal.Signals(-status).name}: {program.error_text()[-1500:]}")
+        if crashed:
+            raise Crashed("\n".join(crashed))
+
+    def report(self) -> str:
+        """What the programs have said."""
+        return "\n".join(f"{program.name} (exit status {program.process.returncode}):\n" + (
+            bytes(program.output).decode(errors="replace")[-800:] + program.error_text()[-800:]) for program in self.started)

@@ -1,0 +1,158 @@
+"""What a peer can make a program keep: nothing without a bound."""
+import socket
+
+import frames
+from association import Association, joined
+from frames import (
+    Abandon, DeclineOffer, EndStream, Frame, Invite, Offer, OpenStream, Ping, RemoveMember, ResetStream, StopStream, Withdraw)
+from link import Late, Link, LinkEnded, Node
+from marks import fails_today
+from place import Place, Program
+from reasons import Reason
+
+MiB = 1 << 20
+# Beyond what the program had after the handshake; a window and its buffers fit in.
+SLACK = 12 * MiB
+ALL = 24 * MiB  # bytes that are sent at most
+
+
+def flood(program: Program, link: Link, *pattern: Frame, reads: bool = False) -> int | None:
+    """Sends these over and over, acknowledging nothing, until it is ended or all was sent; gives the reason.
+
+    The program has to stay within its memory meanwhile."""
+    before = program.memory()
+    once = b"".join(frame.encode() for frame in pattern)
+    batch = once * max(1, 32_768 // len(once))
+    reason = None
+    try:
+        for _ in range(ALL // len(batch)):
+            link.send_bytes(batch, patience=2)
+            if reads:
+                take(link)
+            grown = program.memory() - before
+            assert grown < SLACK, f"{grown >> 20} MiB more in memory"
+        link.send(Ping(1))
+    except Late:
+        pass  # it takes no more, which is a bound as well
+    except LinkEnded as ended:
+        reason = ended.reason
+        if reason is None:
+            try:
+                reason = link.end(1).reason
+            except Late:
+                pass
+    program.check_alive()
+    grown = program.memory() - before
+    assert grown < SLACK, f"{grown >> 20} MiB more in memory"
+    return reason
+
+
+def take(link: Link) -> None:
+    """Reads what has come, and answers nothing."""
+    try:
+        while True:
+            link.receive(0.001)
+    except Late:
+        pass
+
+
+def stranger(program: Program) -> Link:
+    """Whom --accept known would not let in: an association, and no member."""
+    return Association(Link.dial(program.address, Node())).link
+
+
+@fails_today("what is sequenced and no message is kept without a bound", "limits of non-message frames")
+def test_invite_withdraw(place: Place):
+    """a stranger who invites and withdraws without end is ended, within a bound of memory"""
+    receiver = place.receiver(accept="known")
+    flood(receiver, stranger(receiver), Invite(1_000), Withdraw(Reason.CANCELLED))
+
+
+@fails_today("what is sequenced and no message is kept without a bound", "limits of non-message frames")
+def test_invite_withdraw_reading(place: Place):
+    """the same from one who reads all answers and acknowledges none"""
+    receiver = place.receiver(accept="known")
+    flood(receiver, stranger(receiver), Invite(1_000), Withdraw(Reason.CANCELLED), reads=True)
+
+
+@fails_today("what is sequenced and no message is kept without a bound", "limits of non-message frames")
+def test_streams(place: Place):
+    """a member who opens and resets streams without end is ended, within a bound of memory"""
+    program, address = place.listener("ping")
+    flood(program, joined(address).link, OpenStream(1, "x"), ResetStream(1, Reason.CANCELLED), reads=True)
+
+
+def test_empty_streams(place: Place):
+    """so is one who opens and ends streams"""
+    program, address = place.listener("ping")
+    flood(program, joined(address).link, *[frame for number in range(64) for frame in (OpenStream(number, "n" * 1_000), EndStream(number))])
+
+
+@fails_today("what is sequenced and no message is kept without a bound", "limits of non-message frames")
+def test_offers(place: Place):
+    """a member who offers and abandons without end is ended, within a bound of memory"""
+    receiver = place.receiver()
+    flood(receiver, joined(receiver.address).link, Offer(1, 1 << 30, b"photo.jpg"), Abandon(1, Reason.CANCELLED), reads=True)
+
+
+def test_offers_unanswered(place: Place):
+    """more offers than the limit break the protocol"""
+    receiver = place.receiver()
+    reason = flood(receiver, joined(receiver.address).link, *[Offer(number, 1 << 30, b"x" * 1_000) for number in range(10_000)])
+    assert reason in (Reason.PROTOCOL_BROKEN, Reason.LIMIT_EXCEEDED), reason
+
+
+def test_removals(place: Place):
+    """removals of unknown nodes without end stay within a bound of memory"""
+    receiver = place.receiver()
+    flood(receiver, joined(receiver.address).link, RemoveMember(bytes(32), 1, Reason.REMOVED))
+
+
+def test_unknown_frames(place: Place):
+    """unknown optional frames, counted and not, stay within a bound of memory"""
+    receiver = place.receiver()
+    flood(receiver, joined(receiver.address).link, frames.Unknown(0xFF, bytes(8_000)), frames.Unknown(0xA0, bytes(8_000)))
+
+
+def test_pings(place: Place):
+    """pings without end whose answers nobody reads stay within a bound of memory"""
+    receiver = place.receiver(accept="known")
+    flood(receiver, stranger(receiver), Ping((1 << 62) - 1))
+
+
+def test_answers_without_questions(place: Place):
+    """answers to what was never asked end the link with reason 10"""
+    for frame in (DeclineOffer(3, 1), StopStream(3, 1), frames.Accept(), frames.Stored(1, b"x"), frames.TransferCredit(1, 0, 5),
+                  frames.Position(1, 0), frames.Chunk(1, b"x"), frames.Refuse(1, 1), frames.Acknowledge(1 << 60), EndStream(9)):
+        receiver = place.receiver(state="one")
+        member = joined(receiver.address)
+        member.link.send(frame)
+        reason = member.link.end().reason
+        assert reason in (Reason.PROTOCOL_BROKEN, Reason.LIMIT_EXCEEDED), (frame, reason)
+        receiver.end()
+
+
+def test_messages_beyond_credit(place: Place):
+    """messages beyond the window end the link with reason 11"""
+    receiver = place.receiver()
+    reason = flood(receiver, joined(receiver.address).link, frames.Message(bytes(16_000)))
+    assert reason == Reason.LIMIT_EXCEEDED, reason
+
+
+def test_endless_message(place: Place):
+    """a message in fragments that never ends breaks a limit"""
+    receiver = place.receiver()
+    reason = flood(receiver, joined(receiver.address).link, frames.Fragment(bytes(16_000)))
+    assert reason in (Reason.LIMIT_EXCEEDED, Reason.PROTOCOL_BROKEN), reason
+
+
+def test_many_links(place: Place):
+    """hundreds of links that say nothing keep nobody out, and are within a bound of memory"""
+
+    receiver = place.receiver()
+    address, before = receiver.address, receiver.memory()
+    silent = [socket.create_connection(address, 5, ("127.0.0.2", 0)) for _ in range(400)]
+    joined(address).leave()
+    assert receiver.memory() - before < 60 * MiB, receiver.memory() - before
+    for one in silent:
+        one.close()

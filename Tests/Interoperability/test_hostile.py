@@ -1,0 +1,205 @@
+"""Bytes that are no frames, handshakes that are none, and deaths at any moment: the programs stand."""
+import hashlib
+import os
+import random
+import socket
+
+import document
+import frames
+import short_code
+import tls
+import transfers
+from association import Association, joined
+from hello import COMMITMENT
+from link import Late, Link, LinkEnded, Node
+from place import Place, Program
+
+SEED = 11
+
+
+def vectors() -> list[bytes]:
+    return [data for kind in ("golden", "refused") for data in document.vectors(kind).values()]
+
+
+def mutated(dice: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(dice.randrange(0, 4)):
+        kind = dice.randrange(4)
+        at = dice.randrange(len(changed) + 1)
+        if kind == 0 and at < len(changed):
+            changed[at] = dice.randrange(256)
+        elif kind == 1:
+            changed[at:at] = dice.randbytes(dice.randrange(1, 5))
+        elif kind == 2:
+            del changed[at:at + dice.randrange(1, 5)]
+        else:
+            changed += changed[:at]
+    return bytes(changed)
+
+
+def torment(dice: random.Random, link: Link, batches: int) -> None:
+    """Sends frames in no order, some of them broken, until the link is ended."""
+    choice = vectors()
+    try:
+        for _ in range(batches):
+            link.send_bytes(b"".join(mutated(dice, dice.choice(choice)) for _ in range(dice.randrange(1, 6))), patience=2)
+            try:
+                link.receive(0.002)
+            except Late:
+                pass
+    except (LinkEnded, Late, frames.FormatError, tls.HandshakeError):
+        pass
+    link.drop()
+
+
+def stands(program: Program, before: int) -> None:
+    """It takes the next honest one, and has not grown."""
+    program.check_alive()
+    member = joined(program.address)
+    member.link.ping()
+    member.leave()
+    grown = program.memory() - before
+    assert grown < 24 << 20, f"{grown >> 20} MiB more in memory"
+
+
+def test_frames_of_strangers(place: Place):
+    """thousands of hostile frames, before and after a hello, end links and nothing else"""
+    dice = random.Random(SEED)
+    receiver = place.receiver()
+    before = receiver.memory()
+    for number in range(150):
+        link = Link.secured(receiver.address, Node())
+        if number % 2:
+            try:
+                link.greet()
+            except (LinkEnded, frames.FormatError):
+                continue
+        torment(dice, link, 12)
+    stands(receiver, before)
+
+
+def test_frames_of_members(place: Place):
+    """thousands of hostile frames of members end associations and store nothing outside"""
+    dice = random.Random(SEED + 1)
+    receiver = place.receiver(accept="all")
+    before = receiver.memory()
+    for _ in range(120):
+        try:
+            member = joined(receiver.address)
+        except (AssertionError, LinkEnded):
+            # All places are taken by those who died without a word.
+            receiver.end()
+            receiver = place.receiver()
+            continue
+        torment(dice, member.link, 20)
+    receiver.check_alive()
+    grown = receiver.memory() - before
+    assert grown < 24 << 20, f"{grown >> 20} MiB more in memory"
+    assert {path.name for path in place.folder.iterdir()} <= {
+        "received", "receiver", "temporary", *(path.name for path in place.folder.glob("*.log"))}
+
+
+def test_frames_to_a_sender(place: Place):
+    """hostile frames to imagesend end it in time, and with no success"""
+    dice = random.Random(SEED + 2)
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(bytes(200_000))
+    for number in range(12):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            sender = place.sender(server.getsockname(), "--timeout", "1", photo, state=f"sender{number % 4}")
+            association = Association(Link.accept(server, Node()))
+            if number % 2:
+                association.let_in()
+            torment(dice, association.link, 30)
+        assert sender.wait(20) in (4, 5), (sender.process.returncode, sender.error_text())
+
+
+def test_broken_handshakes(place: Place):
+    """hundreds of broken TLS handshakes end their links and nothing else"""
+    dice = random.Random(SEED + 3)
+    receiver = place.receiver()
+    before = receiver.memory()
+    first = tls.Channel(Node().identity, True, [tls.PLAIN])
+    first.advance()
+    client_hello = first.outgoing()
+    for number in range(400):
+        with socket.create_connection(receiver.address, 5) as connection:
+            data = mutated(dice, client_hello) if number % 4 else dice.randbytes(dice.randrange(1, 600))
+            try:
+                connection.sendall(data[:dice.randrange(1, len(data) + 1)] if number % 3 == 0 else data)
+                if number % 5 == 0:
+                    connection.settimeout(0.05)
+                    connection.recv(4_096)
+                    connection.sendall(dice.randbytes(200))
+            except OSError:
+                pass
+    stands(receiver, before)
+
+
+def test_records_after_the_handshake(place: Place):
+    """TLS records that were changed on their way end the link"""
+    dice = random.Random(SEED + 4)
+    receiver = place.receiver()
+    before = receiver.memory()
+    for _ in range(60):
+        link = Link.dial(receiver.address, Node())
+        sealed = bytearray(link.channel.seal(frames.Ping(1).encode()))
+        sealed[dice.randrange(len(sealed))] ^= 1 << dice.randrange(8)
+        link.write(bytes(sealed))
+        try:
+            while True:
+                assert not isinstance(link.receive(0.05), frames.Pong), "a changed record was taken"
+        except (LinkEnded, Late, tls.HandshakeError):
+            pass
+        link.drop()
+    stands(receiver, before)
+
+
+def test_relayed_reveal(place: Place):
+    """a nonce of one link does not serve on another one"""
+    receiver = place.receiver()
+    nonce = os.urandom(32)
+    node = Node()
+    link = Link.secured(receiver.address, node)
+    link.send(frames.Hello(1, 1, {**node.own_parameters(), COMMITMENT: short_code.commitment(nonce)}))
+    link.expect(frames.Hello)
+    link.send(frames.CodeReveal(os.urandom(32)))
+    assert link.end().reason == 6
+
+
+def test_kills(place: Place):
+    """a receiver that is killed at any moment has the whole file under its name or none, and goes on"""
+    dice = random.Random(SEED + 5)
+    data, node = dice.randbytes(3 << 20), Node()
+    for number in range(8):
+        directory = f"received{number}"
+        receiver = place.receiver(directory=directory)
+        outgoing = transfers.Outgoing(joined(receiver.address, node), data, "photo.jpg", identity=b"same")
+        assert outgoing.start() is None
+        outgoing.send_until(dice.randrange(len(data) + 1))
+        if number % 2:
+            outgoing.send_until(len(data))
+            outgoing.association.send(frames.End(0, len(data), 1, hashlib.sha256(data).digest()))
+        receiver.kill()
+        stored = place.folder / directory / "photo.jpg"
+        assert not stored.exists() or stored.read_bytes() == data
+        receiver = place.receiver(directory=directory)
+        outcome = transfers.send(joined(receiver.address, node), data, "photo.jpg", identity=b"same")
+        assert outcome.is_stored, outcome
+        receiver.end()
+        left = sorted(os.listdir(place.folder / directory))
+        assert all(name.startswith("photo") for name in left), left
+        assert stored.read_bytes() == data
+
+
+def test_death_of_a_sender(place: Place):
+    """a sender that dies in mid-transfer leaves no file under its name, and the next one is served"""
+    receiver = place.receiver()
+    for number in range(10):
+        member = joined(receiver.address)
+        outgoing = transfers.Outgoing(member, bytes(2 << 20), "photo.jpg")
+        assert outgoing.start() is None
+        outgoing.send_until(100_000 * number)
+        member.link.drop()
+        assert "photo.jpg" not in os.listdir(place.folder / "received")
+    assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored

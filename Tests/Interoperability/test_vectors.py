@@ -1,0 +1,84 @@
+"""The document's own examples."""
+import document
+import frames
+import hello
+import records
+import short_code
+from fields import FormatError, Incomplete
+from frames import BY_TYPE, Hello, Unknown
+
+
+def test_golden():
+    """every golden vector is read whole, under its name, and written back the same"""
+    vectors = document.vectors("golden")
+    assert len(vectors) > 50, len(vectors)
+    for name, data in vectors.items():
+        frame, count = frames.decode(data)
+        assert count == len(data), name
+        assert frame.encode() == data, (name, frame)
+        kind = type(frame).__name__
+        wanted = "Unknown" if isinstance(frame, Unknown) else kind[0].lower() + kind[1:]
+        assert name.startswith(("unknown", "hello") if wanted in ("Unknown", "hello") else wanted), (name, frame)
+
+
+def test_every_frame_has_a_vector():
+    """each frame that we know has a golden vector"""
+    shown = {data[0] for data in document.vectors("golden").values()}
+    assert not set(BY_TYPE) - shown, sorted(set(BY_TYPE) - shown)
+
+
+def test_in_pieces():
+    """a golden vector that is cut anywhere waits for more"""
+    for name, data in document.vectors("golden").items():
+        for count in range(len(data)):
+            try:
+                frames.decode(data[:count])
+            except Incomplete:
+                continue
+            raise AssertionError(f"{name}: {count} of {len(data)} bytes are taken for a frame")
+
+
+def test_refused():
+    """each of the refused ones is refused"""
+    vectors = document.vectors("refused")
+    assert len(vectors) > 30, len(vectors)
+    for name, data in vectors.items():
+        try:
+            found = frames.decode(data, frame_limit=16_381)
+        except FormatError:
+            continue
+        except Incomplete:
+            found = "more is waited for"
+        raise AssertionError(f"{name}: {found}")
+
+
+def test_code():
+    """the short code and its commitment follow from nonces and exported key"""
+    for block in document.blocks("golden-code"):
+        given = {name: bytes.fromhex(block[name]) for name in ("exported key", "dialler's nonce", "acceptor's nonce", "commitment")}
+        assert short_code.commitment(given["dialler's nonce"]) == given["commitment"]
+        assert short_code.code(given["exported key"], given["dialler's nonce"], given["acceptor's nonce"]) == block["code"]
+
+
+def test_hello_parameters():
+    """a hello's parameters mean what the table says"""
+    frame, _ = frames.decode(document.vectors("golden")["hello-dialler"])
+    assert isinstance(frame, Hello)
+    greeting = hello.Greeting(frame)
+    assert (greeting.scope, greeting.name, greeting.incarnation) == ("photos", "Zoë", 0x0123456789ABCDEF), greeting
+    assert greeting.held is not None and len(greeting.held[0]) == 16, greeting.held
+    assert greeting.number(hello.SILENCE) == 20_000
+
+
+def test_compact_header():
+    """a record of 75 bytes has the compact header that the document shows, and comes back whole"""
+    record = bytes.fromhex("170303004b") + bytes(75)
+    short = records.compacted(record)
+    assert short[:2] == bytes.fromhex("804b") and len(short) == 77, short[:4]
+    reader = records.Records()
+    assert b"".join(reader.take(short[place:place + 1], True) for place in range(len(short))) == record
+    try:
+        records.Records().take(short, False)
+    except records.RecordError:
+        return
+    raise AssertionError("a compact header was taken that was not agreed to")

@@ -1,0 +1,154 @@
+"""Resources, sent and received: section 8 of Documentation/wire-format.md."""
+import dataclasses
+import hashlib
+import time
+
+import hello
+from association import Association
+from frames import (
+    Abandon, AcceptOffer, Chunk, DeclineOffer, End, Offer, Position, Refuse, Stored, TransferCredit)
+from link import PATIENCE
+from reasons import Reason
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How an offer of ours ended."""
+    name: bytes | None = None  # under which it was stored
+    reason: int | None = None
+    detail: str = ""
+    offset: int = 0  # where the receiver began
+
+    @property
+    def is_stored(self) -> bool:
+        return self.name is not None
+
+
+class Outgoing:
+    """One resource that we offer."""
+
+    def __init__(self, association: Association, data: bytes, name: str | bytes, number: int = 0, identity: bytes | None = None,
+                 media_type: str = "image/jpeg", size: int | None = None):
+        self.association, self.data, self.number = association, data, number
+        self.size = len(data) if size is None else size
+        fields = {Offer.MEDIA_TYPE: media_type.encode()}
+        if identity is not None:
+            fields[Offer.IDENTITY] = identity
+        self.offer = Offer(number, self.size, name.encode() if isinstance(name, str) else name, fields)
+        self.place = self.limit = self.offset = 0
+
+    def is_ours(self, frame) -> bool:
+        return frame.transfer == self.number
+
+    def start(self, patience: float = PATIENCE) -> Outcome | None:
+        """Offers, and gives an outcome where the answer is one."""
+        self.association.send(self.offer)
+        answer = self.association.wait_for(AcceptOffer, DeclineOffer, patience=patience, where=self.is_ours)
+        if isinstance(answer, DeclineOffer):
+            return Outcome(reason=answer.reason, detail=answer.detail)
+        self.place = self.offset = answer.offset
+        self.limit = answer.limit
+        return None
+
+    def send_until(self, stop: int, patience: float = PATIENCE) -> Outcome | None:
+        """Sends chunks up to this offset, as credit allows."""
+        piece = self.association.greeting.number(hello.FRAME_LIMIT) - 2
+        while self.place < stop:
+            if self.place >= self.limit:
+                outcome = self.news(patience)
+                if outcome is not None:
+                    return outcome
+                continue
+            end = min(stop, self.limit, self.place + piece)
+            self.association.send(Chunk(self.number, self.data[self.place:end]), patience=patience)
+            self.place = end
+        return None
+
+    def news(self, patience: float = PATIENCE) -> Outcome | None:
+        """Waits for what the receiver says next of this transfer."""
+        frame = self.association.wait_for(TransferCredit, Stored, Refuse, patience=patience, where=self.is_ours)
+        if isinstance(frame, TransferCredit):
+            self.limit = max(self.limit, frame.limit)
+            return None
+        if isinstance(frame, Stored):
+            return Outcome(name=frame.name, offset=self.offset)
+        self.association.send(Abandon(self.number, Reason.CANCELLED))
+        return Outcome(reason=frame.reason, detail=frame.detail, offset=self.offset)
+
+    def finish(self, patience: float = PATIENCE, digest: bytes | None = None) -> Outcome:
+        """All that is left, its digest, and what the receiver says to that."""
+        outcome = self.send_until(len(self.data), patience)
+        if outcome is None:
+            self.association.send(End(self.number, len(self.data), 1, digest or hashlib.sha256(self.data).digest()))
+        until = time.monotonic() + patience
+        while outcome is None:
+            outcome = self.news(max(0.001, until - time.monotonic()))
+        return outcome
+
+    def go_on(self) -> None:
+        """After a resume: from what the receiver has stored."""
+        credit = self.association.wait_for(TransferCredit, where=self.is_ours)
+        self.place, self.limit = credit.stored, credit.limit
+        self.association.send(Position(self.number, self.place))
+
+
+def send(association: Association, data: bytes, name: str | bytes, **options) -> Outcome:
+    outgoing = Outgoing(association, data, name, **options)
+    return outgoing.start() or outgoing.finish()
+
+
+class Incoming:
+    """One resource that we are offered."""
+
+    CREDIT = 1 << 20
+
+    def __init__(self, association: Association, patience: float = PATIENCE):
+        self.association = association
+        self.offer: Offer = association.wait_for(Offer, patience=patience)
+        self.number, self.size, self.offset = self.offer.transfer, self.offer.size, 0
+        self.data = bytearray()
+        self.limit = 0
+        self.end: End | None = None
+
+    def is_ours(self, frame) -> bool:
+        return frame.transfer == self.number
+
+    @property
+    def identity(self) -> bytes | None:
+        return self.offer.fields.get(Offer.IDENTITY)
+
+    def decline(self, reason: int) -> None:
+        self.association.send(DeclineOffer(self.number, reason))
+
+    def accept(self, have: bytes = b"", credit: int | None = None) -> None:
+        """`have`: what we have of it already."""
+        self.data = bytearray(have)
+        self.offset = len(have)
+        self.limit = min(self.size, self.offset + (self.CREDIT if credit is None else credit))
+        self.association.send(AcceptOffer(self.number, self.offset, self.limit))
+
+    def read_until(self, stop: int, patience: float = PATIENCE) -> bool:
+        """Reads chunks until there are so many bytes. False if the sender gave up."""
+        while len(self.data) < stop:
+            frame = self.association.wait_for(Chunk, Abandon, patience=patience, where=self.is_ours)
+            if isinstance(frame, Abandon):
+                self.association.send(Refuse(self.number, Reason.CANCELLED))
+                return False
+            self.data += frame.data
+            assert len(self.data) <= self.limit, "more bytes than were credited"
+            if self.limit < self.size and self.limit - len(self.data) < self.CREDIT // 2:
+                self.limit = min(self.size, len(self.data) + self.CREDIT)
+                self.association.send(TransferCredit(self.number, len(self.data), self.limit))
+        return True
+
+    def finish(self, patience: float = PATIENCE) -> bytes | None:
+        """The whole resource, verified and acknowledged with `stored`; None if the sender gave up."""
+        if not self.read_until(self.size, patience):
+            return None
+        self.end = self.association.wait_for(End, patience=patience, where=self.is_ours)
+        assert self.end.size == self.size == len(self.data), (self.end.size, self.size, len(self.data))
+        if self.end.digest != hashlib.sha256(self.data).digest():
+            self.association.send(Refuse(self.number, Reason.DIGEST_MISMATCH))
+            return None
+        self.association.send(Stored(self.number, self.offer.name))
+        return bytes(self.data)
