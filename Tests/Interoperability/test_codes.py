@@ -1,4 +1,6 @@
 """The short code: what somebody in the middle can learn before two people compare it."""
+import socket
+
 import meetings
 from association import Association
 from frames import Accept, Decline, Invite
@@ -25,6 +27,22 @@ def test_codes_differ(place: Place):
     receiver.see(meetings.QUESTION)
     receiver.type("d\n")
     assert association.wait_for(Decline).reason == Reason.CODE_MISMATCH
+
+
+def test_relay(place: Place):
+    """somebody between imagesend and imagerecv, who passes invitations on, is given away by the codes"""
+    receiver = meetings.ask_receiver(place)
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(server.getsockname(), photo)
+        near = Association(Link.accept(server, Node(name="Receiver")))
+        near.wait_for(Invite)
+        far = meetings.invited(receiver, Node(name="Sender"))
+        receiver.see(meetings.QUESTION)
+        assert meetings.code_shown(receiver.look()) == far.link.code
+        near.send(Accept())
+        assert sender.event("connected")["code"] != far.link.code
 
 
 @fails_today("each link gives a code, before anybody is asked", "codes by invitation")

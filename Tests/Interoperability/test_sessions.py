@@ -1,0 +1,163 @@
+"""Invitations, removals and second links: sections 5 and 7 of the document."""
+import socket
+import time
+
+import hello
+from association import Association, joined, resumed
+from fields import integer
+from frames import Accept, Associate, Decline, Invite, Leave, Ping, Pong, RemoveMember, Removed, Withdraw
+from identity import Identity
+from link import Late, Link, LinkEnded, Node
+from marks import fails_today
+from place import Place
+from reasons import Reason
+
+
+def test_withdrawn_invitation(place: Place):
+    """an invitation that is taken back is declined with reason 2, once"""
+    receiver = place.receiver(accept="ask", terminal=True)
+    association = Association(Link.dial(receiver.address, Node()))
+    association.send(Invite(60_000))
+    association.link.ping()
+    association.send(Withdraw(Reason.CANCELLED))
+    assert association.wait_for(Decline) == Decline(Reason.CANCELLED, ""), "the answer"
+    association.link.ping()
+    assert not association.inbox
+
+
+def test_no_second_invitation(place: Place):
+    """a second invitation while one is open, or from a member, breaks the protocol"""
+    receiver = place.receiver(accept="ask", terminal=True)
+    association = Association(Link.dial(receiver.address, Node()))
+    association.send(Invite(60_000), Invite(60_000))
+    assert association.link.end().reason == Reason.PROTOCOL_BROKEN
+    receiver = place.receiver(state="another")
+    member = joined(receiver.address)
+    member.send(Invite(60_000))
+    assert member.link.end().reason == Reason.PROTOCOL_BROKEN
+
+
+def test_crossing_invitations(place: Place):
+    """invitations that cross make members of both"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place.sender(server.getsockname(), photo)
+        association = Association(Link.accept(server, Node()))
+        association.wait_for(Invite)
+        association.send(Invite(10_000), Accept())
+        association.is_member = True
+        association.wait_for(Accept)
+        association.leave()
+
+
+def test_declined(place: Place):
+    """imagesend whose invitation is declined ends with 4"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(server.getsockname(), photo)
+        association = Association(Link.accept(server, Node()))
+        association.wait_for(Invite)
+        association.send(Decline(Reason.DECLINED, "not now"))
+        association.link.end()
+        assert sender.wait() == 4
+
+
+def test_goodbye(place: Place):
+    """a receiver that is told to end says goodbye to its members"""
+    receiver = place.receiver()
+    member = joined(receiver.address)
+    receiver.process.terminate()
+    assert member.wait_for(Leave).reason in (Reason.LEFT, Reason.SHUTTING_DOWN)
+    member.link.close()
+    assert receiver.wait() == 0
+
+
+def test_removal(place: Place):
+    """a member that asks for another one's removal is obeyed as the document says, or not at all"""
+    receiver = place.receiver()
+    first, second = joined(receiver.address), joined(receiver.address)
+    first.send(RemoveMember(second.node.identity.id, second.node.incarnation, Reason.REMOVED))
+    try:
+        told = second.wait_for(Removed, patience=1)
+        assert told == Removed(first.node.identity.id, first.node.incarnation), told
+        assert second.wait_for(Leave).reason == Reason.REMOVED
+    except Late:
+        second.link.ping()
+    first.link.ping()
+
+
+def test_removal_of_oneself(place: Place):
+    """a removal that names its sender or its receiver breaks the protocol"""
+    receiver = place.receiver()
+    for who in ("sender", "receiver"):
+        member = joined(receiver.address)
+        named = (member.node.identity.id, member.node.incarnation) if who == "sender" else (member.peer, member.greeting.incarnation)
+        member.send(RemoveMember(*named, Reason.REMOVED))
+        assert member.link.end().reason == Reason.PROTOCOL_BROKEN, who
+
+
+def test_removal_by_a_stranger(place: Place):
+    """so does one from a node that is no member"""
+    receiver = place.receiver(accept="known")
+    association = Association(Link.dial(receiver.address, Node()))
+    association.send(RemoveMember(bytes(32), 1, Reason.REMOVED))
+    assert association.link.end().reason == Reason.PROTOCOL_BROKEN
+
+
+def test_second_link(place: Place):
+    """a second link of a node whose first one lives is closed with reason 9, and the first goes on"""
+    receiver = place.receiver()
+    member = joined(receiver.address, Node(Identity.above(receiver.node)))
+    # Its hello holds the association: the smaller node asks the first link for a sign of life.
+    member.node.parameters = member.held()
+    second = Link.dial(receiver.address, member.node)
+    member.send(Pong(member.link.expect(Ping).token))
+    assert second.end().reason == Reason.DUPLICATE_LINK
+    # It was sent before there was the association.
+    member.node.parameters, member.node.begun = {}, {}
+    assert Link.dial(receiver.address, member.node).end().reason == Reason.DUPLICATE_LINK
+    member.link.ping()
+
+
+def test_takeover(place: Place):
+    """a second link takes the association over where the first gives no sign of life"""
+    receiver = place.receiver()
+    member = joined(receiver.address, Node(Identity.above(receiver.node)))
+    resumed(member, receiver.address)
+    member.link.ping()
+
+
+def test_lost_association(place: Place):
+    """a node that has lost its association and says so by its count gets a new one"""
+    receiver = place.receiver()
+    node = Node(Identity.above(receiver.node))
+    former = joined(receiver.address, node)
+    former.link.drop()
+    link = Link.dial(receiver.address, node)
+    asked = link.expect(Associate)
+    assert asked.received == 0 and asked.association != former.name, asked
+
+
+def test_member_of_another_incarnation(place: Place):
+    """a second node of the same key is a member of its own"""
+    receiver = place.receiver()
+    first = joined(receiver.address, Node(name="Ada"))
+    second = joined(receiver.address, Node(first.node.identity, name="Ada"))
+    first.link.ping()
+    second.link.ping()
+
+
+@fails_today("a peer's silence may be as short as 100 ms", "limits")
+def test_short_silence(place: Place):
+    """a peer that asks for a sign of life every few milliseconds does not get them"""
+    receiver = place.receiver(accept="known")
+    link = Association(Link.dial(receiver.address, Node(parameters={hello.SILENCE: integer(100)}))).link
+    heard, until = 0, time.monotonic() + 2
+    try:
+        while (left := until - time.monotonic()) > 0:
+            heard += isinstance(link.receive(left), Ping)
+    except (Late, LinkEnded):
+        pass
+    assert heard <= 12, f"{heard} pings in two seconds"
