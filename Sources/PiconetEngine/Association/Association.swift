@@ -28,6 +28,8 @@ final class Association {
   let isDurable: Bool
   /// What is sent again on a new link, before anything new; and what must not overtake it.
   var backlog = FirstInFirstOut<Bytes>()
+  /// Control frames of now, behind the backlog.
+  var behindBacklog: [UInt8] = []
   /// There is no link.
   var suspension: Suspension?
   /// Another link is looked for: because there is none, or for a better one.
@@ -49,6 +51,8 @@ final class Association {
   var invitationExpires: Instant?
   /// Since when nobody has been a member or invited.
   var idleSince: Instant
+  /// When something came or went last that is of use to somebody: no heartbeat.
+  var lastMoved: Instant
   var leaving: Leaving?
   /// Who wanted us removed, by what the far side says.
   var removedBy: NodeID?
@@ -73,8 +77,12 @@ final class Association {
   /// Those of them that are being sent.
   var turns = ChunkTurns()
   var numbers = TransferNumbers()
-  /// Offers wait until the link has taken the control frames before them.
+  /// Offers wait until the link has taken the control frames before them, and the far side has acknowledged more.
   var areOffersHeldBack = false
+  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
+  var pausesDue: Set<TransferID> = []
+  /// The bounds of what is kept until it is acknowledged.
+  let keeping: KeepingLimits
 
   struct Leaving: Sendable {
     var command: CommandID?
@@ -88,7 +96,7 @@ final class Association {
 
   init(
     id: AssociationID, node: NodeID, link: LinkID, peer: ProvenPeer, limits: PeerLimits, window: Int,
-    isDurable: Bool = false, at now: Instant
+    isDurable: Bool = false, keeping: KeepingLimits, at now: Instant
   ) {
     self.id = id
     self.node = node
@@ -96,15 +104,17 @@ final class Association {
     self.peer = peer
     self.limits = limits
     self.isDurable = isDurable
+    self.keeping = keeping
     begunAt = now
     idleSince = now
+    lastMoved = now
     outbox.limit = limits.messageWindow
     inbox = Inbox(window: UInt64(window))
   }
 
   /// Frames wait, or what becomes frames when there is room.
   var hasSomethingToTransmit: Bool {
-    !outbox.isEmpty || !backlog.isEmpty || creditDue != nil || isAcknowledgementDue || streams.hasTurns
+    !outbox.isEmpty || isResending || creditDue != nil || isAcknowledgementDue || streams.hasTurns
       || streams.hasCredits || turns.count > 0 || areOffersHeldBack || leaving != nil
   }
 
@@ -132,6 +142,16 @@ final class Association {
     areOffersHeldBack = true
   }
 
+  /// What the last link has lost is not all sent again: nothing new may overtake it.
+  var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
+
+  /// Nothing that waited for a link counts: it is sent again on the next one, or stated anew.
+  func dropBacklog() {
+    backlog.removeAll()
+    behindBacklog = []
+    creditDue = nil
+  }
+
   // MARK: Sequence numbers
 
   /// Frames after which the far side is told what has arrived, so that it need not keep them.
@@ -142,10 +162,17 @@ final class Association {
   /// Counts sequenced frames that were just written for the link, in this order, and keeps them until they are acknowledged.
   /// Everything sequenced leaves by this door, or by `SessionEngine.send`, which uses it.
   /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
-  func appendSequenced(_ frames: Bytes, count: UInt64) {
+  /// - Parameter bufferCount: what of memory the slice keeps alive.
+  func appendSequenced(_ frames: Bytes, count: UInt64, bufferCount: Int) {
     guard count > 0 else { return }
     sent += count
-    if isDurable { unacknowledged.append(frames, last: sent) }
+    if isDurable { unacknowledged.append(frames, last: sent, bufferCount: bufferCount) }
+  }
+
+  /// The same for one control frame.
+  func appendSequenced(control frame: Bytes) {
+    sent += 1
+    if isDurable { unacknowledged.appendShort(frame, last: sent) }
   }
 
   /// Counts a sequenced frame that has arrived.
@@ -198,6 +225,9 @@ struct TransferNumbers: Sendable {
   /// Numbers that came back, the smallest last.
   private var free: [UInt64] = []
   private var next: UInt64 = 0
+
+  /// How many were ever in use at once.
+  var usedCount: Int { Int(next) }
 
   mutating func take() -> UInt64? {
     if let number = free.popLast() { return number }

@@ -2,8 +2,9 @@ import PiconetWire
 
 /// Sequenced frames that were sent and not acknowledged, in their order, for another link should this one die.
 ///
-/// They are kept as they were written, a slice of what went to the link at once: nothing is copied, and a flush with a thousand messages
-/// is one entry.
+/// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a thousand messages
+/// is one entry. Short frames that were written alone, of which the far side can provoke many, are copied behind one another, so that
+/// what a frame of three bytes costs is three bytes.
 struct Unacknowledged: Sendable {
   /// Frames that were written at once.
   private struct Batch: Sendable {
@@ -13,16 +14,42 @@ struct Unacknowledged: Sendable {
   }
 
   private var batches = FirstInFirstOut<Batch>()
+  /// Short frames behind the batches, and the number of the last of them.
+  private var tail: [UInt8] = []
+  private var tailLast: UInt64 = 0
   /// Bytes of the frames, and what keeping a batch costs beside them.
   private(set) var byteCount = 0
-  static let batchCost = 64
+  static let batchCost = 128
+  /// Frames written at once that are copied.
+  static let shortCount = 1024
+  /// Copied frames become a batch when they are so many bytes.
+  private static let tailCount = 4096
 
-  var isEmpty: Bool { batches.isEmpty }
+  var isEmpty: Bool { batches.isEmpty && tail.isEmpty }
 
   /// Keeps frames up to the number `last`, which follow those that were kept before.
-  mutating func append(_ frames: Bytes, last: UInt64) {
-    batches.append(Batch(last: last, frames: frames))
+  /// - Parameter bufferCount: what of memory the slice keeps alive: where that is much more than the frames, these are copied.
+  mutating func append(_ frames: Bytes, last: UInt64, bufferCount: Int) {
+    let isWasteful = bufferCount > 4 * frames.count + Self.shortCount
+    if isWasteful, frames.count <= Self.shortCount { return appendShort(frames, last: last) }
+    sealTail()
+    batches.append(Batch(last: last, frames: isWasteful ? Array(frames)[...] : frames))
     byteCount += frames.count + Self.batchCost
+  }
+
+  /// Keeps frames that were written alone, as `append` does.
+  mutating func appendShort(_ frames: Bytes, last: UInt64) {
+    if tail.isEmpty { byteCount += Self.batchCost }
+    tail.append(contentsOf: frames)
+    tailLast = last
+    byteCount += frames.count
+    if tail.count >= Self.tailCount { sealTail() }
+  }
+
+  private mutating func sealTail() {
+    guard !tail.isEmpty else { return }
+    batches.append(Batch(last: tailLast, frames: tail[...]))
+    tail = []
   }
 
   /// All frames up to this number have arrived. Batches go as a whole.
@@ -30,15 +57,24 @@ struct Unacknowledged: Sendable {
     while let last = batches.first?.last, last <= received, let batch = batches.popFirst() {
       byteCount -= batch.frames.count + Self.batchCost
     }
+    if !tail.isEmpty, tailLast <= received {
+      byteCount -= tail.count + Self.batchCost
+      tail = []
+    }
   }
 
   /// All frames above the number, which is not below the last one that was acknowledged.
   func frames(above received: UInt64) -> [Bytes] {
     var result: [Bytes] = []
-    for batch in batches.elements where batch.last > received {
-      let missing = batch.last - received
-      result.append(missing >= UInt64(batch.frames.count) ? batch.frames : FrameCut.last(missing, of: batch.frames))
+    for batch in batches.elements where batch.last > received { result.append(Self.missing(batch, above: received)) }
+    if !tail.isEmpty, tailLast > received {
+      result.append(Self.missing(Batch(last: tailLast, frames: tail[...]), above: received))
     }
     return result
+  }
+
+  private static func missing(_ batch: Batch, above received: UInt64) -> Bytes {
+    let missing = batch.last - received
+    return missing >= UInt64(batch.frames.count) ? batch.frames : FrameCut.last(missing, of: batch.frames)
   }
 }

@@ -51,6 +51,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var handshakeLimit = 128
   /// Associations at most, members or not. Default 256.
   public var associationLimit = 256
+  /// After how long a member that has nothing open and of which nothing moves gives way to somebody else who wants in where the
+  /// session is full. Default 0: no member ever does.
+  public var idleMemberTimeout: Duration = .zero
   /// Whether a member may remove another one from the whole group. Default: any may, as with GKSession.
   public var allowsRemoval = true
   /// Whether unreliable messages are delivered even behind newer ones. Default: no.
@@ -75,10 +78,12 @@ public struct EngineConfiguration: Sendable, Hashable {
     return isDurable ? disconnectTimeout / 2 : disconnectTimeout
   }
 
-  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this no message is framed. Room for the message
-  /// window and as much again, and always for what a far side may leave without an acknowledgement, and a frame.
+  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this nothing goes of our own accord, no message, stream,
+  /// offer or hint; answers do. Room for the message window and as much again, and always for what a far side may leave without an
+  /// acknowledgement, and for what is written at once, which is kept until the last of it is acknowledged.
   public var unacknowledgedLimit: Int {
     max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
+      + transmitWindow
   }
 
   public init(scope: String, name: String) {
@@ -134,6 +139,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(
       Self.isDisconnectTimeout(disconnectTimeout), "the disconnect timeout is 0, or 100 ms to 24 hours")
     try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
+    try check(idleMemberTimeout >= .zero, "the time after which idle members give way is not below zero")
     try check(handshakeLimit > 0, "at least one link may be in its handshake")
     try check(associationLimit > 0, "there is room for at least one of the associations")
     try check(sightingLimit > 0, "at least one peer may be in sight")

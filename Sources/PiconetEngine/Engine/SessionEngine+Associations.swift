@@ -32,7 +32,7 @@ extension SessionEngine {
       refuse(id, .notAvailable, "", now, &effects)
       return
     }
-    guard makeRoomForAssociation(now, &effects) else {
+    guard makeRoomForAssociation(with: far, on: link, now, &effects) else {
       refuse(id, .full, "\(configuration.associationLimit) associations", now, &effects)
       return
     }
@@ -68,25 +68,13 @@ extension SessionEngine {
       refuse(id, .notAvailable, "", now, &effects)
       return
     }
-    guard makeRoomForAssociation(now, &effects) else {
+    guard makeRoomForAssociation(with: far, on: link, now, &effects) else {
       refuse(id, .full, "\(configuration.associationLimit) associations", now, &effects)
       return
     }
     links[id]?.queue(.associated(received: 0, begun: begun[far.peer] + 1))
     dirty.insert(id)
     begin(association, on: id, now, &effects)
-  }
-
-  /// Associations that nobody uses must not keep others out: the longest idle of them goes.
-  private mutating func makeRoomForAssociation(_ now: Instant, _ effects: inout [Effect]) -> Bool {
-    guard associations.count >= configuration.associationLimit else { return true }
-    guard
-      let idle = associations.values.filter({ isUnused($0) }).min(by: {
-        ($0.idleSince, $0.node) < ($1.idleSince, $1.node)
-      })
-    else { return false }
-    end(association: idle.node, Ending(.idle, .us, "too many associations"), now, &effects)
-    return true
   }
 
   /// Nobody is a member, invited, leaving, or compares codes.
@@ -114,7 +102,7 @@ extension SessionEngine {
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     let association = Association(
       id: id, node: far, link: link, peer: peer, limits: limits, window: messageWindow(on: ready.opening.traits),
-      isDurable: hello.capabilities.contains(.resume), at: now)
+      isDurable: hello.capabilities.contains(.resume), keeping: KeepingLimits(configuration), at: now)
     association.capabilities = hello.capabilities
     association.streams.isSupported = hello.capabilities.contains(.streams)
     association.streams.limit = hello.limits.streams
@@ -141,7 +129,7 @@ extension SessionEngine {
       }
       association.acknowledged(upTo: received)
       // Messages may have waited for the room.
-      if !association.outbox.isEmpty || association.streams.hasTurns { dirty.insert(id) }
+      if association.waitsForAcknowledgement { dirty.insert(id) }
     case .messageCredit(let limit):
       if let current = associations[far]?.outbox.limit { associations[far]?.outbox.limit = max(current, limit) }
       dirty.insert(id)

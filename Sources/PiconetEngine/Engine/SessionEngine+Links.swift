@@ -22,16 +22,6 @@ extension SessionEngine {
     if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
   }
 
-  /// Links that never get to an association must not keep others out: the oldest of them goes, but none that we dialled, whose
-  /// number our attempts bound.
-  private mutating func makeRoomForHandshake(_ now: Instant, _ effects: inout [Effect]) {
-    let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
-    guard unfinished.count >= configuration.handshakeLimit,
-      let oldest = unfinished.min(by: { ($0.openedAt, $0.id) < ($1.openedAt, $1.id) })
-    else { return }
-    end(oldest.id, Ending(.limitExceeded, .us, "too many links in their handshake"), now, &effects)
-  }
-
   private mutating func sendHello(on id: LinkID, code: CodePart) {
     guard let link = links[id] else { return }
     // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
@@ -56,7 +46,9 @@ extension SessionEngine {
     link.pingedAt = nil
     link.association?.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
     link.decoder.push(bytes)
+    let before = link.association?.movedCount
     decode(link, now, &effects)
+    if let association = link.association, association.movedCount != before { association.lastMoved = now }
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.
@@ -76,7 +68,7 @@ extension SessionEngine {
     if link.isForgotten { return }
     if link.isDecodingPaused, link.decoder.bufferedCount > Link.pausedLimit {
       breach(link.id, .limitExceeded, "too many bytes during the handshake", now, &effects)
-    } else if link.control.count > Link.controlLimit {
+    } else if link.control.count > link.controlLimit {
       breach(link.id, .limitExceeded, "asks for more answers than it takes", now, &effects)
     }
   }

@@ -39,8 +39,7 @@ extension SessionEngine {
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
   private mutating func detach(_ association: Association) {
-    association.backlog.removeAll()
-    association.creditDue = nil
+    association.dropBacklog()
     timesChanged = true
     dropChunksUnderWay(of: association)
   }

@@ -140,7 +140,7 @@ extension SessionEngine {
       attempts: attempts.count, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
         + links.values.reduce(0) { $0 + $1.control.count },
-      keptBytes: associations.values.reduce(0) { $0 + $1.unacknowledged.byteCount })
+      keptBytes: associations.values.reduce(0) { $0 + $1.unacknowledged.byteCount }, retainedBytes: retainedBytes)
   }
 }
 
@@ -159,4 +159,7 @@ public struct EngineCensus: Sendable, Hashable {
   public var queuedBytes: Int
   /// What was sent and not acknowledged.
   public var keptBytes: Int
+  /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages, what is open.
+  /// Not what the application has queued itself.
+  public var retainedBytes: Int
 }

@@ -8,11 +8,25 @@ extension SessionEngine {
     // ever more of them.
     var room = transmitWindow(of: link) - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, now, &effects) }
-    var bytes: [UInt8] = []
-    if !link.control.isEmpty { swap(&bytes, &link.control) }
-    if link.unreliableCount > 0 { bytes += link.takeUnreliable() }
-    room -= bytes.count
     let association = link.association
+    var bytes: [UInt8] = []
+    // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before `associated`.
+    if link.hasCarried { association?.acknowledge(into: &bytes) }
+    if bytes.isEmpty, !link.control.isEmpty {
+      swap(&bytes, &link.control)
+    } else if !link.control.isEmpty {
+      bytes += link.control
+      link.control = []
+    }
+    if let association, !link.hasCarried {
+      association.acknowledge(into: &bytes)
+      link.hasCarried = true
+    }
+    if link.unreliableCount > 0 {
+      bytes += link.takeUnreliable()
+      association?.lastMoved = now
+    }
+    room -= bytes.count
 
     if let association {
       if let limit = association.creditDue {
@@ -20,15 +34,15 @@ extension SessionEngine {
         FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
       }
       if association.streams.hasCredits { association.streams.appendCredits(into: &bytes) }
-      if !association.backlog.isEmpty { room -= transmitBacklog(of: association, into: &bytes, room: room) }
+      if association.isResending { room -= transmitBacklog(of: association, into: &bytes, room: room) }
       let sequenced =
-        association.backlog.isEmpty
+        !association.isResending
         ? transmitLanes(of: association, on: link, room: room, into: &bytes, &effects)
         : (range: bytes.count..<bytes.count, frames: 0)
       room -= sequenced.range.count
-      association.acknowledge(into: &bytes)
+      if sequenced.frames > 0 { association.lastMoved = now }
       // Only now: a slice that is held while its array grows has the array copied.
-      association.appendSequenced(bytes[sequenced.range], count: sequenced.frames)
+      association.appendSequenced(bytes[sequenced.range], count: sequenced.frames, bufferCount: bytes.capacity)
     }
     if !bytes.isEmpty {
       link.outstanding += bytes.count
@@ -36,7 +50,8 @@ extension SessionEngine {
       effects.append(.transmit(id, bytes[...]))
     }
     if let association {
-      guard association.backlog.isEmpty else { return }
+      guard !association.isResending else { return }
+      if !association.pausesDue.isEmpty { sendPauses(to: association) }
       if association.areOffersHeldBack { sendOffers(to: association.node) }
       let bulkRoom = min(room, bulkWindow(of: link) - link.outstanding)
       if bulkRoom > 0, association.turns.count > 0 {
@@ -59,6 +74,10 @@ extension SessionEngine {
         association.backlog.replaceFirst(frames.dropFirst(part.count))
       }
     }
+    if association.backlog.isEmpty, bytes.count - before < room {
+      bytes += association.behindBacklog
+      association.behindBacklog = []
+    }
     return bytes.count - before
   }
 
@@ -69,7 +88,7 @@ extension SessionEngine {
   ) -> (range: Range<Int>, frames: UInt64) {
     let start = bytes.count
     var frames: UInt64 = 0
-    let room = min(room, configuration.unacknowledgedLimit - association.unacknowledged.byteCount)
+    let room = min(room, association.keeping.own - association.unacknowledged.byteCount)
     if room > 0, !association.outbox.isEmpty {
       bytes.reserveCapacity(min(room, association.outbox.queuedCost) + start)
       let framed = association.outbox.frame(into: &bytes, room: room, frameLimit: association.frameLimit)
@@ -92,7 +111,9 @@ extension SessionEngine {
 
   /// The most bytes that may be with the driver and not yet with the kernel, but for one frame that is longer.
   func transmitWindow(of link: Link) -> Int {
-    min(configuration.transmitWindow, link.opening.traits.transmitWindow ?? .max)
+    // Who is nobody's member gets little ahead of what it reads.
+    let own = link.association?.isMember == true ? configuration.transmitWindow : KeepingLimits.strangerControl
+    return min(own, configuration.transmitWindow, link.opening.traits.transmitWindow ?? .max)
   }
 
   /// The same for bulk, which goes behind everything else: no more than the path carries before anybody notices.
@@ -174,7 +195,7 @@ extension SessionEngine {
     else { return }
     association.leaving?.isTold = true
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
-    association.appendSequenced(bytes[...], count: 1)
+    association.appendSequenced(control: bytes[...])
     link.outstanding += bytes.count
     link.lastSent = now
     effects.append(.transmit(link.id, bytes[...]))

@@ -38,6 +38,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var arrived: (node: NodeID, messages: [Bytes])?
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
+  /// Peers for which more is kept than may be: their associations end with the fact that made it so.
+  var crowded: Set<NodeID> = []
   /// Strangers may come in by links of theirs.
   var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
@@ -98,6 +100,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .deadlineReached: deadlineReached(now, &effects)
     }
     flushArrived(&effects)
+    if !crowded.isEmpty { endCrowded(now, &effects) }
     finishShutdown(&effects)
     if timesChanged {
       timesChanged = false
@@ -205,15 +208,20 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// there is no link the others are dropped: what they say is said again when there is one.
   mutating func send(_ frame: Frame, to node: NodeID) {
     guard let association = associations[node] else { return }
-    let encoded = FrameEncoder.encode(frame)
-    if frame.isSequenced { association.appendSequenced(encoded[...], count: 1) }
+    // Words for people are what can be spared first.
+    let encoded = FrameEncoder.encode(association.isCrowded ? frame.withoutDetail : frame)
+    if frame.isSequenced {
+      association.appendSequenced(control: encoded[...])
+      if association.keepsTooMuch { crowded.insert(node) }
+    }
     association.counts.sent.count(frame)
     guard let link = links[association.link], link.association === association else { return }
-    if association.backlog.isEmpty {
-      link.control.append(contentsOf: encoded)
-    } else {
+    if association.isResending {
       // What is sent again goes first.
-      association.backlog.append(encoded[...])
+      association.behindBacklog.append(contentsOf: encoded)
+      if association.behindBacklog.count > association.controlLimit { crowded.insert(node) }
+    } else {
+      link.control.append(contentsOf: encoded)
     }
     dirty.insert(link.id)
   }

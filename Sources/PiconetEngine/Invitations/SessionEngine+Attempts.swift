@@ -226,6 +226,12 @@ extension SessionEngine {
       becomeMember(far, now, &effects)
       return
     }
+    if let waiting = associations[far]?.unanswered.count, waiting >= WireLimits.unansweredInvitations {
+      let detail =
+        "\(waiting) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
+      fail(attempt.command, Ending(.limitExceeded, .us, detail), &effects)
+      return
+    }
     attempts[index].phase = .invited
     associations[far]?.unanswered.append(attempt.command)
     let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)

@@ -18,12 +18,13 @@ extension SessionEngine {
       breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
       return
     }
-    guard memberCount < configuration.capacity else {
+    guard memberCount < configuration.capacity || idleMember(now) != nil else {
       send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
       return
     }
     // Both invite at once: each takes the other's invitation as the answer to its own.
     if attempts.contains(where: { $0.node == far && $0.phase == .invited }), association.unanswered.last ?? nil != nil {
+      _ = makeRoomForMember(now, &effects)
       send(.accept, to: far)
       becomeMember(far, now, &effects)
       return
@@ -51,7 +52,7 @@ extension SessionEngine {
       tell(conditions.invitationEnded(far, Ending(reason, .us)), &effects)
       return
     }
-    guard memberCount < configuration.capacity else {
+    guard makeRoomForMember(now, &effects) else {
       send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
       idleFrom(now, far)
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
@@ -127,6 +128,7 @@ extension SessionEngine {
   mutating func becomeMember(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far], !association.isMember else { return }
     associations[far]?.isMember = true
+    association.lastMoved = now
     effects.append(.rememberPeer(far.peer, name: association.peer.name))
     deliver(.connected(association.peer), &effects)
     lookForBetter(association, now)

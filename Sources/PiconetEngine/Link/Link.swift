@@ -43,6 +43,8 @@ final class Link {
 
   /// The association whose active link this is.
   var association: Association?
+  /// Something of the association has gone over this link.
+  var hasCarried = false
   /// How many associations with the far side our hello has counted.
   var begunTold: UInt64 = 0
   /// The member for whose association we have dialled this link, rather than for an invitation.
@@ -85,8 +87,8 @@ final class Link {
   /// No ping of the application is sent while more than this waits: the frames of those that were given up are still there, and the
   /// far side is not to answer for them.
   static let pingLimit = 128 << 10
-  /// Bytes that may come in while decoding is paused.
-  static let pausedLimit = 1 << 20
+  /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at once.
+  static let pausedLimit = 64 << 10
 
   init(id: LinkID, opening: LinkOpening, at now: Instant, frameLimit: Int) {
     self.id = id

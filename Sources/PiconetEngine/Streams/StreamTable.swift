@@ -17,6 +17,8 @@ struct StreamTable: Sendable {
   /// Limits that the far side is to be told; the last one says all.
   private var creditsDue: [UInt64: UInt64] = [:]
 
+  /// How many numbers were ever in use at once.
+  var usedNumberCount: Int { numbers.usedCount }
   var hasTurns: Bool { !row.isEmpty }
   var hasCredits: Bool { !creditsDue.isEmpty }
   /// An end was asked for, and is not sent.
@@ -115,6 +117,9 @@ struct StreamTable: Sendable {
 private struct StreamNumbers: Sendable {
   private var free: [UInt64] = []
   private var next: UInt64 = 0
+
+  /// How many were ever in use at once.
+  var usedCount: Int { Int(next) }
 
   mutating func take() -> UInt64? {
     if let number = free.popLast() { return number }

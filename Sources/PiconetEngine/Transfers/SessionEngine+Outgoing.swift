@@ -37,7 +37,7 @@ extension SessionEngine {
   mutating func sendOffers(to far: NodeID) {
     guard let association = associations[far] else { return }
     // Without a link, and before what is sent again, offers wait: only they may be many.
-    guard links[association.link]?.association === association, association.backlog.isEmpty else {
+    guard links[association.link]?.association === association, !association.isResending else {
       association.areOffersHeldBack = true
       return
     }
@@ -45,7 +45,7 @@ extension SessionEngine {
     var open = UInt64(association.outgoing.count)
     guard open < association.limits.transfers else { return }
     for id in association.outgoingOrder where open < association.limits.transfers {
-      if let waiting = links[association.link]?.control.count, waiting > Link.offerLimit {
+      if association.isCrowded || links[association.link].map({ $0.control.count > Link.offerLimit }) == true {
         associations[far]?.areOffersHeldBack = true
         return
       }
@@ -125,7 +125,9 @@ extension SessionEngine {
     outgoing[id]?.blocks.removeAll()
     associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
     associations[transfer.node]?.turns.remove(id)
-    send(.abandon(transfer: number, ending.reason, detail: ending.detail), to: transfer.node)
+    // What the far side has said itself it need not hear again.
+    let detail = ending.blame == .peer ? "" : ending.detail
+    send(.abandon(transfer: number, ending.reason, detail: detail), to: transfer.node)
   }
 
   /// The transfer is over on both sides: its number may be used again.

@@ -17,7 +17,7 @@ extension SessionEngine {
     guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended else { return }
     outgoing[transfer.id]?.isPaused = isPaused
     // An offer that waits for its turn is told of when it goes.
-    if let number = transfer.number { send(.senderPaused(transfer: number, isPaused), to: transfer.node) }
+    if transfer.number != nil { tellPause(transfer.id, to: transfer.node) }
     guard !isPaused else { return }
     read(transfer.id, &effects)
     if let link = associations[transfer.node]?.link { dirty.insert(link) }
@@ -26,8 +26,27 @@ extension SessionEngine {
   private mutating func pause(_ transfer: IncomingTransfer, _ isPaused: Bool) {
     guard transfer.isPaused != isPaused, transfer.phase == .offered || transfer.phase == .receiving else { return }
     incoming[transfer.id]?.isPaused = isPaused
-    send(.receiverPaused(transfer: transfer.number, isPaused), to: transfer.node)
+    tellPause(transfer.id, to: transfer.node)
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer.id) }
+  }
+
+  /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is one frame then.
+  private mutating func tellPause(_ id: TransferID, to far: NodeID) {
+    guard let association = associations[far] else { return }
+    association.pausesDue.insert(id)
+    if !association.isCrowded { sendPauses(to: association) }
+  }
+
+  mutating func sendPauses(to association: Association) {
+    for id in association.pausesDue.sorted() {
+      if association.isCrowded { return }
+      association.pausesDue.remove(id)
+      if let transfer = outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
+        send(.senderPaused(transfer: number, transfer.isPaused), to: association.node)
+      } else if let transfer = incoming[id], transfer.phase == .offered || transfer.phase == .receiving {
+        send(.receiverPaused(transfer: transfer.number, transfer.isPaused), to: association.node)
+      }
+    }
   }
 
   // MARK: The far side's hints

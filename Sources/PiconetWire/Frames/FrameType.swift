@@ -58,4 +58,21 @@ public enum FrameType {
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
   public static let reservedForMembership: [ClosedRange<UInt8>] = [0x72...0x77]
+
+  /// Every type of version 1 with its name in the document, in the order of the numbers.
+  public static let all: [(name: String, type: UInt8)] = [
+    ("hello", hello), ("codeReveal", codeReveal), ("associate", associate),
+    ("associated", associated), ("close", close), ("ping", ping),
+    ("pong", pong), ("acknowledge", acknowledge), ("messageCredit", messageCredit),
+    ("unreliableMessage", unreliableMessage), ("chunk", chunk), ("position", position),
+    ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
+    ("message", message), ("fragment", fragment), ("invite", invite),
+    ("accept", accept), ("decline", decline), ("withdraw", withdraw),
+    ("leave", leave), ("offer", offer), ("acceptOffer", acceptOffer),
+    ("declineOffer", declineOffer), ("stored", stored), ("abandon", abandon),
+    ("refuse", refuse), ("openStream", openStream), ("streamData", streamData),
+    ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
+    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed),
+    ("senderPaused", senderPaused), ("receiverPaused", receiverPaused),
+  ]
 }

@@ -14,6 +14,8 @@ public enum WireLimits {
   public static let messageCost = 32
   /// Context data of an invitation.
   public static let context = 8192
+  /// Invitations of one side, withdrawn ones too, that have no answer yet.
+  public static let unansweredInvitations = 8
   /// Words for people behind a reason.
   public static let detail = 255
   /// The raw name of a resource; longer than any file system takes, so that the refusal can name its reason.

@@ -20,7 +20,8 @@ struct UnacknowledgedTests {
         FrameEncoder.append(frame, to: &bytes)
         all.append(frame)
       }
-      kept.append(bytes[2...], last: UInt64(all.count))
+      kept.append(
+        bytes[2...], last: UInt64(all.count), bufferCount: Bool.random(using: &random) ? bytes.count : 100_000)
     }
     var acknowledged = 0
     while acknowledged < all.count {

@@ -8,7 +8,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
-    bytes(movesBetweenTransports)
+    bytes(movesBetweenTransports, idleMemberTimeout)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -39,6 +39,8 @@ extension EngineConfiguration: TraceCoded {
     settings.firstStreamWindow = try reader()
     settings.streamMemory = try reader()
     settings.movesBetweenTransports = try reader()
+    // Since version 5.
+    if !reader.rest.isEmpty { settings.idleMemberTimeout = try reader() }
     return settings
   }
 }

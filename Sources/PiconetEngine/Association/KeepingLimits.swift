@@ -1,0 +1,100 @@
+import PiconetWire
+
+/// What may be kept for one far side until it acknowledges it: what we send of our own accord stops at a limit, and waits; answers to
+/// what the far side sends go on until another one, at which the association ends, because a far side that acknowledges as the wire
+/// format says never gets there ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+struct KeepingLimits: Sendable {
+  /// For what goes of our own accord.
+  let own: Int
+  /// For all, beside what is about transfers and streams of ours.
+  let all: Int
+
+  init(_ configuration: EngineConfiguration) {
+    own = configuration.unacknowledgedLimit
+    all = configuration.unacknowledgedLimit + configuration.answerLimit
+  }
+
+  /// For each number of a transfer or stream that we have used: by its last frames, which are not held back, it may be given up here while
+  /// the far side gives it up. The number is not used again before less is kept.
+  static let numberCost = 16
+
+  /// Frames that may be unacknowledged by one who is no member: some sixty that need no acknowledgement yet, and what invitations need.
+  static let strangerFrames: UInt64 = 256
+  /// Bytes of control frames that may wait for one who is no member, and again as many that may be on their way to the kernel.
+  static let strangerControl = 32 << 10
+}
+
+extension EngineConfiguration {
+  /// Bytes of answers to a member that may be unacknowledged beyond `unacknowledgedLimit`: all about each transfer and stream that it may
+  /// have open, and some that need no acknowledgement yet.
+  public var answerLimit: Int {
+    let ofTransfer = WireLimits.resourceName + 32
+    return transferLimit * ofTransfer + streamLimit * 8 + (8 << 10)
+  }
+
+  /// Bytes kept for one member until it acknowledges them, with every number of a transfer or stream of ours in use.
+  public var keptLimit: Int {
+    unacknowledgedLimit + answerLimit
+      + Int(WireLimits.transferNumbers + WireLimits.streamNumbers) * KeepingLimits.numberCost
+  }
+}
+
+extension Association {
+  /// Nothing goes of our own accord any more before the far side has acknowledged something.
+  var isCrowded: Bool { unacknowledged.byteCount >= keeping.own }
+
+  /// The far side leaves more unacknowledged than it may.
+  var keepsTooMuch: Bool {
+    guard isDurable else { return false }
+    return isMember
+      ? unacknowledged.byteCount > keptLimit : sent - acknowledged > KeepingLimits.strangerFrames
+  }
+
+  var keptLimit: Int { keeping.all + (numbers.usedCount + streams.usedNumberCount) * KeepingLimits.numberCost }
+
+  /// Something waits until less is kept.
+  var waitsForAcknowledgement: Bool {
+    !outbox.isEmpty || streams.hasTurns || areOffersHeldBack || !pausesDue.isEmpty
+  }
+
+  /// Control frames that may wait.
+  var controlLimit: Int { isMember ? Link.controlLimit : KeepingLimits.strangerControl }
+}
+
+extension Link {
+  /// Control frames that may wait for this link.
+  var controlLimit: Int { association?.controlLimit ?? KeepingLimits.strangerControl }
+}
+
+extension SessionEngine {
+  /// Ends associations for which more is kept than may be.
+  mutating func endCrowded(_ now: Instant, _ effects: inout [Effect]) {
+    let peers = crowded.sorted()
+    crowded = []
+    for far in peers {
+      guard let association = associations[far] else { continue }
+      let detail =
+        association.keepsTooMuch
+        ? association.isMember
+          ? "leaves more than \(association.keptLimit) bytes unacknowledged"
+          : "leaves more than \(KeepingLimits.strangerFrames) frames unacknowledged"
+        : "more than \(association.controlLimit) bytes wait behind what it does not take again"
+      end(association: far, Ending(.limitExceeded, .peer, detail), now, &effects)
+    }
+  }
+}
+
+extension Frame {
+  /// The same without words for people.
+  var withoutDetail: Frame {
+    switch self {
+    case .decline(let reason, _): .decline(reason, detail: "")
+    case .declineOffer(let transfer, let reason, _): .declineOffer(transfer: transfer, reason, detail: "")
+    case .abandon(let transfer, let reason, _): .abandon(transfer: transfer, reason, detail: "")
+    case .refuse(let transfer, let reason, _): .refuse(transfer: transfer, reason, detail: "")
+    case .resetStream(let stream, let reason, _): .resetStream(stream: stream, reason, detail: "")
+    case .stopStream(let stream, let reason, _): .stopStream(stream: stream, reason, detail: "")
+    default: self
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import PiconetWire
+
+/// What peers make an engine hold, for tests that flood it.
+extension SessionEngine {
+  var retainedBytes: Int {
+    associations.values.reduce(0) { $0 + retainedBytes(of: $1) } + links.values.reduce(0) { $0 + $1.retainedBytes }
+  }
+
+  private func retainedBytes(of association: Association) -> Int {
+    // What is sent again are slices of what is kept.
+    association.unacknowledged.byteCount + association.behindBacklog.count + association.inbox.bufferedCount
+      + association.streams.incoming.count * Self.streamCost + association.unanswered.count * 16
+      + association.incoming.values.reduce(0) { sum, id in
+        sum + Self.transferCost
+          + (incoming[id].map { $0.offer.name.count + $0.offer.metadata.count + $0.offer.identity.count } ?? 0)
+      }
+  }
+
+  /// What the tables hold for an open stream or transfer, about.
+  private static let streamCost = 128
+  private static let transferCost = 256
+}
+
+extension Link {
+  fileprivate var retainedBytes: Int { control.count + unreliable.count + outstanding + decoder.bufferedCount }
+}
+
+extension EngineConfiguration {
+  /// The most that a peer which is no member can make an engine hold, in bytes, over one link: answers that are not acknowledged, answers
+  /// that wait, what is on its way to the kernel and what has come and was not decoded. Eight invitations of ours come on top.
+  public var strangerMemory: Int {
+    let frame = max(frameLimit, WireLimits.controlFrame) + 9
+    let answers = Int(KeepingLimits.strangerFrames + 1) * (WireLimits.detail + 16) + Unacknowledged.batchCost * 20
+    return answers + 4 * KeepingLimits.strangerControl + Link.pausedLimit + 2 * frame
+  }
+
+  /// The same of a member: what is kept for it (`keptLimit`), a message in parts, control frames, and what is open.
+  public var memberMemory: Int {
+    let frame = max(frameLimit, WireLimits.controlFrame) + 9
+    return keptLimit + messageLimit + 2 * Link.controlLimit + 2 * transmitWindow + 4 * frame
+      + transferLimit * (WireLimits.controlFrame + 256) + streamLimit * 128
+  }
+}

@@ -1,0 +1,100 @@
+import PiconetWire
+
+/// Who gives way where there is no room: strangers to one another, whoever has most of them first; idle members to who wants in.
+extension SessionEngine {
+  /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes, but none that
+  /// we dialled, whose number our attempts bound.
+  mutating func makeRoomForHandshake(_ now: Instant, _ effects: inout [Effect]) {
+    let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
+    guard unfinished.count >= configuration.handshakeLimit else { return }
+    let oldest = Self.oldest(unfinished.map { (host: $0.opening.traits.remoteHost, since: $0.openedAt, item: $0.id) })
+    guard let oldest else { return }
+    end(oldest, Ending(.limitExceeded, .us, "too many links in their handshake"), now, &effects)
+  }
+
+  /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there may be, one that
+  /// nobody uses goes, or else one whose invitation waits.
+  mutating func makeRoomForAssociation(
+    with far: NodeID, on link: Link, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    let ofKey = associations.values.filter { $0.node.peer == far.peer && isStranger($0) }
+    if ofKey.count >= KeepingLimits.strangersOfKey,
+      let oldest = ofKey.min(by: { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) })
+    {
+      let ending = Ending(.limitExceeded, .us, "more than \(KeepingLimits.strangersOfKey) associations with one key")
+      end(association: oldest.node, ending, now, &effects)
+    }
+    guard associations.count >= configuration.associationLimit else { return true }
+    let strangers = associations.values.filter { isStranger($0) }
+    let idle = strangers.filter { isUnused($0) }
+    let oldest = Self.oldest(
+      (idle.isEmpty ? strangers : idle).map {
+        (host: $0.peer.traits.remoteHost, since: $0.idleSince, item: $0.node)
+      })
+    guard let oldest else { return false }
+    end(association: oldest, Ending(.idle, .us, "too many associations"), now, &effects)
+    return true
+  }
+
+  /// The association is there because the far side wants it: nobody is a member, leaving, or invited by us.
+  private func isStranger(_ association: Association) -> Bool {
+    !association.isMember && association.leaving == nil && !attempts.contains { $0.node == association.node }
+  }
+
+  /// The oldest one of the host that has most.
+  private static func oldest<Item: Comparable>(_ items: [(host: Substring, since: Instant, item: Item)]) -> Item? {
+    var counts: [Substring: Int] = [:]
+    for item in items { counts[item.host, default: 0] += 1 }
+    return items.min { left, right in
+      let (leftCount, rightCount) = (counts[left.host] ?? 0, counts[right.host] ?? 0)
+      if leftCount != rightCount { return leftCount > rightCount }
+      return (left.since, left.item) < (right.since, right.item)
+    }?.item
+  }
+
+  // MARK: Members
+
+  /// The member of which nothing has moved for longest, and for as long as the configuration says; nil where none has to give way.
+  func idleMember(_ now: Instant) -> Association? {
+    guard configuration.idleMemberTimeout > .zero else { return nil }
+    let idle = associations.values.filter { association in
+      association.isMember && association.leaving == nil && association.hasNothingOpen
+        && association.lastMoved + configuration.idleMemberTimeout <= now
+    }
+    return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+
+  /// Somebody is to become a member: where the session is full, an idle one goes.
+  /// - Returns: whether there is room.
+  mutating func makeRoomForMember(_ now: Instant, _ effects: inout [Effect]) -> Bool {
+    guard memberCount >= configuration.capacity else { return true }
+    guard let idle = idleMember(now) else { return false }
+    let detail = "somebody else wants in, and nothing has moved for \(configuration.idleMemberTimeout.inWords)"
+    end(association: idle.node, Ending(.idle, .us, detail), now, &effects)
+    return true
+  }
+}
+
+extension KeepingLimits {
+  /// Associations that one key may have with us by several incarnations without being a member or invited.
+  static let strangersOfKey = 4
+}
+
+extension Association {
+  /// Nothing is under way that somebody waits for.
+  fileprivate var hasNothingOpen: Bool {
+    outgoingOrder.isEmpty && outgoing.isEmpty && incoming.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty
+      && streams.incoming.isEmpty
+  }
+
+  /// Grows with what comes and is of use to somebody.
+  var movedCount: UInt64 { received &+ unreliable.counts.received }
+}
+
+extension LinkTraits {
+  /// The remote address without its port or channel.
+  var remoteHost: Substring {
+    let end = kind == .tcp ? remoteAddress.lastIndex(of: ":") : remoteAddress.firstIndex(of: "/")
+    return remoteAddress[..<(end ?? remoteAddress.endIndex)]
+  }
+}

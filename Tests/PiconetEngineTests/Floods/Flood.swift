@@ -1,0 +1,212 @@
+import PiconetWire
+
+@testable import PiconetEngine
+
+/// An engine that is flooded with one type of frame by a far side which acknowledges nothing.
+final class Flood {
+  let one: OneSided
+  let configuration: EngineConfiguration
+  let isMember: Bool
+  private var round: UInt64 = 0
+  private var link = LinkID(rawValue: 1)
+  private var nextTransfer = UInt64(1)
+  private var nextStream: UInt64 = 1
+  private var openStreams: [UInt64] = []
+  private var openOffers: [UInt64] = []
+  private var outstanding = 0
+  /// The most that was held after any round.
+  private(set) var most = 0
+
+  /// - Parameter reads: whether the far side takes what we send.
+  init(isMember: Bool, reads: Bool, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
+    var configuration = EngineConfiguration(scope: "test", name: "a device")
+    configuration.messageLimit = 4_000
+    configuration.messageWindow = 8_000
+    configuration.frameLimit = 1_024
+    configuration.transmitWindow = 8_192
+    change(&configuration)
+    self.configuration = configuration
+    self.isMember = isMember
+    one = OneSided(configuration)
+    let capabilities: Capabilities = [.resume, .streams, .removal]
+    _ =
+      isMember
+      ? one.connected { $0.capabilities = capabilities } : one.associated { $0.capabilities = capabilities }
+    if !isMember { one.side.judgement = .new }
+    one.side.takesAll = reads
+  }
+
+  /// What the peer may make the engine hold.
+  var bound: Int { isMember ? configuration.memberMemory : configuration.strangerMemory }
+  var isOver: Bool { one.side.census.associations == 0 }
+  /// What the link was closed with.
+  private(set) var reason: Reason?
+
+  /// So many rounds, or until the association is over.
+  func run(_ type: UInt8, rounds: Int) {
+    for _ in 0..<rounds where !isOver {
+      application(type)
+      var batch: [UInt8] = []
+      for _ in 0..<50 {
+        round += 1
+        for frame in frames(type) { FrameEncoder.append(frame, to: &batch) }
+      }
+      let outcome = one.side.take(.received(link, batch[...]))
+      for event in outcome.events { answer(event) }
+      for frame in outcome.frames { note(frame) }
+      most = max(most, one.side.census.retainedBytes)
+      reason = reason ?? one.side.log.closeReason
+      one.side.forgetLog()
+    }
+  }
+
+  /// Our application sends until nothing goes any more.
+  func fill() {
+    receive(.messageCredit(limit: 1 << 40))
+    var isFull = false
+    while !isFull {
+      let outcome = one.side.take(.messageQueued(one.far, bytes(1_000), .reliable))
+      isFull = !outcome.frames.contains { if case .message = $0 { true } else { false } }
+    }
+    one.side.forgetLog()
+  }
+
+  /// The link is lost, and the far side comes back on another one, of which it reads nothing.
+  func resume(received: UInt64) {
+    one.side.take(.linkClosed(link, .failed(LinkFailure(.reset))))
+    one.side.takesAll = false
+    link = LinkID(rawValue: 2)
+    one.side.take(.linkOpened(link, one.opening()))
+    let association = AssociationID(high: 1, low: 2)
+    receive(
+      one.hello {
+        $0.held = HeldAssociation(id: association, received: 1); $0.capabilities = [.resume, .streams]
+      })
+    receive(.codeReveal(nonce: someNonce))
+    receive(.associate(association, received: received))
+  }
+
+  @discardableResult
+  func receive(_ frames: Frame...) -> Outcome {
+    one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+  }
+
+  // MARK: Our side
+
+  /// What the application does meanwhile, so that the far side has something to answer.
+  private func application(_ type: UInt8) {
+    guard isMember else { return }
+    switch type {
+    case FrameType.acceptOffer, FrameType.declineOffer, FrameType.stored, FrameType.refuse, FrameType.transferCredit,
+      FrameType.receiverPaused:
+      for _ in 0..<30 {
+        nextTransfer += 1
+        let outcome = one.side.command(
+          .offer(TransferID(rawValue: nextTransfer), to: one.far, ResourceOffer(name: Array("x".utf8), size: 0)))
+        for frame in outcome.frames { note(frame) }
+        if one.side.census.transfersOutgoing > 200 { break }
+      }
+    case FrameType.streamCredit, FrameType.stopStream, FrameType.streamDone:
+      for _ in 0..<30 {
+        nextStream += 1
+        let outcome = one.side.command(
+          .openStream(StreamID(rawValue: nextStream), to: one.far, name: String(repeating: "n", count: 200)))
+        for frame in outcome.frames { note(frame) }
+      }
+    default: break
+    }
+  }
+
+  private func note(_ frame: Frame) {
+    switch frame {
+    case .offer(let transfer, _): openOffers.append(transfer)
+    case .openStream(let stream, _): openStreams.append(stream)
+    default: break
+    }
+  }
+
+  private func answer(_ event: Event) {
+    switch event {
+    case .offerReceived(let id, _, let offer):
+      let detail = String(repeating: "d", count: WireLimits.detail)
+      one.side.command(
+        offer.size == 0 ? .declineOffer(id, .notWanted, detail: detail) : .acceptOffer(id, offset: 0))
+    case .streamOpened(let id, _, let name):
+      if name == "stop" { one.side.command(.cancelStream(id, .notWanted, detail: "")) }
+      if name == "read" { one.side.take(.streamConsumed(id, byteCount: 0)) }
+    case .streamEnded(let id, .finished): one.side.take(.streamConsumed(id, byteCount: 0))
+    default: break
+    }
+  }
+
+  // MARK: The far side
+
+  private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
+
+  /// What the far side says in one turn, with as little beside frames of the type as makes them legal.
+  private func frames(_ type: UInt8) -> [Frame] {
+    let number = round % 60
+    let payload = bytes(900)
+    let text = String(repeating: "t", count: WireLimits.detail)
+    let open = ResourceOffer(name: Array("x".utf8), size: 1 << 40)
+    switch type {
+    case FrameType.hello: return [one.hello()]
+    case FrameType.codeReveal: return [.codeReveal(nonce: someNonce)]
+    case FrameType.associate: return [.associate(AssociationID(high: 9, low: round), received: 0)]
+    case FrameType.associated: return [.associated(received: 0, begun: round)]
+    case FrameType.close: return [.close(.left, detail: text)]
+    case FrameType.ping: return [.ping(VariableInteger.max)]
+    case FrameType.pong: return [.pong(round)]
+    case FrameType.acknowledge: return [.acknowledge(received: 0)]
+    case FrameType.messageCredit: return [.messageCredit(limit: round)]
+    case FrameType.unreliableMessage: return [.unreliableMessage(number: round, payload)]
+    case FrameType.message: return [.message(bytes(0))]
+    case FrameType.fragment: return [.fragment(payload)]
+    case FrameType.invite: return [.invite(timeout: 60_000, context: payload), .withdraw(.cancelled)]
+    case FrameType.withdraw: return [.withdraw(.cancelled)]
+    case FrameType.accept: return [.accept]
+    case FrameType.decline: return [.decline(.declined, detail: text)]
+    case FrameType.leave: return [.leave(.left, detail: text)]
+    case FrameType.offer: return [.offer(transfer: number, ResourceOffer(name: Array("x".utf8), size: 0))]
+    case FrameType.chunk: return round == 1 ? [.offer(transfer: 1, open)] : [.chunk(transfer: 1, payload)]
+    case FrameType.position: return round == 1 ? [.offer(transfer: 1, open)] : [.position(transfer: 1, offset: 0)]
+    case FrameType.end:
+      return [.offer(transfer: number, open), .end(transfer: number, size: 1, someDigest)]
+    case FrameType.abandon:
+      return [.offer(transfer: number, open), .abandon(transfer: number, .cancelled, detail: text)]
+    case FrameType.senderPaused:
+      return round == 1 ? [.offer(transfer: 1, open)] : [.senderPaused(transfer: 1, round.isMultiple(of: 2))]
+    case FrameType.acceptOffer: return ours { .acceptOffer(transfer: $0, offset: 0, limit: 0) }
+    case FrameType.declineOffer: return ours { .declineOffer(transfer: $0, .notWanted, detail: text) }
+    case FrameType.stored: return ours { .stored(transfer: $0, name: Array(text.utf8)) }
+    case FrameType.refuse: return ours { .refuse(transfer: $0, .notWanted, detail: text) }
+    case FrameType.transferCredit:
+      return ours { .transferCredit(transfer: $0, stored: 0, limit: 0) }
+    case FrameType.receiverPaused:
+      return [.receiverPaused(transfer: openOffers.last ?? 0, round.isMultiple(of: 2))]
+    case FrameType.openStream: return [.openStream(stream: round, name: text)]
+    case FrameType.streamData:
+      return round == 1 ? [.openStream(stream: 1, name: "")] : [.streamData(stream: 1, bytes(1))]
+    case FrameType.endStream: return [.openStream(stream: number, name: "read"), .endStream(stream: number)]
+    case FrameType.resetStream:
+      return [.openStream(stream: number, name: text), .resetStream(stream: number, .cancelled, detail: text)]
+    case FrameType.streamCredit: return [.streamCredit(stream: openStreams.last ?? 0, limit: round)]
+    case FrameType.stopStream: return takeStream { .stopStream(stream: $0, .notWanted, detail: text) }
+    case FrameType.streamDone: return takeStream { .streamDone(stream: $0) }
+    case FrameType.removeMember: return [.removeMember(subject: other, .removed)]
+    case FrameType.removed: return [.removed(by: other)]
+    default: return [.unknownOptional(type: type)]
+    }
+  }
+
+  /// About one of our transfers. A stranger invents it.
+  private func ours(_ answer: (UInt64) -> Frame) -> [Frame] {
+    if !isMember { return [answer(0)] }
+    return openOffers.popLast().map { [answer($0)] } ?? []
+  }
+
+  private func takeStream(_ answer: (UInt64) -> Frame) -> [Frame] {
+    if !isMember { return [answer(0)] }
+    return openStreams.popLast().map { [answer($0)] } ?? []
+  }
+}

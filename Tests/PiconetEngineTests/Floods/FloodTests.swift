@@ -1,0 +1,96 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+/// Each row of the table "What bounds each frame" of Documentation/wire-format.md, by a flood of that frame without an acknowledgement.
+@Suite("A flood of one type of frame")
+struct FloodTests {
+  private static let types = FrameType.all.map(\.type) + [0xA3, 0xFF]
+
+  @Test("from a member costs no more than a member may, whether it reads or not", arguments: types, [true, false])
+  func member(type: UInt8, reads: Bool) {
+    let flood = Flood(isMember: true, reads: reads)
+    flood.run(type, rounds: 100)
+    #expect(flood.most <= flood.bound, "0x\(String(type, radix: 16)): \(flood.most) bytes")
+  }
+
+  @Test("from a stranger costs no more than a stranger may, whether it reads or not", arguments: types, [true, false])
+  func stranger(type: UInt8, reads: Bool) {
+    let flood = Flood(isMember: false, reads: reads)
+    flood.run(type, rounds: 100)
+    #expect(flood.most <= flood.bound, "0x\(String(type, radix: 16)): \(flood.most) bytes")
+    // Of all that needs no membership, what provokes no answer and is not kept goes on.
+    let goesOn: Set<UInt8> = [
+      FrameType.pong, FrameType.acknowledge, FrameType.messageCredit, FrameType.withdraw, FrameType.abandon,
+      FrameType.resetStream, FrameType.senderPaused, FrameType.receiverPaused, 0xA3, 0xFF,
+    ]
+    if flood.isOver {
+      #expect(flood.reason == nil || [.protocolBroken, .limitExceeded].contains(flood.reason))
+    } else {
+      #expect(goesOn.contains(type) || (type == FrameType.ping && reads), "0x\(String(type, radix: 16))")
+    }
+  }
+
+  @Test(
+    "that provokes answers ends with limitExceeded, and nothing is held any more",
+    arguments: [FrameType.offer, FrameType.abandon, FrameType.endStream, FrameType.resetStream], [true, false])
+  func provoking(type: UInt8, reads: Bool) {
+    let flood = Flood(isMember: true, reads: true)
+    flood.fill()
+    flood.one.side.takesAll = reads
+    flood.run(type, rounds: 1_000)
+    #expect(flood.most <= flood.bound, "\(flood.most) bytes")
+    #expect(flood.isOver)
+    #expect(flood.reason == .limitExceeded)
+    #expect(flood.one.side.census.retainedBytes == 0)
+  }
+
+  @Test(
+    "of answers to what we offer and open is bounded by what goes of our own accord, and ends nothing",
+    arguments: [
+      FrameType.acceptOffer, FrameType.declineOffer, FrameType.refuse, FrameType.stopStream, FrameType.streamCredit,
+    ])
+  func answering(type: UInt8) {
+    let flood = Flood(isMember: true, reads: true)
+    flood.run(type, rounds: 200)
+    flood.fill()
+    flood.run(type, rounds: 100)
+    #expect(flood.most <= flood.bound, "\(flood.most) bytes")
+    #expect(!flood.isOver, "\(flood.reason.map { "\($0)" } ?? "")")
+  }
+
+  @Test("to a peer that comes back and reads nothing ends, and nothing is held any more")
+  func closedWindow() {
+    let flood = Flood(isMember: true, reads: true)
+    flood.fill()
+    let kept = flood.one.side.census.retainedBytes
+    flood.resume(received: 1)
+    #expect(flood.one.side.census.retainedBytes >= kept)
+    flood.run(FrameType.resetStream, rounds: 1_000)
+    #expect(flood.most <= flood.bound, "\(flood.most) bytes")
+    #expect(flood.reason == .limitExceeded)
+    #expect(flood.one.side.census.retainedBytes == 0)
+  }
+
+  @Test("of invitations that are withdrawn, by a stranger who acknowledges nothing, is over after 256 answers")
+  func invitations() {
+    let flood = Flood(isMember: false, reads: true)
+    flood.run(FrameType.invite, rounds: 5)
+    #expect(!flood.isOver)
+    flood.run(FrameType.invite, rounds: 1)
+    #expect(flood.reason == .limitExceeded)
+    #expect(flood.most < 10_000, "\(flood.most) bytes")
+  }
+
+  @Test("of invitations that are withdrawn, by a stranger who acknowledges, goes on, and holds nothing")
+  func acknowledged() {
+    let flood = Flood(isMember: false, reads: true)
+    for round in 1...40 {
+      flood.run(FrameType.invite, rounds: 1)
+      flood.receive(.acknowledge(received: UInt64(50 * round)))
+    }
+    #expect(!flood.isOver)
+    #expect(flood.most < 10_000, "\(flood.most) bytes")
+  }
+}

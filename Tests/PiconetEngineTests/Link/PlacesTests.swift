@@ -1,0 +1,137 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Who gives way")
+struct PlacesTests {
+  private func member(_ change: (inout EngineConfiguration) -> Void) -> OneSided {
+    OneSided(PiconetEngineTests.configuration(change)).connected()
+  }
+
+  /// A further node has an association with us, and is no member. Its link has the number of the node.
+  private func associate(
+    _ one: OneSided, _ node: NodeID, _ number: UInt64, from address: String, invites: Bool = false
+  ) {
+    var opening = one.opening()
+    opening.peer = node.peer
+    opening.traits = LinkTraits(kind: .tcp, remoteAddress: address)
+    let link = LinkID(rawValue: number)
+    one.side.take(.linkOpened(link, opening))
+    let hello = Hello(incarnation: node.incarnation, name: "x", scope: "test", code: .commitment(someNonce))
+    for frame in [
+      .hello(hello), .codeReveal(nonce: someNonce), .associate(AssociationID(high: 5, low: number), received: 0),
+    ] as [Frame] {
+      one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
+    }
+    if invites { invite(one, number) }
+  }
+
+  @discardableResult
+  private func invite(_ one: OneSided, _ number: UInt64) -> Outcome {
+    one.side.take(
+      .received(LinkID(rawValue: number), FrameEncoder.encode(.invite(timeout: 60_000, context: []))[...]))
+  }
+
+  @Test("with the fifth association of one key its first one ends")
+  func ofOneKey() {
+    let one = OneSided()
+    for number in 1...5 as ClosedRange<UInt64> {
+      associate(
+        one, NodeID(peer: peer(2), incarnation: Incarnation(rawValue: number)), 10 + number, from: "a:1", invites: true)
+    }
+    #expect(one.side.census.associations == 4)
+    #expect(one.side.log.closedLinks == [LinkID(rawValue: 11)])
+  }
+
+  @Test("invitations that wait do not keep others out: of the address with most of them the oldest goes")
+  func invitationsGiveWay() {
+    let one = member { $0.associationLimit = 5 }
+    for number in 2...5 as ClosedRange<UInt8> {
+      associate(
+        one, node(number), 10 + UInt64(number), from: number == 2 ? "10.0.0.2:5" : "10.0.0.3:\(number)", invites: true)
+    }
+    associate(one, node(6), 16, from: "10.0.0.4:1")
+    #expect(one.side.log.closedLinks == [LinkID(rawValue: 13)])
+    #expect(one.side.census.associations == 5)
+    // One that nobody uses goes before an invitation.
+    associate(one, node(7), 17, from: "10.0.0.5:1")
+    #expect(one.side.log.closedLinks == [LinkID(rawValue: 13), LinkID(rawValue: 16)])
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test("of links in their handshake the oldest of the address with most of them goes")
+  func handshakes() {
+    let one = OneSided(PiconetEngineTests.configuration { $0.handshakeLimit = 3 })
+    for (number, address) in ["a:1", "b:1", "b:2", "c:1"].enumerated() {
+      var opening = one.opening()
+      opening.traits = LinkTraits(kind: .tcp, remoteAddress: address)
+      one.side.take(.linkOpened(LinkID(rawValue: UInt64(number)), opening))
+    }
+    #expect(one.side.log.closedLinks == [LinkID(rawValue: 1)])
+  }
+
+  // MARK: Members
+
+  private func disconnections(_ one: OneSided) -> [Ending] {
+    one.side.log.events.compactMap { if case .disconnected(_, let ending) = $0 { ending } else { nil } }
+  }
+
+  /// A full session of two, some time after something moved; somebody else invites us, and we accept.
+  private func full(
+    after time: Duration, timeout: Duration = .seconds(10), before: (OneSided) -> Void = { _ in }
+  ) -> OneSided {
+    let one = member {
+      $0.capacity = 2
+      $0.idleMemberTimeout = timeout
+      $0.disconnectTimeout = .seconds(3_600)
+    }
+    before(one)
+    one.side.now = one.side.now + time
+    associate(one, node(2), 12, from: "b:1", invites: true)
+    one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 7)
+    return one
+  }
+
+  @Test("an idle member of a full session gives way to who is accepted, and both are told why")
+  func idleMember() {
+    let one = full(after: .seconds(10))
+    #expect(one.side.members == [node(2)])
+    #expect(disconnections(one).map(\.reason) == [.idle])
+    #expect(one.side.log.closeReason == .idle)
+    #expect(one.side.log.replies(to: 7) == [.done])
+  }
+
+  @Test("a member that is not idle for long enough stays, and so does any where the library is not told otherwise")
+  func staysWhereItMoved() {
+    for one in [full(after: .milliseconds(9_999)), full(after: .seconds(1_000), timeout: .zero)] {
+      #expect(one.side.members == [one.far])
+      guard case .failed(let ending)? = one.side.log.replies(to: 7).first else {
+        Issue.record("no failure")
+        continue
+      }
+      #expect(ending.reason == .noSuchAssociation, "it was declined at once: \(ending)")
+    }
+  }
+
+  @Test(
+    "a member with an open transfer or stream is not idle",
+    arguments: [
+      .offer(transfer: 1, ResourceOffer(name: [1], size: 9)), .openStream(stream: 1, name: ""),
+    ] as [Frame])
+  func openOnes(frame: Frame) {
+    let one = full(after: .seconds(100)) { $0.receive(frame) }
+    #expect(one.side.members == [one.far])
+  }
+
+  @Test("a heartbeat does not make a member busy, a message does")
+  func heartbeats() {
+    for (frame, isIdle) in [(Frame.ping(1), true), (.message(bytes(1)), false)] {
+      let one = full(after: .seconds(5)) { one in
+        one.side.now = one.side.now + .seconds(5)
+        one.receive(frame)
+      }
+      #expect(one.side.members == [isIdle ? node(2) : one.far], "\(frame)")
+    }
+  }
+}
