@@ -16,6 +16,10 @@ extension EngineFuzz {
     }
     let perLink = (256 << 10) + limits.messageWindow + 2 * limits.messageLimit
     if census.queuedBytes > perLink * census.links { broken("\(census.queuedBytes) bytes are queued") }
+    let strangers = census.associations - census.members + census.links
+    if census.retainedBytes > census.members * limits.memberMemory + strangers * limits.strangerMemory {
+      broken("\(census.retainedBytes) bytes are held for peers")
+    }
     if !members.contains(honest.node) { broken("the honest peer is no member") }
   }
 

@@ -13,6 +13,7 @@ final class HostileNode {
     case beforeReveal, beforeAssociate, beforeMember, closeAndTalk
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
+    case invitationChurn, offerChurn, removalFlood, deafResume
   }
 
   /// One connection of its.

@@ -8,7 +8,7 @@ extension World {
   func attack(_ node: HostileNode, _ number: Int) -> Bool {
     let session = node.sessions[number]
     // Floods of what costs nothing have no end.
-    let most = session.attack == .optionalFlood || session.attack == .pingFlood ? 60 : 12
+    let most = Self.floods.contains(session.attack) ? 60 : 12
     guard session.isAssociated, session.rounds < most else {
       return session.rounds < most && session.attack != .silence
     }
@@ -94,6 +94,11 @@ extension World {
       for _ in 0..<90 { say(.streamData(stream: UInt64(session.rounds), node.dice.bytes(1_000)[...])) }
     case .streamsOutOfOrder, .foreignStreams, .streamCreditOverflow, .streamChurn:
       for frame in streamFrames(session, node) { say(frame) }
+    case .invitationChurn, .offerChurn, .removalFlood: hostileSend(churn(session, node), node, number)
+    case .deafResume:
+      hostileSend(churn(session, node), node, number)
+      if session.rounds == 5 { comeBack(node, number) }
+      if session.isResuming { hearNothing(node, number) }
     case .unknownRequired: hostileSend([node.dice.pick([0x0F, 0x1F, 0x5F]), 1, 0], node, number)
     case .reservedRange: hostileSend([UInt8(node.dice.number(0x21...0x37)), 2, 0, 0], node, number)
     }

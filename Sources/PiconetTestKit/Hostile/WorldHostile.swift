@@ -107,7 +107,10 @@ extension World {
 
   private func sendHello(_ code: CodePart, _ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
-    let resumes = [.stolenAssociation, .resumeAhead, .resumeBehind, .resumeTwice].contains(session.attack)
+    let resumes = [
+      .stolenAssociation, .resumeAhead, .resumeBehind, .resumeTwice, .deafResume, .invitationChurn, .offerChurn,
+      .streamChurn,
+    ].contains(session.attack)
     var hello = Hello(
       incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
       capabilities: [node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : []],
@@ -148,7 +151,7 @@ extension World {
   private func claim(_ attack: HostileNode.Attack, _ node: HostileNode) -> UInt64 {
     switch attack {
     case .resumeAhead: node.dice.pick([50, 1_000, 1 << 40, VariableInteger.max])
-    case .resumeBehind: 0
+    case .resumeBehind, .deafResume: 0
     case .resumeTwice: UInt64(node.dice.number(0...4))
     default: node.dice.pick([0, 1, 5, node.dice.word() >> 3])
     }
@@ -173,7 +176,8 @@ extension World {
   private func associated(_ node: HostileNode, _ number: Int) {
     guard !node.sessions[number].isAssociated else { return }
     node.sessions[number].isAssociated = true
-    if node.sessions[number].attack == .beforeMember { return }
+    // Who churns invitations has none open.
+    if [.beforeMember, .invitationChurn].contains(node.sessions[number].attack) { return }
     if node.dice.chance(80) { send(.invite(timeout: 2_000, context: [1, 2, 3]), node, number) }
   }
 

@@ -12,6 +12,8 @@ extension World {
     let things =
       node.record.pending.count + node.record.links.count + node.record.incoming.count
       + node.record.read.count + node.record.written.count
+    // What has come while the driver judged is looked at then: at most this.
+    if case .trustJudged = fact { return 64 + 8 * things + 2 * (64 << 10) }
     guard case .received(_, let bytes) = fact else { return 64 + 8 * things }
     return 64 + 8 * things + 2 * bytes.count
   }
@@ -32,6 +34,12 @@ extension World {
     if census.members != node.record.members.count { finding("n\(node.index) counts other members than it told") }
     if census.links > configuration.handshakeLimit + configuration.associationLimit {
       finding("n\(node.index) has \(census.links) links")
+    }
+    // A link that has no association yet may cost as much as a stranger.
+    let strangers = census.associations - census.members + census.links
+    let bound = census.members * configuration.memberMemory + strangers * configuration.strangerMemory
+    if census.retainedBytes > bound {
+      finding("n\(node.index) holds \(census.retainedBytes) bytes for its peers: \(census)")
     }
     let perPeer = configuration.messageWindow + controlSlack + 2 * configuration.messageLimit
     if census.keptBytes > (configuration.unacknowledgedLimit + controlSlack) * census.associations {

@@ -1,0 +1,41 @@
+import PiconetEngine
+import PiconetWire
+
+/// A hostile node that makes work which is given up again, never acknowledges, and may read nothing: what it is answered must not pile up.
+extension World {
+  /// What goes on for long.
+  static let floods: Set<HostileNode.Attack> = [
+    .optionalFlood, .pingFlood, .invitationChurn, .offerChurn, .streamChurn, .removalFlood, .deafResume,
+  ]
+
+  /// The bytes of one round: a hundred times.
+  func churn(_ session: HostileNode.Session, _ node: HostileNode) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for _ in 0..<100 {
+      for frame in churnFrames(session, node) { FrameEncoder.append(frame, to: &bytes) }
+    }
+    return bytes
+  }
+
+  private func churnFrames(_ session: HostileNode.Session, _ node: HostileNode) -> [Frame] {
+    switch session.attack {
+    case .invitationChurn:
+      return [.invite(timeout: UInt64(node.dice.number(0...9_000)), context: [1]), .withdraw(.cancelled)]
+    case .offerChurn:
+      let offer = ResourceOffer(name: Array("churn".utf8), size: 1_000)
+      return [.offer(transfer: 0, offer), .abandon(transfer: 0, .cancelled, detail: "again")]
+    case .removalFlood:
+      guard let far = session.far else { return [] }
+      let name = MemberName(peer: far.peer, incarnation: Incarnation(rawValue: node.dice.word()))
+      return [.removed(by: name), .removeMember(subject: name, .removed)]
+    default:
+      return [.openStream(stream: 0, name: "deaf"), .resetStream(stream: 0, .cancelled, detail: "again")]
+    }
+  }
+
+  /// Takes nothing from its link for a while.
+  func hearNothing(_ node: HostileNode, _ number: Int) {
+    let session = node.sessions[number]
+    connections[session.connection].pipes[1 - session.side].stalledUntil = now + 300_000_000
+  }
+}
