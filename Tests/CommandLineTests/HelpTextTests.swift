@@ -28,6 +28,12 @@ private let imagesendHelp = """
         --address=ADDRESS     connect to this address instead of searching, as in
                               192.0.2.7:4000, [::1]:4000 or, over Bluetooth,
                               00:11:22:33:44:55
+        --fingerprint=F       the key that has to answer, as 'imagerecv
+                              --fingerprint' shows it there; its device is known
+                              from then on
+    -y, --yes                 ask nothing, as without a terminal: nobody is
+                              remembered, and an address needs --fingerprint or a
+                              known key
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID
         --timeout=SECONDS     give up when no peer is found, or it does not
@@ -55,7 +61,8 @@ private let imagesendHelp = """
     4                         the other side refused
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission
-    7                         a peer's key changed, or the codes did not match
+    7                         a peer's key changed or is not confirmed, or the
+                              codes did not match
     130                       interrupted by a signal
 
   Environment:
@@ -73,7 +80,7 @@ private let imagesendHelp = """
     imagesend sunset.jpg
     imagesend --to 'Living room' holiday/
     imagesend --to all --timeout 2m *.jpg
-    imagesend --address [::1]:4000 --json sunset.jpg
+    imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg
     imagesend --transport bluetooth --to Kitchen sunset.jpg
 
   """
@@ -89,7 +96,10 @@ private let imagerecvHelp = """
         --directory=DIR       store files there (default: the current directory)
         --accept=ask|known|all
                               whose files to take: ask each time, of known peers
-                              only, or of all (default ask)
+                              that may push (see piconet trust), or of all
+                              (default ask)
+        --fingerprint         show the fingerprint of this device, for imagesend
+                              --fingerprint, and exit
         --count=N             exit after N files were stored (default: go on
                               until interrupted)
         --on-conflict=rename|skip|overwrite
@@ -120,7 +130,8 @@ private let imagerecvHelp = """
     4                         the other side refused
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission
-    7                         a peer's key changed, or the codes did not match
+    7                         a peer's key changed or is not confirmed, or the
+                              codes did not match
     130                       interrupted by a signal
 
   Environment:

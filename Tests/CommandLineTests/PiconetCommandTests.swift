@@ -25,7 +25,7 @@ struct PiconetCommandTests {
     }
     #expect(PiconetProgram.start(Array("--help".utf8)) == .print(PiconetProgram.help))
     #expect(PiconetProgram.start(nil) == .wrong(UsageError("missing command")))
-    let list = "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'replay'"
+    let list = "\nCommands are:\n  - 'doctor'\n  - 'scan'\n  - 'ping'\n  - 'cat'\n  - 'trust'\n  - 'replay'"
     #expect(PiconetProgram.start(Array("pong".utf8)) == .wrong(UsageError("unknown command 'pong'" + list)))
     #expect(
       PiconetProgram.start(Array("--x\u{1B}".utf8)) == .wrong(UsageError("unrecognized option '--x\\u{1b}'" + list)))

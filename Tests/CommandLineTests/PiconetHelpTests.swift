@@ -24,6 +24,7 @@ private let piconetHelp = """
     scan      show the peers nearby as they come and go
     ping      measure the round trip to a peer, or answer others
     cat       carry bytes between two terminals, files or pipes
+    trust     show and change whom this device knows, and its own key
     replay    run a recorded trace again and compare
 
   'piconet COMMAND --help' lists a command's options.

@@ -125,4 +125,32 @@ import Testing
     #expect(store.identity().peer == store.identity().peer)
     #expect(try MemoryIdentityStore().identity().peer != store.identity().peer)
   }
+
+  @Test("an identity goes away and comes back as the same device, encrypted or not; a wrong passphrase brings nothing")
+  func exported() throws {
+    let identity = try DeviceIdentity.generate()
+    #expect(try DeviceIdentity(pem: identity.pem()).peer == identity.peer)
+    let passphrase = Array("correct horse".utf8)
+    let pem = try identity.pem(passphrase: passphrase)
+    let text = String(decoding: pem, as: UTF8.self)
+    #expect(text.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n") && !text.contains("BEGIN PRIVATE KEY"))
+    #expect(try DeviceIdentity(pem: pem, passphrase: passphrase).peer == identity.peer)
+    for wrong in [nil, Array("correct horsE".utf8), Array("correct horse ".utf8)] as [[UInt8]?] {
+      #expect(throws: (any Error).self) { try DeviceIdentity(pem: pem, passphrase: wrong) }
+    }
+  }
+
+  @Test("another identity takes the place of the one that is there only where that is wanted")
+  func replaced() throws {
+    let folder = try TemporaryFolder()
+    let store = FileIdentityStore(directory: folder.directory)
+    let first = try store.identity().peer
+    let other = try DeviceIdentity.generate()
+    #expect { try store.put(other, replacing: false) } throws: { ($0 as? StateFailure)?.code == .exists }
+    #expect(try store.identity().peer == first)
+    try store.put(other, replacing: true)
+    #expect(try store.identity().peer == other.peer)
+    #expect(try folder.mode(of: store.path) == 0o600)
+    #expect(folder.names == ["identity.pem"])
+  }
 }

@@ -8,46 +8,114 @@ import Testing
 
 private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: number, count: 32))! }
 
+private let push = PeerRight(.push, "images")
+private let send = PeerRight(.send, "images")
+
+extension KnownPeersFile {
+  /// As a person who has compared the codes.
+  @discardableResult
+  fileprivate func take(
+    _ peer: PeerID, _ name: String, at seconds: Int64 = 0, _ confirmation: PeerConfirmation = .code,
+    _ rights: Set<PeerRight> = [], address: String? = nil
+  ) throws(StateFailure) -> KnownPeers {
+    try change { (known) throws(StateFailure) in
+      try known.take(peer, name: name, at: seconds, confirmed: confirmation, rights: rights, address: address)
+    }
+  }
+}
+
+private func code(_ body: () throws -> Void) -> StateFailure.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StateFailure)?.code
+  }
+}
+
 @Suite struct KnownPeersTests {
-  @Test("a remembered peer is found by key and by name, also after a restart")
+  @Test("what a person has said of a key is found by key, name and address, also after a restart")
   func remembered() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
     #expect(try file.load().entries.isEmpty)
-    let known = try file.remember(peer(1), name: "Anna", at: 1000)
-    try file.remember(peer(2), name: "Ben", at: 2000)
-    #expect(known.entry(of: peer(1))?.name == "Anna")
+    let known = try file.take(peer(1), "Anna", at: 1000, .code, [push, send], address: "[::1]:4000")
+    try file.take(peer(2), "Ben", at: 2000, .fingerprint)
+    let anna = KnownPeer(
+      id: peer(1), name: "Anna", since: 1000, confirmation: .code, rights: [push, send], addresses: ["[::1]:4000"])
+    #expect(known[peer(1)] == anna)
     let loaded = try file.load()
-    #expect(loaded.entry(of: peer(1)) == KnownPeers.Entry(peer: peer(1), name: "Anna", firstSeen: 1000, line: 2))
-    #expect(loaded.entries(named: "Ben").map(\.peer) == [peer(2)])
-    #expect(loaded.entry(of: peer(3)) == nil && loaded.entries(named: "Carl").isEmpty)
+    #expect(loaded[peer(1)] == anna && loaded.line(of: peer(1)) == 3)
+    #expect(
+      loaded.entries(named: "Ben") == [KnownPeer(id: peer(2), name: "Ben", since: 2000, confirmation: .fingerprint)])
+    #expect(loaded.entry(at: "[::1]:4000") == anna && loaded.entry(at: "[::1]:4001") == nil)
+    #expect(loaded[peer(3)] == nil && loaded.entries(named: "Carl").isEmpty)
     #expect(loaded.damagedLines.isEmpty)
     #expect(try folder.mode(of: file.path) == 0o600)
+    #expect(try folder.read("known-peers").hasPrefix("piconet-known-peers 2\n# "))
+  }
+
+  @Test("a known key keeps its name, its time and how it was confirmed, whatever comes later; rights are added")
+  func keeps() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Anna", at: 1000, .code, [send])
+    let known = try file.take(peer(1), "Mum", at: 5000, .firstUse, [push])
+    #expect(
+      known.entries == [KnownPeer(id: peer(1), name: "Anna", since: 1000, confirmation: .code, rights: [send, push])])
+    // The real one is still a stranger whom nobody has been before.
+    let verdict = TrustPolicy.firstUse.judge(peer: peer(2), name: "Mum", program: "images", knownPeers: known)
+    #expect(verdict == .new(.accepted))
   }
 
   @Test(
-    "a known peer that comes with another name keeps the one that it was remembered under, and takes nobody's place")
-  func renamed() throws {
+    "a file of version 1 is read as first use without the right to push, and is written anew by the first act alone")
+  func version1() throws {
     let folder = try TemporaryFolder()
+    let header = "# Piconet: one line a device: fingerprint, name, first seen (seconds since 1970)"
+    let old = "\(header)\n\(peer(1))\tAnna\t1000\nrubbish\n\(peer(2))\tphone\t5\n\(peer(3))\tphone\t6\n"
+    try folder.write(old, to: "known-peers")
     let file = KnownPeersFile(directory: folder.directory)
-    try file.remember(peer(1), name: "Anna", at: 1000)
-    let text = try folder.read("known-peers")
-    try file.remember(peer(1), name: "Mum", at: 5000)
-    #expect(try folder.read("known-peers") == text)
     let known = try file.load()
-    #expect(known.entries == [KnownPeers.Entry(peer: peer(1), name: "Anna", firstSeen: 1000, line: 2)])
-    // The real one is still a stranger whom nobody has been before.
-    #expect(TrustPolicy.firstUse.judge(peer: peer(2), name: "Mum", knownPeers: known) == .new(.accepted))
+    #expect(try folder.read("known-peers") == old)
+    let anna = try #require(known[peer(1)])
+    #expect(anna.confirmation == .firstUse && anna.name == "Anna" && anna.since == 1000)
+    #expect(anna.may(.send, in: "images") && anna.may(.send, in: "cat"))
+    #expect(!anna.may(.push, in: "images") && !anna.may(.push, in: "cat"))
+    #expect(known.entries(named: "phone").map(\.id) == [peer(2), peer(3)])
+    #expect(known.damagedLines.map(\.line) == [3])
+    try file.take(peer(4), "Dora", at: 9)
+    let text = try folder.read("known-peers").split(separator: "\n")
+    #expect(text[0] == "piconet-known-peers 2" && !text.contains { $0 == header })
+    #expect(text[2] == "\(peer(1))\tAnna\t1000\tfirst-use\tsend:*\t-")
+    #expect(text[3] == "rubbish", "what can't be read stays")
+    let now = try file.load()
+    #expect(now.entries.map(\.id) == [1, 2, 3, 4].map(peer) && now[peer(1)] == anna)
+    #expect(now.damagedLines.map(\.line) == [4])
   }
 
-  @Test("the file is read again when it has changed, was replaced or has gone, and only then")
+  @Test("a newer version is refused with its number and never written to", arguments: ["3", "99", "x", "0", ""])
+  func newerVersion(number: String) throws {
+    let folder = try TemporaryFolder()
+    let text = "piconet-known-peers \(number)\n\(peer(1))\tAnna\t1\tcode\tpush:images\t-\tand more\n"
+    try folder.write(text, to: "known-peers")
+    let file = KnownPeersFile(directory: folder.directory)
+    #expect(code { _ = try file.load() } == .newerVersion)
+    #expect(code { try file.take(peer(2), "Ben") } == .newerVersion)
+    #expect(try folder.read("known-peers") == text)
+  }
+
+  @Test(
+    "the file is read and parsed once as long as it stays as it is, and again when it was changed, replaced or has gone"
+  )
   func readAgain() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
     var memory = KnownPeersFile.Memory()
     #expect(try file.load(&memory).entries.isEmpty)
-    try file.remember(peer(1), name: "Anna", at: 1000)
-    #expect(try file.load(&memory).entries.map(\.name) == ["Anna"])
+    try file.take(peer(1), "Anna")
+    for _ in 0..<100 { #expect(try file.load(&memory).entries.map(\.name) == ["Anna"]) }
+    #expect(memory.readCount == 2, "once empty, once with her")
     // As an editor does that writes in place.
     let text = try folder.read("known-peers")
     try Data(text.replacing("Anna", with: "Doreen").utf8).write(to: URL(filePath: file.path))
@@ -65,53 +133,130 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
   @Test(
     "a name comes back as it was, and none can break a line or command a terminal",
     arguments: [
-      "", " ", "a b", "tab\there", "two\nlines", "\u{1B}[31mred\u{7}", "back\\slash", "\\u{41}", "nul\0", "\r\n",
+      " ", "a b", "tab\there", "two\nlines", "\u{1B}[31mred\u{7}", "back\\slash", "\\u{41}", "nul\0", "\r\n",
       "right-to-left \u{202E}gpj", "Änne 🐕 犬", "\u{2028}", "#", String(repeating: "\u{1}", count: 255),
     ])
   func names(name: String) throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
-    try file.remember(peer(1), name: name, at: 7)
-    try file.remember(peer(2), name: "next", at: 8)
+    try file.take(peer(1), name, at: 7)
+    try file.take(peer(2), "next", at: 8)
     let known = try file.load()
     #expect(known.damagedLines.isEmpty)
     #expect(known.entries.map(\.name) == [name, "next"])
     let text = try folder.read("known-peers")
-    #expect(text.utf8.filter { $0 == 10 }.count == 3)
+    #expect(text.utf8.filter { $0 == 10 }.count == 4)
     #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" && $0 != "\t" || $0.value == 0x202E })
   }
 
   @Test("damaged lines are reported and kept, the others count")
   func damagedLines() throws {
     let folder = try TemporaryFolder()
+    let rest = "5\tcode\t-\t-"
     let lines = [
-      "# a comment", "\(peer(1))\tAnna\t1000", "rubbish", "", "\(peer(2))\tBen", "\(peer(2))\tBen\tsoon",
-      "\(peer(1))\tAnna again\t5", "\(peer(2))\tb\\x\t5", "\(peer(2))\tb\\u{110000}\t5", "\(peer(2))\tb\\u{62}\t5",
-      "\(peer(2))\t\(String(repeating: "b", count: 3000))\t5", "\(peer(3))\tCarl\t3000",
+      "half a line before it", "piconet-known-peers 2", "# a comment", "\(peer(1))\tAnna\t\(rest)", "rubbish", "",
+      "\(peer(2))\tBen\t5", "\(peer(2))\tBen\tsoon\tcode\t-\t-", "\(peer(1))\tAnna again\t\(rest)",
+      "\(peer(2))\tb\\x\t\(rest)", "\(peer(2))\tb\\u{110000}\t\(rest)", "\(peer(2))\tb\\u{62}\t\(rest)",
+      "\(peer(2))\t\(String(repeating: "b", count: 5000))\t\(rest)", "\(peer(2))\tBen\t5\tguessed\t-\t-",
+      "\(peer(2))\tBen\t5\tcode\tpush\t-", "\(peer(2))\tBen\t5\tcode\tpush:a push:\t-",
+      "\(peer(2))\tBen\t5\tcode\teverything:images\t-", "\(peer(2))\tBen\t5\tcode\t\t-",
+      "\(peer(3))\tCarl\t3000\tfirst-use\tblocked\t10.0.0.1:1 host:2",
     ]
     try folder.write(lines.joined(separator: "\n"), to: "known-peers")
     let file = KnownPeersFile(directory: folder.directory)
     let known = try file.load()
     #expect(known.entries.map(\.name) == ["Anna", "Carl"])
-    #expect(known.damagedLines.map(\.line) == [3, 5, 6, 7, 8, 9, 10, 11])
-    try file.remember(peer(4), name: "Dora", at: 4000)
-    #expect(try folder.read("known-peers") == (lines + ["\(peer(4))\tDora\t4000", ""]).joined(separator: "\n"))
+    #expect(known[peer(3)]?.isBlocked == true && known[peer(3)]?.addresses == ["10.0.0.1:1", "host:2"])
+    #expect(known.damagedLines.map(\.line) == [1, 5] + Array(7...18))
+    try file.take(peer(4), "Dora", at: 4000)
+    #expect(
+      try folder.read("known-peers")
+        == (lines + ["\(peer(4))\tDora\t4000\tcode\t-\t-", ""]).joined(separator: "\n"))
+    // One that goes takes all lines of its key with it, which would count then, and no other.
+    let left = try file.change { (known) throws(StateFailure) in try known.forget(peer(1)) }
+    #expect(left.damagedLines.map(\.line) == [1, 4] + Array(6...16))
+    #expect(left.line(of: peer(4)) == 18 && left[peer(4)]?.name == "Dora" && left[peer(1)] == nil)
+    #expect(try file.load() == left)
   }
 
-  @Test("names and peers have limits, and a full file is not touched")
+  @Test("names, addresses and peers have limits; a full file says so, and nobody is forgotten for a new one")
   func limits() throws {
     let folder = try TemporaryFolder()
     let file = KnownPeersFile(directory: folder.directory)
-    #expect { try file.remember(peer(1), name: String(repeating: "a", count: 256), at: 0) } throws: {
-      ($0 as? StateFailure)?.code == .limit
+    for name in ["", String(repeating: "a", count: 256)] { #expect(code { try file.take(peer(1), name) } == .limit) }
+    for address in ["", "-", "a b", "a\tb", "ü:1", String(repeating: "a", count: 301)] {
+      #expect(code { try file.take(peer(1), "a", address: address) } == .limit, "\(address)")
     }
+    let rights = Set((0..<300).map { PeerRight(.push, "program \($0)") })
+    #expect(code { try file.take(peer(1), "a", .code, rights) } == .limit)
     let lines = (0..<KnownPeers.entryLimit).map { number in
       let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 64 - digits.count) + digits + "\tname \(number)\t0\n"
+      return String(repeating: "0", count: 64 - digits.count) + digits + "\tname \(number)\t0\tcode\t-\t-\n"
     }
-    try folder.write(lines.joined(), to: "known-peers")
-    #expect { try file.remember(peer(1), name: "a", at: 0) } throws: { ($0 as? StateFailure)?.code == .limit }
-    #expect(try folder.read("known-peers") == lines.joined())
+    let text = "piconet-known-peers 2\n" + lines.joined()
+    try folder.write(text, to: "known-peers")
+    #expect { try file.take(peer(1), "a") } throws: {
+      ($0 as? StateFailure)?.detail.hasPrefix("1024 devices are known, no more fit") == true
+    }
+    #expect(try folder.read("known-peers") == text)
+    // What is known already can be changed all the same.
+    let first = try #require(try file.load().entries.first)
+    try file.take(first.id, "a", .code, [push])
+    #expect(try file.load().entries.count == KnownPeers.entryLimit)
+  }
+
+  @Test("an address is one key's: the one that was reached there last")
+  func addresses() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Anna", address: "host:1")
+    let known = try file.take(peer(2), "Ben", address: "host:1")
+    #expect(known[peer(1)]?.addresses == [] && known.entry(at: "host:1")?.id == peer(2))
+    for port in 2...20 { try file.take(peer(2), "Ben", address: "host:\(port)") }
+    #expect(try file.load()[peer(2)]?.addresses == (13...20).map { "host:\($0)" })
+  }
+
+  @Test("a person renames, confirms, allows, denies, blocks, forgets: each concerns one key")
+  func acts() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Anna", .firstUse, [PeerRight(.send, nil)])
+    try file.take(peer(2), "Ben", .code, [push])
+    func act(_ body: (inout KnownPeers) throws(StateFailure) -> Void) throws(StateFailure) -> KnownPeer? {
+      try file.change(body)[peer(1)]
+    }
+    #expect(try act { (known) throws(StateFailure) in try known.rename(peer(1), to: "Mum") }?.name == "Mum")
+    #expect(code { try file.change { (k) throws(StateFailure) in try k.rename(peer(1), to: "bЕn") } } == .nameTaken)
+    #expect(
+      try act { (known) throws(StateFailure) in try known.confirm(peer(1), by: .fingerprint) }?.confirmation
+        == .fingerprint)
+    #expect(
+      try act { (known) throws(StateFailure) in try known.allow(peer(1), [push]) }?.rights
+        == [push, PeerRight(.send, nil)])
+    #expect(try file.load()[peer(1)]?.confirmation == .fingerprint, "a right is no confirmation")
+    // What holds for every program goes with the first that it is denied for.
+    #expect(try act { (known) throws(StateFailure) in try known.deny(peer(1), [send]) }?.rights == [push])
+    let blocked = try act { (known) throws(StateFailure) in try known.block(peer(1), at: 9) }
+    #expect(blocked?.isBlocked == true && blocked?.rights == [] && blocked?.may(.push, in: "images") == false)
+    #expect(code { try file.take(peer(1), "Mum", .code, [push]) } == .blocked)
+    #expect(code { try file.change { (k) throws(StateFailure) in try k.allow(peer(1), [push]) } } == .blocked)
+    #expect(try act { (known) throws(StateFailure) in try known.unblock(peer(1)) }?.rights == [], "not given back")
+    #expect(try act { (known) throws(StateFailure) in try known.forget(peer(1)) } == nil)
+    #expect(code { try file.change { (k) throws(StateFailure) in try k.forget(peer(1)) } } == .unknown)
+    // One that was never known may be blocked.
+    #expect(try file.change { (k) throws(StateFailure) in try k.block(peer(9), at: 1) }[peer(9)]?.isBlocked == true)
+    #expect(
+      try file.load()[peer(2)] == KnownPeer(id: peer(2), name: "Ben", since: 0, confirmation: .code, rights: [push]))
+  }
+
+  @Test("a name that looks like another device's gets digits of the key behind it")
+  func lookalikes() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Mum")
+    let known = try file.take(peer(2), "Мum")
+    #expect(known[peer(2)]?.name == "Мum (020202020202)")
+    #expect(known.lookalikes(of: "mum", but: peer(2)).map(\.id) == [peer(1)])
   }
 
   @Test("two writers at once lose no line")
@@ -122,7 +267,7 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
     DispatchQueue.concurrentPerform(iterations: 2) { writer in
       for number in 0..<10 {
         let id = peer(UInt8(writer * 100 + number))
-        do { try file.remember(id, name: "peer \(writer) \(number)", at: 0) } catch {
+        do { try file.take(id, "peer \(writer) \(number)") } catch {
           failures.withLock { $0.append("\(error)") }
         }
       }
@@ -136,12 +281,12 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
   func lockHeld() throws {
     let folder = try TemporaryFolder()
     var file = KnownPeersFile(directory: folder.directory)
-    try file.remember(peer(1), name: "a", at: 0)
+    try file.take(peer(1), "a")
     file.lockAttempts = 2
     let holder = open(folder.directory.file(".known-peers.lock"), O_RDWR | O_CLOEXEC)
     defer { close(holder) }
     #expect(flock(holder, LOCK_EX) == 0)
-    #expect { try file.remember(peer(2), name: "b", at: 0) } throws: { ($0 as? StateFailure)?.code == .busy }
+    #expect(code { try file.take(peer(2), "b") } == .busy)
   }
 
   @Test("a file that others can read is refused")
@@ -152,68 +297,15 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
       ($0 as? StateFailure)?.code == .permissionsTooOpen
     }
   }
-}
 
-@Suite struct TrustPolicyTests {
-  private let known = KnownPeers(
-    path: "/state/known-peers", text: Array("\(peer(1))\tAnna\t1\n\(peer(2))\tBen\t2\n".utf8))
-
-  @Test("a remembered peer is let in under every policy, also with a new name", arguments: ["Anna", "Anna 2"])
-  func remembered(name: String) {
-    for policy in [TrustPolicy.remembered, .firstUse, .ask, .pinned([peer(1)])] {
-      #expect(policy.judge(peer: peer(1), name: name, knownPeers: known) == .known)
-    }
-  }
-
-  @Test("a new peer is let in, asked about or refused, as the policy says")
-  func new() {
-    func verdict(_ policy: TrustPolicy) -> TrustVerdict { policy.judge(peer: peer(3), name: "Carl", knownPeers: known) }
-    #expect(verdict(.firstUse) == .new(.accepted))
-    #expect(verdict(.ask) == .new(.needsAsking))
-    #expect(verdict(.remembered) == .refused(.notRemembered))
-    #expect(verdict(.pinned([peer(1)])) == .refused(.notPinned))
-    #expect(verdict(.pinned([peer(3)])) == .known)
-  }
-
-  @Test("pinned means pinned: what is remembered does not let in")
-  func pinned() {
-    #expect(TrustPolicy.pinned([]).judge(peer: peer(1), name: "Anna", knownPeers: known) == .refused(.notPinned))
-  }
-
-  @Test("a remembered name with another key is a changed key, whoever comes with it", arguments: [3, 1] as [UInt8])
-  func keyChanged(number: UInt8) throws {
-    for policy in [TrustPolicy.remembered, .firstUse, .ask] {
-      guard case .keyChanged(let change) = policy.judge(peer: peer(number), name: "Ben", knownPeers: known) else {
-        Issue.record("not noticed under \(policy)")
-        continue
-      }
-      #expect(change.remembered == peer(2) && change.presented == peer(number) && change.line == 2)
-      let message = change.description
-      for part in [
-        peer(2).shortDescription, peer(number).shortDescription, "remove line 2 of /state/known-peers", "Ben",
-      ] {
-        #expect(message.contains(part))
-      }
-    }
-  }
-
-  @Test("the message about a changed key is safe on a terminal")
-  func messageIsEscaped() {
-    var peers = KnownPeers(path: "/p")
-    let name = "\u{1B}]0;owned\u{7}\nAll is well"
-    #expect((try? peers.remember(peer(1), name: name, at: 0)) == true)
-    guard case .keyChanged(let change) = TrustPolicy.firstUse.judge(peer: peer(2), name: name, knownPeers: peers) else {
-      Issue.record("not noticed")
-      return
-    }
-    #expect(change.description.hasPrefix("\"\\u{1b}]0;owned\\u{7}\\u{a}All is well\" is not"))
-  }
-
-  @Test("two remembered devices of one name are both known")
-  func namesakes() {
-    let peers = KnownPeers(path: "/p", text: Array("\(peer(1))\tphone\t1\n\(peer(2))\tphone\t2\n".utf8))
-    for number in [1, 2] as [UInt8] {
-      #expect(TrustPolicy.firstUse.judge(peer: peer(number), name: "phone", knownPeers: peers) == .known)
+  @Test("a right is one word, whatever the program is called", arguments: ["images", "*", "a b", "%41", "ü\t", ":"])
+  func rights(program: String) {
+    let right = PeerRight(.push, program)
+    #expect(PeerRight(right.description) == right)
+    #expect(right.description.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+    #expect(PeerRight("push:*") == PeerRight(.push, nil))
+    for wrong in ["push", "push:", "pull:images", "push:a b", "push:%4", "push:%61", ":"] {
+      #expect(PeerRight(wrong) == nil, "\(wrong)")
     }
   }
 }

@@ -39,11 +39,94 @@ struct AttemptTests {
     }
   }
 
+  @Test("only a person remembers: a peer that was accepted, and one that was invited, are strangers the next time")
+  func nobodyIsRememberedByItself() async throws {
+    let state = try TemporaryFolder()
+    for side in ["client", "server"] {
+      let identity = IdentityStorage.directory(state.path + "/" + side)
+      try await NodePair.run(
+        server: { if side == "server" { $0.identity = identity } },
+        client: { if side == "client" { $0.identity = identity } }
+      ) { _ = try await $0.connect() }
+      #expect(try identity.knownPeers().isEmpty)
+    }
+  }
+
+  @Test("a right is of one direction: who may be sent to may not push, and the other way round")
+  func rights() async throws {
+    let state = try TemporaryFolder()
+    let (one, two) = (
+      IdentityStorage.directory(state.path + "/one"), IdentityStorage.directory(state.path + "/two")
+    )
+    let peer = try two.fingerprint()
+    for (right, invitesIt, isInvited) in [(PeerRight.Action.send, true, false), (.push, false, true)] {
+      try one.changeTrust { (known) throws(StateFailure) in
+        if known[peer] != nil { try known.forget(peer) }
+        try known.take(peer, name: "Two", at: 0, confirmed: .code, rights: [PeerRight(right, "test")])
+      }
+      try await NodePair.run(
+        server: { $0.identity = two },
+        client: {
+          $0.identity = one
+          $0.trust = .remembered
+        }
+      ) { pair in
+        let accepting = Task { try await pair.server.invitations.first()?.accept() }
+        let error = await failure { try await pair.client.connect(to: pair.address()) }
+        #expect((error == nil) == invitesIt, "\(String(describing: error))")
+        if error != nil { #expect(error?.code == .identity && error?.detail.contains("no right") == true) }
+        accepting.cancel()
+        _ = try? await accepting.value
+      }
+      try await NodePair.run(
+        server: {
+          $0.identity = one
+          $0.trust = .remembered
+        }, client: { $0.identity = two }
+      ) { pair in
+        let accepting = Task { try await pair.server.invitations.first()?.accept() }
+        let error = await failure { try await pair.client.connect(to: pair.address()) }
+        #expect((error == nil) == isInvited, "\(String(describing: error))")
+        if let error { #expect(error.code == .declined && error.blame == .peer) }
+        accepting.cancel()
+        _ = try? await accepting.value
+      }
+    }
+  }
+
+  @Test("a remembered peer is known by its key, whatever it calls itself; what is said of it holds at once")
+  func remembers() async throws {
+    let state = try TemporaryFolder()
+    let identity = IdentityStorage.directory(state.path + "/state")
+    try await NodePair.run(
+      server: { $0.identity = .directory(state.path + "/server") }, client: { $0.identity = identity }
+    ) {
+      pair in
+      let member = try await pair.connect().onClient
+      #expect(member.proven.known == nil && member.proven.rights.isEmpty)
+      let known = try await pair.client.remember(member.proven, as: "Mum", confirmed: .code, rights: [.send])
+      #expect(try identity.knownPeers() == [known])
+    }
+    try await NodePair.run(
+      server: { $0.identity = .directory(state.path + "/server") }, client: { $0.identity = identity }
+    ) {
+      pair in
+      let member = try await pair.connect().onClient
+      #expect(member.proven.known?.name == "Mum" && member.name == "Server" && member.proven.rights == [.send])
+      await member.disconnect()
+      try identity.changeTrust { (known) throws(StateFailure) in try known.block(member.proven.fingerprint, at: 0) }
+      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      #expect(error?.code == .identity && error?.detail == "this device is blocked", "\(String(describing: error))")
+    }
+  }
+
   @Test("a remembered name with a new key is refused, and both sides read why")
   func keyChanged() async throws {
     let state = try TemporaryFolder()
     let identity = IdentityStorage.directory(state.path + "/state")
-    try await NodePair.run(client: { $0.identity = identity }) { _ = try await $0.connect() }
+    try await NodePair.run(client: { $0.identity = identity }) { pair in
+      _ = try await pair.client.remember(try await pair.connect().onClient.proven, confirmed: .code, rights: [.send])
+    }
     // The same name; ephemeral, so with another key.
     try await NodePair.run(client: { $0.identity = identity }) { pair in
       let error = await failure { try await pair.client.connect(to: pair.address()) }

@@ -22,7 +22,7 @@ struct ShapedLinkTests {
   private func send(_ bytes: Int, _ options: String = "") -> String {
     """
     head -c \(bytes) /dev/urandom >/run/file
-    on a "$TOOLS/imagesend" --address 10.78.0.2:4000 --any \(options) /run/file >/run/a 2>&1 & SENDER=$!
+    on a "$TOOLS/imagesend" --address 10.78.0.2:4000 --fingerprint "$(on b "$TOOLS/imagerecv" --fingerprint)" --any \(options) /run/file >/run/a 2>&1 & SENDER=$!
 
     """
   }

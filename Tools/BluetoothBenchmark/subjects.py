@@ -78,8 +78,9 @@ class Bench:
             with Process([self.program("imagerecv"), "--name", "Benchmark", "--session", session, "--accept", "all", "--count", "1",
                           "--any", "--directory", target, "--adapter", self.adapters[1], "--transport", transport, "--json"],
                          state[0]) as receiver:
-                place = receiver.event("listening")[0]["addresses"][0]
-                whom = ["--to", "Benchmark"] if finds else ["--address", place]
+                listening = receiver.event("listening")[0]
+                whom = ["--to", "Benchmark"] if finds else [
+                    "--address", listening["addresses"][0], "--fingerprint", listening["peer"]]
                 with Process([self.program("imagesend"), *whom, "--session", session, "--any", "--adapter",
                               self.adapters[0], "--transport", transport, "--json", self.file], state[1]) as sender:
                     start = time.monotonic()

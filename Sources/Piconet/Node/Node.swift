@@ -109,7 +109,15 @@ public final class Node: Sendable {
     _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
+    let member = try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
+    // The judge has looked at what we have dialled; the peer may have dialled us at the same moment.
+    guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
+      await !core.wasAdvertised(member.proven)
+    else { return member }
+    await member.disconnect()
+    throw PiconetError(
+      .identity, peer: member.id, blame: .peer,
+      detail: "it was found as '\(peer.name)', and calls itself '\(member.name)' once it is connected")
   }
 
   /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over Bluetooth,
@@ -140,6 +148,7 @@ public final class Node: Sendable {
     _ target: InvitationTarget, context: [UInt8], timeout: Duration,
     proven: (@Sendable (ProvenMember) -> Void)?
   ) async throws(PiconetError) -> Member {
+    try await checkRight(to: target)
     let reply = await core.invite(target, context: context, timeout: timeout, proven: proven)
     switch reply {
     case .connected(let node):
@@ -151,6 +160,42 @@ public final class Node: Sendable {
     case .done, .stored, .roundTrip:
       throw PiconetError(.internalError, blame: .us, detail: "an invitation got another command's reply")
     }
+  }
+
+  private func checkRight(to target: InvitationTarget) async throws(PiconetError) {
+    guard case .remembered = core.configuration.trust, case .node(let node) = target else { return }
+    guard await !core.standing(of: node.peer).rights.contains(.send) else { return }
+    throw PiconetError(.identity, peer: node, blame: .peer, detail: "it has no right to be sent to")
+  }
+
+  /// Takes the peer's key for its device's: what a person has to say, and nobody else. It is on the disk when this returns, and holds for
+  /// every program of this user from the next handshake on.
+  /// - Parameters:
+  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits behind it. A known
+  ///     peer keeps its own.
+  ///   - confirmation: how the person knows.
+  ///   - rights: what it may from now on in this node's program, beside what it might before.
+  ///   - address: where it was reached by hand: another key there is another device, from now on.
+  /// - Returns: what is known of it now.
+  /// - Throws: `state` where it can't be written, is blocked, or there is no room: 1,024 devices; nobody is forgotten for it.
+  @discardableResult
+  public func remember(
+    _ peer: ProvenMember, as name: String? = nil, confirmed confirmation: PeerConfirmation,
+    rights: Set<PeerRight.Action>, address: String? = nil
+  ) async throws(PiconetError) -> KnownPeer {
+    let program = core.configuration.program
+    let now = Int64(time(nil))
+    let fingerprint = peer.fingerprint
+    let petname = name ?? peer.name
+    let known = try await shell.changeTrust { (known) throws(StateFailure) in
+      try known.take(
+        fingerprint, name: petname, at: now, confirmed: confirmation,
+        rights: Set(rights.map { PeerRight($0, program) }), address: address)
+    }
+    guard let entry = known[fingerprint] else {
+      throw PiconetError(.internalError, blame: .us, detail: "what was written is not there")
+    }
+    return entry
   }
 
   /// Changes how long members that can't be reached stay members, for those of now as well; see

@@ -47,8 +47,15 @@ public struct NodeConfiguration: Sendable {
   public var discoveryInfo: [String: String] = [:]
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
-  /// Which keys are let in. Default: any on first use; a changed key under a remembered name is always refused.
+  /// Which keys are let in. Default: any. A blocked one, and a stranger with a known device's name, is refused under every policy.
   public var trust = TrustPolicy.firstUse
+  /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127 bytes. Default: that of
+  /// the session's name.
+  public var program: String {
+    get { givenProgram ?? session }
+    set { givenProgram = newValue }
+  }
+  private var givenProgram: String?
   /// Asked before we invite a peer that the policy wants a person to confirm: true if both screens show the same code.
   /// Without it such a peer is refused.
   public var confirm: (@Sendable (ProvenMember) async -> Bool)?
@@ -112,6 +119,10 @@ public struct NodeConfiguration: Sendable {
   }
 
   func engineConfiguration() throws(PiconetError) -> EngineConfiguration {
+    guard (1...PeerRight.programByteLimit).contains(program.utf8.count) || program == session else {
+      throw PiconetError(
+        .invalidArgument, blame: .us, detail: "a program's name has 1 to \(PeerRight.programByteLimit) bytes")
+    }
     var configuration = EngineConfiguration(scope: session, name: name)
     configuration.capacity = capacity
     configuration.allowsRemoval = allowsRemoval

@@ -17,6 +17,10 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   private let mailbox: BatchMailbox<NodeInput>
   /// Looks at the connection to a peer; set and called on the loop only.
   var look: ((NodeID) -> AssociationStatistics?)?
+  /// How a key stands with this device; set and called on the loop only.
+  var standing: ((PeerID) -> KnownPeersJudge.Standing)?
+  /// On the loop only.
+  private(set) var advertised = AdvertisedNames()
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
   let messages: MessageQueue
@@ -169,6 +173,18 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     isClosed ? nil : await loop.perform { [self] in isCurrent(member) ? look?(member.id) : nil }
   }
 
+  func standing(of peer: PeerID) async -> KnownPeersJudge.Standing {
+    isClosed
+      ? KnownPeersJudge.Standing() : await loop.perform { [self] in standing?(peer) ?? KnownPeersJudge.Standing() }
+  }
+
+  /// Whether the peer was advertised lately under the name that it has now.
+  func wasAdvertised(_ peer: ProvenMember) async -> Bool {
+    isClosed
+      ? false
+      : await loop.perform { [self] in advertised.names(of: peer.fingerprint, at: .now).contains(peer.name) }
+  }
+
   func member(_ id: NodeID) -> Member? { state.withLock { $0.members[id] } }
 
   /// Whether the peer is a member by this very membership: who has left may have come back since, and is another member then.
@@ -227,8 +243,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
       guard let membership = state.withLock({ $0.memberships[node] }) else { return }
       messages.push(MessageBatch(node: node, membership: membership, messages: batch, mode: mode, cost: cost))
-    case .peerFound(let summary), .peerChanged(let summary): peers.update { $0[summary.node] = summary }
-    case .peerLost(let node): peers.update { $0[node] = nil }
+    case .peerFound(let summary), .peerChanged(let summary):
+      advertised.seen(summary.node, as: summary.name, at: .now)
+      peers.update { $0[summary.node] = summary }
+    case .peerLost(let node):
+      advertised.lost(node, at: .now)
+      peers.update { $0[node] = nil }
     case .connected(let peer): connected(peer)
     case .disconnected(let node, let ending): disconnected(node, ending)
     case .suspended(let node, let ending): suspended(node, ending)
@@ -239,12 +259,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
       invitation.update { $0 = PiconetError(ending, peer: node) }
       invitations.remove { $0.state === invitation }
     case .stateChanged(let node, let name, let condition): states.changed(node, name: name, condition)
-    case .confirmationNeeded(let peer): confirm(ProvenMember(peer))
+    case .confirmationNeeded(let peer): confirm(proven(peer))
     case .peerRefused(let node, let name, let traits, let ending, let untold):
       refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
-      waiting?(ProvenMember(peer))
+      waiting?(proven(peer))
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
     case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
     case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
@@ -262,8 +282,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     }
   }
 
+  private func proven(_ peer: ProvenPeer) -> ProvenMember {
+    ProvenMember(peer, standing?(peer.node.peer) ?? KnownPeersJudge.Standing())
+  }
+
   private func connected(_ peer: ProvenPeer) {
-    let proven = ProvenMember(peer)
+    let proven = proven(peer)
     let (member, invitation) = state.withLock { state in
       state.nextMembership += 1
       let member = Member(
@@ -330,7 +354,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   }
 
   private func invited(_ peer: ProvenPeer, _ context: [UInt8]) {
-    let invitation = Invitation(peer: ProvenMember(peer), context: context, core: self, state: Watched(nil))
+    let member = proven(peer)
+    if case .remembered = configuration.trust, !member.rights.contains(.push) {
+      // It may be sent to, and no more.
+      return submit(.fact(.commanded(makeCommand(), .answerInvitation(member.id, accept: false, .declined))))
+    }
+    let invitation = Invitation(peer: member, context: context, core: self, state: Watched(nil))
     state.withLock { $0.open[peer.node] = invitation.state }
     invitations.push(invitation)
   }

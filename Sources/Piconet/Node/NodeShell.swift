@@ -131,11 +131,14 @@ final class NodeShell: @unchecked Sendable {
     var limits = LinkLimits()
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
+    let judge = KnownPeersJudge(
+      policy: configuration.trust, program: configuration.program, ownPeer: identity.peer, file: knownPeers,
+      advertisedNames: { [unowned core] peer in core.advertised.names(of: peer, at: .now) })
+    core.standing = { judge.standing(of: $0) }
     driver = NodeDriver(
       loop: loop, worker: worker, engine: engine,
       transports: wiring.transports, discoveries: wiring.discoveries, security: security,
-      trust: KnownPeersJudge(
-        policy: configuration.trust, ownPeer: identity.peer, file: knownPeers, worker: worker),
+      trust: judge,
       observer: core, limits: limits, trace: trace)
     take.driver = driver
     core.look = { [take] node in take.driver?.statistics(of: node) }
@@ -157,6 +160,27 @@ final class NodeShell: @unchecked Sendable {
       guard let knownPeers else { return [] }
       let lines = try? await core.onDisk { () throws(FileFailure) in try? knownPeers.publicDamagedLines }
       return (lines ?? nil) ?? []
+    }
+  }
+
+  /// See `Node.remember`.
+  func changeTrust(
+    _ act: @escaping @Sendable (inout KnownPeers) throws(StateFailure) -> Void
+  ) async throws(PiconetError) -> KnownPeers {
+    guard let knownPeers else {
+      throw PiconetError(.state, blame: .us, detail: "an identity that is kept nowhere has no known peers")
+    }
+    let outcome = try await core.onDisk { () throws(FileFailure) -> Result<KnownPeers, StateFailure> in
+      do throws(StateFailure) {
+        return .success(try knownPeers.change(act))
+      } catch {
+        return .failure(error)
+      }
+    }
+    do throws(StateFailure) {
+      return try outcome.get()
+    } catch {
+      throw PiconetError(error)
     }
   }
 

@@ -15,18 +15,24 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let shortCode: String
   /// Whether the trust policy knew the peer before.
   public let isKnown: Bool
+  /// What a person has said of the key here; nil for a stranger's, and for that of this device.
+  public let known: KnownPeer?
+  /// What the key may in this node's program: by the table, because the policy has pinned it, or as this device's own.
+  public let rights: Set<PeerRight.Action>
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
   public let unreliableLimit: Int
 
-  init(_ peer: ProvenPeer) {
+  init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing) {
     id = peer.node
     name = peer.name
     transport = peer.traits.kind
     remoteAddress = peer.traits.remoteAddress
     shortCode = peer.code
     isKnown = peer.isKnown
+    known = standing.known
+    rights = standing.rights
     messageLimit = peer.messageLimit
     unreliableLimit = peer.unreliableLimit
   }

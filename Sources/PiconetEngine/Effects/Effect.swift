@@ -11,10 +11,8 @@ public enum Effect: Sendable, Hashable {
   case transmit(LinkID, Bytes)
   /// Closes the link, after what is still to be transmitted where `flush` is true. No fact about the link follows.
   case closeLink(LinkID, flush: Bool)
-  /// Answered by `trustJudged`.
-  indirect case judgeTrust(LinkID, NodeID, name: String)
-  /// Remembers a peer that was accepted.
-  case rememberPeer(PeerID, name: String)
+  /// Answered by `trustJudged`. Whoever we have dialled has been seen under a name; who dials us need not have been.
+  indirect case judgeTrust(LinkID, NodeID, name: String, isDialled: Bool)
   /// Answered by `codeDerived`. `commitment` is what the dialling side stated in its hello.
   indirect case deriveCode(LinkID, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
   /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`

@@ -172,7 +172,7 @@ extension SessionEngine {
     }
     links[id]?.code = code
     links[id]?.phase = .awaitingTrust
-    effects.append(.judgeTrust(id, far, name: link.hello?.name ?? ""))
+    effects.append(.judgeTrust(id, far, name: link.hello?.name ?? "", isDialled: link.isDialler))
   }
 
   mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {

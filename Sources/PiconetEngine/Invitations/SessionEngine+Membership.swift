@@ -129,7 +129,6 @@ extension SessionEngine {
     guard let association = associations[far], !association.isMember else { return }
     associations[far]?.isMember = true
     association.lastMoved = now
-    effects.append(.rememberPeer(far.peer, name: association.peer.name))
     deliver(.connected(association.peer), &effects)
     lookForBetter(association, now)
     if let suspension = association.suspension { deliver(.suspended(far, suspension.cause), &effects) }

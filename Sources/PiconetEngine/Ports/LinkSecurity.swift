@@ -12,9 +12,10 @@ public protocol LinkSecurity: AnyObject {
     -> String?
 }
 
-/// The port of trust: who is let in, and who is remembered; confined to the loop.
+/// The port of trust: who is let in; confined to the loop. Who is remembered is a person's to say, not the engine's.
 public protocol TrustJudge: AnyObject {
-  func judge(_ node: NodeID, name: String) -> TrustJudgement
-  /// The peer became a member of the session.
-  func remember(_ peer: PeerID, name: String)
+  /// - Parameters:
+  ///   - name: what the peer calls itself in its hello.
+  ///   - isDialled: we have dialled this link.
+  func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement
 }

@@ -57,16 +57,14 @@ public struct TraceDecoder: Sendable {
     }
     var start = TraceReader(bytes)
     let version = try start.integer()
-    guard TraceHeader.readVersions.contains(version) else { throw TraceError.version(version) }
-    if version > 2 {
-      let rest = input[position...]
-      guard rest.count >= 4 else {
-        position = 0
-        return nil
-      }
-      guard UInt64(TraceChecksum.of(bytes)) == Self.number(rest.prefix(4)) else { throw Self.changed(offset) }
-      position += 4
+    guard version == TraceHeader.version else { throw TraceError.version(version) }
+    let rest = input[position...]
+    guard rest.count >= 4 else {
+      position = 0
+      return nil
     }
+    guard UInt64(TraceChecksum.of(bytes)) == Self.number(rest.prefix(4)) else { throw Self.changed(offset) }
+    position += 4
     var header = try Self.read(start.rest, at: offset) { (reader) throws(TraceError) in
       try TraceHeader.read(from: &reader)
     }
@@ -94,7 +92,6 @@ public struct TraceDecoder: Sendable {
   }
 
   private mutating func nextPart() throws(TraceError) -> Bytes? {
-    if (header?.version ?? 0) < 3 { return try nextPlainPart() }
     let rest = input[position...]
     guard rest.count >= 6 else { return nil }
     // First that of the length: a wrong one would make a damaged file look like one that was cut off.
@@ -112,7 +109,7 @@ public struct TraceDecoder: Sendable {
     return part
   }
 
-  /// Behind its length alone.
+  /// Behind its length alone: the header.
   private mutating func nextPlainPart() throws(TraceError) -> Bytes? {
     let rest = input[position...]
     guard rest.count >= 4 else { return nil }

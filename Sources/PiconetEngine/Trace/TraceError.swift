@@ -15,8 +15,7 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     case .notATrace: "this is no trace of Piconet"
     case .version(let version):
       "an \(version < TraceHeader.version ? "older" : "newer") Piconet wrote the trace: its format is version "
-        + "\(version), and this program reads version \(TraceHeader.readVersions.lowerBound) "
-        + "to \(TraceHeader.readVersions.upperBound)"
+        + "\(version), and this program reads version \(TraceHeader.version)"
     case .damaged(let offset, let what): "the trace is damaged at byte \(offset): \(what)"
     case .recordTooLarge(let count):
       "a record announces \(count) bytes; the limit is \(TraceRecord.largest)"

@@ -2,10 +2,8 @@ import PiconetWire
 
 /// What an engine was made of: with it, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
-  /// The version of the format that is written. It grows with every change of what a trace holds. Since 3 there are checksums.
-  public static let version: UInt64 = 5
-  /// The versions that can be read.
-  public static let readVersions: ClosedRange<UInt64> = 2...5
+  /// The version of the format that is written. It grows with every change of what a trace holds.
+  public static let version: UInt64 = 6
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)
 

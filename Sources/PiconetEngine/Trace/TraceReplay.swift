@@ -8,7 +8,6 @@ public struct TraceReplay: ~Copyable {
   private var compared = 0
   /// The last fact; nil for a flush.
   private var cause: Fact?
-  private let version: UInt64
 
   /// How much was compared.
   public private(set) var counts = Counts()
@@ -48,7 +47,6 @@ public struct TraceReplay: ~Copyable {
 
   public init(_ header: TraceHeader) {
     engine = SessionEngine(identity: header.identity, configuration: header.configuration, seed: header.seed)
-    version = header.version
   }
 
   /// Takes the next record.
@@ -60,14 +58,13 @@ public struct TraceReplay: ~Copyable {
       begin(fact)
       counts.facts += 1
       engine.handle(fact, at: now, into: &effects)
-      if version < 3 { effects.removeAll(where: Self.isSinceVersion3) }
     case .flushed(let now):
       if let difference = rest() { return difference }
       begin(nil)
       counts.flushes += 1
       engine.flush(at: now, into: &effects)
     case .effect(let effect):
-      guard compared < effects.count, isSame(effects[compared], effect) else {
+      guard compared < effects.count, effects[compared] == effect else {
         return difference(recorded: effect, replayed: compared < effects.count ? effects[compared] : nil)
       }
       compared += 1
@@ -75,17 +72,6 @@ public struct TraceReplay: ~Copyable {
     case .ended(let end): self.end = end
     }
     return nil
-  }
-
-  /// The engines that wrote version 2 kept nothing of what ended with a process.
-  private func isSame(_ replayed: Effect, _ recorded: Effect) -> Bool {
-    if version < 3, case .keepStore(let id) = replayed, recorded == .discardStore(id) { return true }
-    return replayed == recorded
-  }
-
-  /// What the engines that wrote version 2 did not say.
-  private static func isSinceVersion3(_ effect: Effect) -> Bool {
-    if case .deliver(.peerRefused) = effect { true } else { false }
   }
 
   /// The trace is over.

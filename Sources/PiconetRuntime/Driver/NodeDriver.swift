@@ -359,8 +359,8 @@ public final class NodeDriver: RoundHandler {
     case .dial(let dial, let kind, let addresses): self.dial(dial, kind, addresses)
     case .cancelDial(let dial): cancel(dial)
     case .closeLink(let link, let flush): close(link, flush: flush)
-    case .judgeTrust(let link, let node, let name): facts.append(.trustJudged(link, trust.judge(node, name: name)))
-    case .rememberPeer(let peer, let name): trust.remember(peer, name: name)
+    case .judgeTrust(let link, let node, let name, let isDialled):
+      facts.append(.trustJudged(link, trust.judge(node, name: name, isDialled: isDialled)))
     case .deriveCode(let link, let diallerNonce, let acceptorNonce, let commitment):
       let code = runners[link].flatMap { runner in
         security.code(

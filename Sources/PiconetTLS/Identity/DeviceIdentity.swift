@@ -67,30 +67,53 @@ public final class DeviceIdentity: Sendable {
       && X509_sign(certificate, key, EVP_sha256()) > 0
   }
 
-  /// The key (PKCS #8, not encrypted) and the certificate in PEM (RFC 7468). Whoever has it is this device.
+  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Whoever has it, and the passphrase if there is one, is this device.
+  /// - Parameter passphrase: encrypts the key with AES-256-CBC under PBKDF2 (RFC 8018) with HMAC-SHA-256; nil: it is not encrypted.
   /// - Throws: `internalError` with OpenSSL's reason.
-  func pem() throws(SecureChannelFailure) -> [UInt8] {
+  public func pem(passphrase: [UInt8]? = nil) throws(SecureChannelFailure) -> [UInt8] {
     ERR_clear_error()
     // The kind that wipes what it held.
     guard let bio = BIO_new(BIO_s_secmem()) else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
     defer { BIO_free(bio) }
-    guard PEM_write_bio_PrivateKey(bio, key, nil, nil, 0, nil, nil) == 1, PEM_write_bio_X509(bio, certificate) == 1
-    else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
+    guard write(to: bio, passphrase), PEM_write_bio_X509(bio, certificate) == 1 else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
     var start: UnsafePointer<UInt8>?
     let count = piconet_memory_bio_bytes(bio, &start)
     return Array(UnsafeBufferPointer(start: start, count: count))
   }
 
+  /// As OWASP recommends it in 2023; a guess costs an attacker as much as it costs us.
+  private static let iterations: Int32 = 600_000
+
+  private func write(to bio: OpaquePointer, _ passphrase: [UInt8]?) -> Bool {
+    guard let passphrase else { return PEM_write_bio_PrivateKey(bio, key, nil, nil, 0, nil, nil) == 1 }
+    guard let info = EVP_PKEY2PKCS8(key) else { return false }
+    defer { PKCS8_PRIV_KEY_INFO_free(info) }
+    guard
+      let algorithm = PKCS5_pbe2_set_iv(EVP_aes_256_cbc(), Self.iterations, nil, 0, nil, NID_hmacWithSHA256)
+    else { return false }
+    let encrypted = passphrase.withUnsafeBytes { bytes in
+      PKCS8_set0_pbe(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), info, algorithm)
+    }
+    guard let encrypted else {
+      X509_ALGOR_free(algorithm)
+      return false
+    }
+    defer { X509_SIG_free(encrypted) }
+    return PEM_write_bio_PKCS8(bio, encrypted) == 1
+  }
+
   /// Reads what `pem()` wrote.
+  /// - Parameter passphrase: without NUL; nil where the key is not encrypted.
   /// - Throws: what is wrong with it.
-  convenience init(pem: [UInt8]) throws(SecureChannelFailure) {
+  public convenience init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(SecureChannelFailure) {
     ERR_clear_error()
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
     }
     defer { BIO_free(bio) }
-    // Without a callback OpenSSL would ask the terminal for the password of an encrypted key.
-    guard let key = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else {
+    guard let key = Self.readKey(bio, passphrase) else {
       throw SecureChannelFailure(.internalError, "no private key in it: \(OpenSSLError.takeText())")
     }
     guard let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) else {
@@ -98,5 +121,13 @@ public final class DeviceIdentity: Sendable {
       throw SecureChannelFailure(.badCertificate, "no certificate in it: \(OpenSSLError.takeText())")
     }
     try self.init(key: key, certificate: certificate)
+  }
+
+  private static func readKey(_ bio: OpaquePointer, _ passphrase: [UInt8]?) -> OpaquePointer? {
+    // Without a callback and a passphrase OpenSSL would ask the terminal for that of an encrypted key.
+    guard let passphrase else { return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) }
+    var text = passphrase + [0]
+    defer { text.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
+    return text.withUnsafeMutableBytes { PEM_read_bio_PrivateKey(bio, nil, nil, $0.baseAddress) }
   }
 }

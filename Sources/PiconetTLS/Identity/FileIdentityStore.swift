@@ -39,7 +39,25 @@ public struct FileIdentityStore: IdentityStore {
     return theirs
   }
 
-  private func load() throws(StateFailure) -> DeviceIdentity? {
+  /// Makes this device another one: the identity that is there is gone for good.
+  /// - Parameter replacing: whether there may be one; otherwise it stays, and the call throws `exists`.
+  public func put(_ identity: DeviceIdentity, replacing: Bool) throws(StateFailure) {
+    try file.directory.prepare()
+    var pem: [UInt8]
+    do throws(SecureChannelFailure) {
+      pem = try identity.pem()
+    } catch {
+      throw StateFailure(.key, path: path, "can't write the key: \(error.detail)")
+    }
+    defer { wipe(&pem) }
+    if replacing { return try file.replace(pem) }
+    guard try file.create(pem) else {
+      throw StateFailure(.exists, path: path, "this device has an identity already")
+    }
+  }
+
+  /// The identity that is there; nil if there is none.
+  public func load() throws(StateFailure) -> DeviceIdentity? {
     guard var pem = try file.read() else { return nil }
     defer { wipe(&pem) }
     do throws(SecureChannelFailure) {

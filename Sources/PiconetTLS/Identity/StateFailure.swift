@@ -15,6 +15,16 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case limit
     /// Another process holds the lock for too long.
     case busy
+    /// A newer version of this program has written it.
+    case newerVersion
+    /// A person has blocked the peer.
+    case blocked
+    /// The peer is not known.
+    case unknown
+    /// Another known peer has a name that looks the same.
+    case nameTaken
+    /// There is a file already, which would have been overwritten.
+    case exists
     /// A system call failed.
     case system
     /// OpenSSL could not make a key.

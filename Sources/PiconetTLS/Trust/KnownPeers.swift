@@ -1,102 +1,179 @@
 import PiconetWire
 
-/// The peers that this device remembers, as read from a `known-peers` file.
+/// The peers that this device knows, as read from a `known-peers` file.
 ///
-/// One line a peer, fields parted by tabs: fingerprint in 64 hexadecimal digits, name (`\\` and `\u{..}` stand for a
-/// backslash and for what is not visible), when it was first seen in seconds since 1970. Empty lines and lines that begin with `#`
-/// count for nothing. Damaged lines are reported and kept as they are.
+/// The line `piconet-known-peers 2` says the version; without one it is 1. Of the others each is a peer: see `KnownPeer.line`. In names `\\`
+/// and `\u{..}` stand for a backslash and for what is not visible. Empty lines and lines that begin with `#` count for nothing. Damaged lines
+/// are reported and kept as they are.
 public struct KnownPeers: Sendable, Hashable {
-  public struct Entry: Sendable, Hashable {
-    public var peer: PeerID
-    public var name: String
-    /// Seconds since 1970.
-    public var firstSeen: Int64
-    /// Counted from 1.
-    public var line: Int
-  }
-
   public struct DamagedLine: Sendable, Hashable {
     /// Counted from 1.
     public var line: Int
     public var reason: String
   }
 
-  /// The most peers remembered.
+  /// The version that is written; older ones are read.
+  public static let version = 2
+  private static let versionWord = "piconet-known-peers "
+  /// The most peers known.
   public static let entryLimit = 1024
-  /// The longest name remembered, in bytes of UTF-8.
+  /// The longest name, in bytes of UTF-8.
   public static let nameByteLimit = 255
-  /// The longest line, in bytes: room for a name of which every byte is escaped.
-  public static let lineByteLimit = 2048
+  /// The longest line, in bytes.
+  public static let lineByteLimit = 4096
 
   /// Where it was read; named in messages to people.
   public let path: String
   /// In the order of the file.
-  public private(set) var entries: [Entry] = []
+  public private(set) var entries: [KnownPeer] = []
   public private(set) var damagedLines: [DamagedLine] = []
-  private(set) var lines: [[UInt8]] = []
+  private var lines: [[UInt8]] = []
+  /// Of each entry the index of its line.
+  private var places: [Int] = []
   private var index: [PeerID: Int] = [:]
+  private var names: [String: [PeerID]] = [:]
+  /// Of the text that was read.
+  private var versionRead = Self.version
 
-  public init(path: String, text: [UInt8] = []) {
-    self.path = path
+  /// - Throws: `newerVersion` where another version of this program has written it: nothing of it can be relied upon.
+  public init(path: String, text: [UInt8] = []) throws(StateFailure) {
+    self.init(path: path)
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
-      read(bytes, line: lines.count)
     }
     // What follows the last newline is a line only if there is something in it.
     if lines.last?.isEmpty == true { lines.removeLast() }
+    let declared = lines.firstIndex { $0.starts(with: Self.versionWord.utf8) }
+    versionRead = 1
+    if let declared {
+      let word = String(decoding: lines[declared].dropFirst(Self.versionWord.utf8.count), as: UTF8.self)
+      guard let number = Int(word), number > 0, number <= Self.version else {
+        throw StateFailure(
+          .newerVersion, path: path,
+          "was written by a newer version of this program (\(PeerNameEscaping.escape(String(word.prefix(20)))); this one reads up to "
+            + "\(Self.version)); use that one, or move the file away")
+      }
+      versionRead = number
+    }
+    for (place, bytes) in lines.enumerated() where place != declared { read(bytes[...], place) }
   }
 
-  public func entry(of peer: PeerID) -> Entry? { index[peer].map { entries[$0] } }
+  /// None.
+  public init(path: String) { self.path = path }
 
-  /// All peers remembered under a name: several devices may have the same.
-  public func entries(named name: String) -> [Entry] { entries.filter { $0.name == name } }
+  public subscript(peer: PeerID) -> KnownPeer? { index[peer].map { entries[$0] } }
 
-  /// Adds the peer. One that is known keeps the name under which it was remembered, whatever it calls itself now: a name that a peer
-  /// could change would take the place of somebody else's.
-  /// - Returns: false if nothing had to change.
-  mutating func remember(_ peer: PeerID, name: String, at seconds: Int64) throws(StateFailure) -> Bool {
-    guard name.utf8.count <= Self.nameByteLimit else {
-      throw StateFailure(.limit, path: path, "a name is longer than \(Self.nameByteLimit) bytes")
+  /// Where the peer stands in the file, counted from 1.
+  public func line(of peer: PeerID) -> Int? { index[peer].map { places[$0] + 1 } }
+
+  /// All peers known under a name: a file of version 1 may have several.
+  public func entries(named name: String) -> [KnownPeer] { (names[name] ?? []).compactMap { self[$0] } }
+
+  /// The peer that was reached at this address.
+  public func entry(at address: String) -> KnownPeer? { entries.first { $0.addresses.contains(address) } }
+
+  /// Peers whose names look like this one, but for the peer itself.
+  public func lookalikes(of name: String, but peer: PeerID? = nil) -> [KnownPeer] {
+    let wanted = NameSkeleton(name)
+    return entries.filter { $0.id != peer && NameSkeleton($0.name) == wanted }
+  }
+
+  /// Adds the peer, or puts it in the place of the one with its key.
+  /// - Throws: `limit` where there is no room, or something of the peer is too long.
+  mutating func put(_ peer: KnownPeer) throws(StateFailure) {
+    guard !peer.name.isEmpty, peer.name.utf8.count <= Self.nameByteLimit else {
+      throw StateFailure(.limit, path: path, "a name has 1 to \(Self.nameByteLimit) bytes")
     }
-    if index[peer] != nil { return false }
-    guard entries.count < Self.entryLimit, lines.count < 2 * Self.entryLimit else {
+    let line = peer.line
+    guard line.count <= Self.lineByteLimit else {
       throw StateFailure(
-        .limit, path: path, "\(entries.count) peers are remembered, no more fit; remove lines that you don't need")
+        .limit, path: path, "what is to be known of one device is longer than \(Self.lineByteLimit) bytes")
     }
-    let entry = Entry(peer: peer, name: name, firstSeen: seconds, line: lines.count + 1)
-    index[peer] = entries.count
-    entries.append(entry)
-    lines.append(Self.format(entry))
+    if let index = index[peer.id] {
+      unname(entries[index])
+      entries[index] = peer
+      lines[places[index]] = line
+    } else {
+      guard entries.count < Self.entryLimit, lines.count < 2 * Self.entryLimit else {
+        throw StateFailure(
+          .limit, path: path,
+          "\(entries.count) devices are known, no more fit; forget those that you don't need: piconet trust forget NAME"
+        )
+      }
+      add(peer, at: lines.count)
+      lines.append(line)
+      return
+    }
+    names[peer.name, default: []].append(peer.id)
+  }
+
+  /// - Returns: false if it is not known.
+  mutating func remove(_ peer: PeerID) -> Bool {
+    guard let gone = index.removeValue(forKey: peer) else { return false }
+    unname(entries[gone])
+    entries.remove(at: gone)
+    places.remove(at: gone)
+    for other in index.keys { if let former = index[other], former > gone { index[other] = former - 1 } }
+    // Other lines of the key count for nothing as long as this one stands before them: they must not come to life now.
+    for place in lines.indices.reversed() {
+      if PeerID(hexadecimal: String(decoding: lines[place].prefix(64), as: UTF8.self)) == peer { drop(line: place) }
+    }
     return true
   }
 
-  /// The whole file.
-  var text: [UInt8] { lines.reduce(into: []) { $0 += $1 + [UInt8(ascii: "\n")] } }
-
-  private static func format(_ entry: Entry) -> [UInt8] {
-    Array("\(entry.peer)\t\(PeerNameEscaping.escape(entry.name))\t\(entry.firstSeen)".utf8)
+  private mutating func drop(line place: Int) {
+    lines.remove(at: place)
+    for other in places.indices where places[other] > place { places[other] -= 1 }
+    damagedLines.removeAll { $0.line == place + 1 }
+    for other in damagedLines.indices where damagedLines[other].line > place { damagedLines[other].line -= 1 }
   }
 
-  private mutating func read(_ bytes: ArraySlice<UInt8>, line: Int) {
+  /// The whole file, in the version of now.
+  var text: [UInt8] {
+    var written = lines
+    if versionRead < Self.version || !written.contains(where: { $0.starts(with: Self.versionWord.utf8) }) {
+      for (entry, place) in zip(entries, places) { written[place] = entry.line }
+      written.removeAll { $0.elementsEqual(Self.firstHeader.utf8) }
+      written.removeAll { $0.starts(with: Self.versionWord.utf8) }
+      written = [Array("\(Self.versionWord)\(Self.version)".utf8), Array(Self.header.utf8)] + written
+    }
+    return written.reduce(into: []) { $0 += $1 + [UInt8(ascii: "\n")] }
+  }
+
+  private static let header =
+    "# One line a device: fingerprint, name here, since (seconds since 1970), how confirmed, rights, addresses. Change it with: piconet trust"
+  /// Of version 1.
+  private static let firstHeader = "# Piconet: one line a device: fingerprint, name, first seen (seconds since 1970)"
+
+  private mutating func add(_ peer: KnownPeer, at place: Int) {
+    index[peer.id] = entries.count
+    entries.append(peer)
+    places.append(place)
+    names[peer.name, default: []].append(peer.id)
+  }
+
+  private mutating func unname(_ peer: KnownPeer) {
+    names[peer.name]?.removeAll { $0 == peer.id }
+    if names[peer.name]?.isEmpty == true { names[peer.name] = nil }
+  }
+
+  private mutating func read(_ bytes: ArraySlice<UInt8>, _ place: Int) {
     if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { return }
-    let fields = bytes.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-    var reason = "not a fingerprint, a name and a number, parted by tabs"
+    var reason =
+      versionRead == 1
+      ? "not a fingerprint, a name and a number, parted by tabs"
+      : "not a fingerprint, a name, a number, how it was confirmed, rights and addresses, parted by tabs"
     if bytes.count > Self.lineByteLimit {
       reason = "longer than \(Self.lineByteLimit) bytes"
-    } else if fields.count == 3, let peer = PeerID(hexadecimal: String(decoding: fields[0], as: UTF8.self)),
-      let escaped = String(validating: fields[1], as: UTF8.self), let name = PeerNameEscaping.unescape(escaped),
-      let firstSeen = Int64(String(decoding: fields[2], as: UTF8.self))
-    {
-      if index[peer] != nil {
+    } else if let peer = KnownPeer(line: bytes, version: versionRead) {
+      if index[peer.id] != nil {
         reason = "this peer is in an earlier line already"
       } else if entries.count >= Self.entryLimit {
         reason = "more than \(Self.entryLimit) peers"
       } else {
-        index[peer] = entries.count
-        entries.append(Entry(peer: peer, name: name, firstSeen: firstSeen, line: line))
-        return
+        return add(peer, at: place)
       }
     }
-    damagedLines.append(DamagedLine(line: line, reason: reason))
+    damagedLines.append(DamagedLine(line: place + 1, reason: reason))
   }
 }

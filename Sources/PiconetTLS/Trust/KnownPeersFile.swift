@@ -5,8 +5,7 @@ import PiconetWire
 /// a second.
 public struct KnownPeersFile: Sendable {
   static let fileName = "known-peers"
-  static let byteLimit = 4 << 20
-  private static let header = "# Piconet: one line a device: fingerprint, name, first seen (seconds since 1970)\n"
+  static let byteLimit = 8 << 20
   private static let lockPause: UInt32 = 5_000  // microseconds
 
   private let directory: StateDirectory
@@ -21,7 +20,12 @@ public struct KnownPeersFile: Sendable {
   public var path: String { file.path }
 
   /// Reads the file; empty if there is none.
-  public func load() throws(StateFailure) -> KnownPeers { KnownPeers(path: path, text: try file.read() ?? []) }
+  public func load() throws(StateFailure) -> KnownPeers { try Self.parsed(try file.read(), path: path) }
+
+  private static func parsed(_ text: [UInt8]?, path: String) throws(StateFailure) -> KnownPeers {
+    guard let text else { return KnownPeers(path: path) }
+    return try KnownPeers(path: path, text: text)
+  }
 
   /// As `load`, where the file is another one than at the last call with this memory, or was written to since; else what was read then.
   public func load(_ memory: inout Memory) throws(StateFailure) -> KnownPeers {
@@ -29,7 +33,7 @@ public struct KnownPeersFile: Sendable {
     let version = try file.version()
     if let known = memory.known, memory.version == version { return known }
     let known = try load()
-    memory = Memory(version: version, known: known)
+    memory = Memory(version: version, known: known, readCount: memory.readCount + 1)
     return known
   }
 
@@ -37,30 +41,38 @@ public struct KnownPeersFile: Sendable {
   public struct Memory: Sendable {
     fileprivate var version: StateFile.Version?
     fileprivate var known: KnownPeers?
+    /// How often the file was read and parsed.
+    public private(set) var readCount = 0
 
     public init() {}
 
-    fileprivate init(version: StateFile.Version?, known: KnownPeers) {
+    fileprivate init(version: StateFile.Version?, known: KnownPeers, readCount: Int) {
       self.version = version
       self.known = known
+      self.readCount = readCount
     }
   }
 
-  /// Adds a peer; a known one stays as it is. Whatever another process has written in the meantime stays, too.
-  /// - Parameter seconds: now, since 1970.
+  /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this returns it is on the disk.
+  /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written where it throws or changes nothing.
   /// - Returns: what the file holds now.
   @discardableResult
-  public func remember(_ peer: PeerID, name: String, at seconds: Int64) throws(StateFailure) -> KnownPeers {
+  public func change(
+    _ act: (inout KnownPeers) throws(StateFailure) -> Void
+  ) throws(StateFailure) -> KnownPeers {
     try directory.prepare()
     let lock = try lock()
     // Closing gives the lock back; the file stays, since removing it would let two processes hold two locks.
     defer { Glibc.close(lock) }
-    var known = KnownPeers(path: path, text: try file.read() ?? Array(Self.header.utf8))
-    guard try known.remember(peer, name: name, at: seconds) else { return known }
+    let before = try load()
+    var known = before
+    try act(&known)
+    if known.entries == before.entries { return known }
     let text = known.text
     guard text.count <= Self.byteLimit else {
       throw StateFailure(
-        .limit, path: path, "would grow beyond \(Self.byteLimit) bytes; remove lines that you don't need")
+        .limit, path: path,
+        "would grow beyond \(Self.byteLimit) bytes; forget devices that you don't need: piconet trust forget NAME")
     }
     try file.replace(text)
     return known

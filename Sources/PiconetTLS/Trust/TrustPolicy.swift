@@ -1,32 +1,47 @@
 import PiconetWire
 
-/// Whom to let in, once TLS has proven whose key the far side has.
+/// Whom to let in, once TLS has proven whose key the far side has. Trust belongs to keys: what a peer calls itself lets nobody in.
 public enum TrustPolicy: Sendable, Hashable {
-  /// Only peers that are remembered.
+  /// Only peers with a right in this program.
   case remembered
-  /// Also new ones, which are then to be remembered.
+  /// Also new ones. They are not remembered: that takes a person (`Node.remember`).
   case firstUse
   /// Only these; what is remembered does not matter.
   case pinned(Set<PeerID>)
   /// New ones when a person has compared the short code.
   case ask
 
-  /// Judges a peer; pure. Under every policy but `pinned`, a name that is remembered of another key alone is never
-  /// accepted, also not from a peer that is itself known under another name.
+  /// Judges a peer; pure. A blocked key is refused under every policy. Under every policy but `pinned`, a stranger with the name of
+  /// another key is refused; a known key may call itself what it likes.
   /// - Parameters:
   ///   - peer: the proven fingerprint.
   ///   - name: what the peer calls itself.
-  public func judge(peer: PeerID, name: String, knownPeers: KnownPeers) -> TrustVerdict {
+  ///   - program: the one of which rights count.
+  ///   - isDialled: we have dialled it: then the right to be sent to is what counts.
+  public func judge(
+    peer: PeerID, name: String, program: String, isDialled: Bool = false, knownPeers: KnownPeers
+  ) -> TrustVerdict {
+    let entry = knownPeers[peer]
+    if entry?.isBlocked == true { return .refused(.blocked) }
     if case .pinned(let peers) = self { return peers.contains(peer) ? .known : .refused(.notPinned) }
-    let namesakes = knownPeers.entries(named: name)
-    if let other = namesakes.first, !namesakes.contains(where: { $0.peer == peer }) {
-      return .keyChanged(KeyChange(name: name, remembered: other, presented: peer, path: knownPeers.path))
+    guard let entry else {
+      if let other = knownPeers.entries(named: name).first {
+        return .keyChanged(
+          KeyChange(name: name, remembered: other.id, presented: peer, path: knownPeers.path))
+      }
+      return switch self {
+      case .remembered, .pinned: .refused(.notRemembered)
+      case .firstUse: .new(.accepted)
+      case .ask: .new(.needsAsking)
+      }
     }
-    if knownPeers.entry(of: peer) != nil { return .known }
-    return switch self {
-    case .remembered, .pinned: .refused(.notRemembered)
-    case .firstUse: .new(.accepted)
-    case .ask: .new(.needsAsking)
+    switch self {
+    case .pinned, .firstUse: return .known
+    case .remembered:
+      // Whoever has come to us may be one that we invite.
+      return entry.may(.send, in: program) || !isDialled && entry.may(.push, in: program) ? .known : .refused(.noRight)
+    // What was taken without a person's look at the code is asked about once; who is confirmed and has lost the right, too.
+    case .ask: return entry.may(.send, in: program) && entry.confirmation != .firstUse ? .known : .new(.needsAsking)
     }
   }
 }
@@ -39,21 +54,23 @@ public enum TrustVerdict: Sendable, Hashable {
   case keyChanged(KeyChange)
 
   public enum NewPeer: Sendable, Hashable {
-    /// Let in on first use; remember it.
+    /// Let in without anybody being asked.
     case accepted
-    /// A person must compare the short code first; then remember it.
+    /// A person must compare the short code first.
     case needsAsking
   }
 }
 
 /// Why a peer is not let in although nothing is wrong with its key.
 public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
-  case notRemembered, notPinned
+  case notRemembered, notPinned, noRight, blocked
 
   public var description: String {
     switch self {
     case .notRemembered: "this device is not among the remembered ones"
     case .notPinned: "this device is not one of those that were named"
+    case .noRight: "this device has no right to do this"
+    case .blocked: "this device is blocked"
     }
   }
 }
@@ -63,17 +80,8 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
   public let name: String
   public let remembered: PeerID
   public let presented: PeerID
-  /// The known-peers file, and the line in it (from 1).
+  /// The known-peers file.
   public let path: String
-  public let line: Int
-
-  init(name: String, remembered: KnownPeers.Entry, presented: PeerID, path: String) {
-    self.name = name
-    self.remembered = remembered.peer
-    self.presented = presented
-    self.path = path
-    line = remembered.line
-  }
 
   /// For a person; safe on a terminal whatever the name holds.
   public var description: String {
@@ -81,7 +89,7 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
     "\(PeerNameEscaping.escape(name))" is not the device that was remembered under this name.
     Remembered key: \(remembered.shortDescription)   Key now: \(presented.shortDescription)
     Either the device was set up anew, or another device has the same name, or somebody pretends to be it.
-    If you are sure that all is well, forget the old key: remove line \(line) of \(path)
+    If you are sure that all is well, forget the old key: piconet trust forget \(remembered.shortDescription)
     """
   }
 }

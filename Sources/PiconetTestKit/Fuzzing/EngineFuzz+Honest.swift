@@ -70,7 +70,7 @@ extension EngineFuzz {
       }
     case .closeLink:
       if !isEnding { broken("the honest peer closes its link") } else { take(.linkClosed(HonestPeer.link, .ended)) }
-    case .judgeTrust(let link, _, _): honest.take(.trustJudged(link, .known), at: now)
+    case .judgeTrust(let link, _, _, _): honest.take(.trustJudged(link, .known), at: now)
     case .deriveCode(let link, _, _, _): honest.take(.codeDerived(link, "123456"), at: now)
     case .readChunks, .finishSource: if let fact = Self.answer(to: effect, fails: false) { honest.take(fact, at: now) }
     case .storeChunk(let id, let bytes):

@@ -147,7 +147,7 @@ final class EngineFuzz {
     case .closeLink(let link, _):
       links[link] = nil
       if link == HonestPeer.link { broken("the link of the honest peer is closed") }
-    case .judgeTrust(let link, let node, _):
+    case .judgeTrust(let link, let node, _, _):
       let judgements: [TrustJudgement] = [.known, .new, .ask, .refused(.identity, detail: "no")]
       take(.trustJudged(link, node == honest.node ? .known : judgements[input.number(below: 16) & 3 & ~1]))
     case .deriveCode(let link, _, _, _): take(.codeDerived(link, "123456"))
@@ -167,7 +167,7 @@ final class EngineFuzz {
     case .streamTaken(let stream, let count):
       streamQueued[stream, default: 0] -= count
       if streamQueued[stream, default: 0] < 0 { broken("takes more of a stream than was written") }
-    case .rememberPeer, .messagesTaken: break
+    case .messagesTaken: break
     }
   }
 

@@ -37,7 +37,7 @@ extension World {
     case .closeLink(let link, _):
       if node.record.links.remove(link) == nil { finding("n\(node.index) closes link \(link.rawValue), which is gone") }
       node.record.outstanding[link] = nil
-    case .judgeTrust(let link, _, _), .deriveCode(let link, _, _, _):
+    case .judgeTrust(let link, _, _, _), .deriveCode(let link, _, _, _):
       if !node.record.links.contains(link) { finding("n\(node.index) asks about link \(link.rawValue), which is gone") }
     case .dial(let dial, _, _): node.record.dials.insert(dial)
     case .cancelDial(let dial):
@@ -48,7 +48,7 @@ extension World {
       node.record.finishedCount += 1
       if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
     case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
-    case .rememberPeer, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
+    case .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
       .keepStore,
       .messagesTaken, .streamTaken:
       break

@@ -17,9 +17,8 @@ extension World {
     case .closeLink(let link, let flush):
       guard let (number, side) = node.links.removeValue(forKey: link) else { return }
       close(connections[number], side, flush: flush)
-    case .judgeTrust(let link, let peer, _):
+    case .judgeTrust(let link, let peer, _, _):
       answer(node, .trustJudged(link, judgement(of: peer.peer, by: node)), within: 3_000_000)
-    case .rememberPeer(let peer, _): node.rememberedPeers.insert(peer)
     case .deriveCode(let link, let dialler, let acceptor, let commitment):
       let code = CheapDigest.of(dialler) == commitment ? code(dialler, acceptor) : nil
       answer(node, .codeDerived(link, code), within: 1_000)
@@ -34,7 +33,10 @@ extension World {
     case .messagesTaken(let peer, let count):
       node.application.queuedCost[peer] = max(0, (node.application.queuedCost[peer] ?? 0) - count)
     case .streamTaken(let stream, let count): streamTaken(stream, count, node)
-    case .deliver(let event): react(to: event, of: node)
+    case .deliver(let event):
+      // People of this world remember whom they have let in.
+      if case .connected(let peer) = event { node.rememberedPeers.insert(peer.node.peer) }
+      react(to: event, of: node)
     case .reply(let command, let reply): react(to: reply, command, of: node)
     case .finished: node.isFinished = true
     }

@@ -57,8 +57,7 @@ struct TranscriptWording {
     case .cancelDial(let dial): "cancelDial \(dial.rawValue)"
     case .transmit(let link, let bytes): "transmit \(link.rawValue) \(frames(bytes))"
     case .closeLink(let link, let flush): "closeLink \(link.rawValue) flush \(flush)"
-    case .judgeTrust(let link, let node, _): "judgeTrust \(link.rawValue) \(name(node))"
-    case .rememberPeer(let peer, _): "rememberPeer \(peer.shortDescription)"
+    case .judgeTrust(let link, let node, _, _): "judgeTrust \(link.rawValue) \(name(node))"
     case .deriveCode(let link, _, _, _): "deriveCode \(link.rawValue)"
     case .readChunks(let transfer, let number, let offset, let count, let frame):
       "readChunks \(describe(transfer)) number \(number) at \(offset), \(count) bytes in frames of \(frame)"

@@ -77,7 +77,9 @@ struct BluetoothToolTests {
       let full = try #require(addresses.first)
       let device = String(full.prefix(17))
       for (text, name) in [(full, "a.jpg"), (device, "b.jpg")] {
-        let sender = try scene.sender("--address", text, "--adapter", adapters[1], try scene.photo(name))
+        let sender = try scene.sender(
+          "--address", text, "--fingerprint", try #require(receiver.fingerprint), "--adapter", adapters[1],
+          try scene.photo(name))
         #expect(await sender.end() == 0, "\(text): \(sender.error)")
         #expect(sender.events("connected").first?["transport"] as? String != "tcp")
       }

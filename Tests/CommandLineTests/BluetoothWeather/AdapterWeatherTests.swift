@@ -79,7 +79,8 @@ struct AdapterWeatherTests {
       // Each of the ten packets that make a channel takes so long.
       try await VirtualMachine.fault("delay 1000")
       let sender = try scene.sender(
-        "--address", place.text, "--timeout", Self.timeout, try scene.scene.photo("a.jpg"), transport: "l2cap")
+        "--address", place.text, "--fingerprint", try #require(receiver.fingerprint), "--timeout",
+        Self.timeout, try scene.scene.photo("a.jpg"), transport: "l2cap")
       #expect(await sender.shows("\"connecting\""), "\(sender.error)")
       try await weather.begin(at: WeatherScene.far)
       await expectEnd(sender, [3, 5], ["unreachable", "timed-out"])
@@ -100,7 +101,8 @@ struct AdapterWeatherTests {
       // The 1,500 bytes of the handshake take so many times as long as a channel.
       try await VirtualMachine.fault("rate 200")
       let sender = try scene.sender(
-        "--address", place.text, "--timeout", Self.timeout, try scene.scene.photo("a.jpg"), transport: "l2cap")
+        "--address", place.text, "--fingerprint", try #require(receiver.fingerprint), "--timeout",
+        Self.timeout, try scene.scene.photo("a.jpg"), transport: "l2cap")
       try #require(await VirtualMachine.becomes(VirtualMachine.channel(place.number)), "\(sender.error)")
       try await weather.begin(at: WeatherScene.far)
       await expectEnd(sender, [3, 5], ["unreachable", "timed-out"])

@@ -59,7 +59,10 @@ struct AskingTests {
       #expect(await sender.shows("number or arrows, Enter to send"), "\(sender.error)")
       #expect(await sender.shows("Cellar"))
       sender.type("1\r")
+      #expect(await sender.shows(FirstContact.prompt), "\(sender.error)")
+      sender.type("once\n")
       #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(try await scene.trust(state: "sender") == "", "once is once")
       #expect(sender.output.contains("stored on"))
       #expect(try scene.received() == ["a.jpg"])
     }

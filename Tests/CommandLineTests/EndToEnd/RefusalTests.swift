@@ -22,7 +22,8 @@ struct RefusalTests {
     try await ToolScene.run { scene in
       let sender = try scene.sender("--timeout", "0.5", try scene.photo("a.jpg"))
       #expect(await sender.end() == 3)
-      let dialler = try scene.sender("--address", "127.0.0.1:1", try scene.photo("a.jpg"))
+      let anybody = String(repeating: "0f", count: 32)
+      let dialler = try scene.sender("--address", "127.0.0.1:1", "--fingerprint", anybody, try scene.photo("a.jpg"))
       #expect(await dialler.end() == 3, "\(dialler.error)")
       let reason = "tcp: connect: Connection refused (ECONNREFUSED)"
       #expect(dialler.error.contains("127.0.0.1:1: unreachable: \(reason)\n"), "\(dialler.error)")
@@ -57,7 +58,8 @@ struct RefusalTests {
     }
   }
 
-  @Test("--accept known refuses an unknown sender with 4, and takes it once it is known")
+  @Test(
+    "--accept known refuses an unknown sender with 4, also after --accept all, and takes it once a person has said so")
   func known() async throws {
     try await ToolScene.run { scene in
       let strict = try await scene.receiver(accept: "known")
@@ -71,9 +73,19 @@ struct RefusalTests {
       let first = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await first.end() == 0, "\(first.error)")
       #expect(await open.end() == 0)
+      #expect(try await scene.trust(state: "Kitchen") == "")
       // Without a terminal `known` is the default.
       let again = try await scene.receiver("--count", "1", accept: nil)
       #expect(await again.shows("only known peers are accepted"))
+      let stranger = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
+      #expect(await stranger.end() == 4, "\(stranger.error)")
+      let key = try await scene.fingerprint("sender")
+      try await scene.trust("add", "Phone", key, state: "Kitchen")
+      // Known, and not one that may push; the receiver that runs follows what is said now.
+      let mute = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
+      #expect(await mute.end() == 4, "\(mute.error)")
+      #expect(again.events("declined").map { $0["reason"] as? String } == ["not-known", "not-allowed"])
+      try await scene.trust("allow", "Phone", "push", state: "Kitchen")
       let second = try scene.sender("--to", "Kitchen", try scene.photo("c.jpg"))
       #expect(await second.end() == 0, "\(second.error)")
       #expect(await again.end() == 0)
@@ -85,7 +97,8 @@ struct RefusalTests {
   func keyChanged() async throws {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1")
-      let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      let kitchen = try await scene.fingerprint("Kitchen")
+      let sender = try scene.sender("--fingerprint", kitchen, try scene.photo("a.jpg"))
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(await receiver.end() == 0)
       let impostor = try await scene.receiver(state: "impostor")
@@ -98,13 +111,15 @@ struct RefusalTests {
       #expect(await impostor.end() == 0)
       // And the receiver knows the sender's name with another key.
       let careful = try await scene.receiver()
-      let stranger = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"), state: "stranger")
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      let stranger = try scene.sender(
+        "--name", "Phone", "--to", "Kitchen", try scene.photo("b.jpg"), state: "stranger")
       #expect(await stranger.end() == 7, "\(stranger.error)")
       #expect(!stranger.error.contains("known-peers"))
       #expect(await careful.shows("was turned away: "), "\(careful.error)")
       #expect(
         careful.error.contains(
-          "If you are sure that all is well, forget the old key: remove line 2 of \(scene.folder.path)/"))
+          "If you are sure that all is well, forget the old key: piconet trust forget "))
       let declined = try #require(careful.events("declined").first)
       #expect(declined["reason"] as? String == "identity")
       #expect((declined["message"] as? String)?.contains("is not the device that was remembered") == true)
@@ -117,11 +132,9 @@ struct RefusalTests {
   @Test("a damaged line of the known peers is told once, with its place, and stays as it is; the others count")
   func damagedKnownPeers() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver("--count", "1")
-      let first = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
-      #expect(await first.end() == 0, "\(first.error)")
-      #expect(await receiver.end() == 0)
-      let path = "\(scene.folder.path)/state-Kitchen/piconet/known-peers"
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      try await scene.trust("allow", "Phone", "push", state: "Kitchen")
+      let path = scene.knownPeers("Kitchen")
       let known = try String(contentsOfFile: path, encoding: .utf8)
       try Data(("half a line\n" + known).utf8).write(to: URL(filePath: path))
       let again = try await scene.receiver("--count", "2", accept: "known")

@@ -65,7 +65,7 @@ struct SendingTests {
       let listening = try #require(receiver.events("listening").first)
       let address = try #require((listening["addresses"] as? [String])?.first)
       let peer = try #require(listening["peer"] as? String)
-      let first = try scene.sender("--address", address, try scene.photo("a.jpg"))
+      let first = try scene.sender("--address", address, "--fingerprint", peer, try scene.photo("a.jpg"))
       #expect(await first.end() == 0, "\(first.error)")
       #expect(first.events("found").isEmpty)
       let second = try scene.sender("--to", String(peer.prefix(12)), try scene.photo("b.jpg"))

@@ -24,7 +24,9 @@ struct SuspensionTests {
       defer { relay.close() }
       let photo = try scene.photo("a.jpg", size: 8_000_000)
       let sender = try scene.start(
-        "imagesend", ["--name", "Phone", "--address", relay.address, photo] + options, state: "sender")
+        "imagesend",
+        ["--name", "Phone", "--address", relay.address, "--fingerprint", try await scene.fingerprint("Kitchen"), photo]
+          + options, state: "sender")
       let words = json ? "\"suspended\"" : "searching for another way"
       #expect(await sender.shows(words), "\(sender.error)")
       #expect(await receiver.shows(words), "\(receiver.error)")

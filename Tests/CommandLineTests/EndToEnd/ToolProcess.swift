@@ -249,6 +249,9 @@ final class ToolProcess: Sendable {
     }
   }
 
+  /// Of a receiver that tells its events: its own fingerprint.
+  var fingerprint: String? { events("listening").first?["peer"] as? String }
+
   /// Asks it to end, if it is still there.
   func terminate() {
     if state.withLock({ $0.status }) == nil { kill(pid, SIGTERM) }

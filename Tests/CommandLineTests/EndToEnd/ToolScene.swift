@@ -85,7 +85,8 @@ final class ToolScene: Sendable {
   ) throws -> ToolProcess {
     // The options of `piconet` stand behind its command.
     let command = tool == "piconet" ? arguments.prefix(1) : []
-    let words = command + ["--session", session] + arguments.dropFirst(command.count)
+    let inSession = command.first == "trust" ? [] : ["--session", session]
+    let words = command + inSession + arguments.dropFirst(command.count)
     var environment = [
       "XDG_STATE_HOME": "\(folder.path)/state-\(state)", "HOME": folder.path,
       "LC_ALL": "C.UTF-8", "TERM": onTerminal ? "xterm" : "dumb",
@@ -117,6 +118,23 @@ final class ToolScene: Sendable {
   func sender(_ arguments: String..., state: String = "sender") throws -> ToolProcess {
     try start("imagesend", ["--json"] + arguments, state: state)
   }
+
+  /// What `piconet trust` says with these words.
+  @discardableResult
+  func trust(_ words: String..., state: String) async throws -> String {
+    let trust = try start("piconet", ["trust"] + words, state: state)
+    #expect(await trust.end() == 0, "\(trust.error)")
+    return trust.output
+  }
+
+  /// The fingerprint of the device with this state, which is made if there is none.
+  func fingerprint(_ state: String) async throws -> String {
+    let line = try await trust("identity", state: state)
+    return try #require(line.split(separator: "\n").first.map(String.init))
+  }
+
+  /// The file of known peers of the device with this state.
+  func knownPeers(_ state: String) -> String { "\(folder.path)/state-\(state)/piconet/known-peers" }
 
   /// A file with content that looks like no other, and like a JPEG to who looks at its beginning.
   func photo(_ name: String, size: Int = 100_000) throws -> String {

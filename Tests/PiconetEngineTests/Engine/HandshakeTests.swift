@@ -31,7 +31,7 @@ struct HandshakeTests {
   func diallerGoesOn() {
     let one = dialled()
     let outcome = one.receive(one.hello(.nonce(someNonce)))
-    #expect(outcome.effects.contains(.judgeTrust(one.link, one.far, name: "far")))
+    #expect(outcome.effects.contains(.judgeTrust(one.link, one.far, name: "far", isDialled: true)))
     guard case .codeReveal(someNonce)? = outcome.frames.first,
       case .associate(_, 0)? = outcome.frames.dropFirst().first,
       case .invite? = outcome.frames.last

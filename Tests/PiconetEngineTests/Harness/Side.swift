@@ -161,7 +161,7 @@ final class Side {
   func fact(answering effect: Effect) -> Fact? {
     switch effect {
     case .deriveCode(let link, _, _, _): return .codeDerived(link, code)
-    case .judgeTrust(let link, _, _): return .trustJudged(link, judgement)
+    case .judgeTrust(let link, _, _, _): return .trustJudged(link, judgement)
     case .readChunks(let id, let number, _, let payloadCount, let frameCount):
       let frames = chunkFrames(number, payloadCount: payloadCount, frameCount: frameCount)
       return .chunksRead(id, frames: frames, payloadCount: payloadCount)

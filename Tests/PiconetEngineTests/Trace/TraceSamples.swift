@@ -137,8 +137,7 @@ struct TraceSamples {
   mutating func effects() -> [Effect] {
     [
       .dial(dial(), pick(TransportKind.allCases), addresses()), .cancelDial(dial()), .transmit(link(), bytes()[...]),
-      .closeLink(link(), flush: isTrue()), .judgeTrust(link(), node(), name: text()),
-      .rememberPeer(peer(), name: text()),
+      .closeLink(link(), flush: isTrue()), .judgeTrust(link(), node(), name: text(), isDialled: isTrue()),
       .deriveCode(link(), diallerNonce: bytes(), acceptorNonce: bytes(), commitment: bytes()),
       .readChunks(transfer(), transfer: number(), offset: number(), payloadCount: count(), chunkFrameCount: count()),
       .finishSource(transfer()), .closeSource(transfer()), .storeChunk(transfer(), bytes()[...]),

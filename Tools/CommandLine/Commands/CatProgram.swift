@@ -34,6 +34,7 @@ struct CatProgram: Sendable {
   private var link: PeerLink {
     PeerLink(
       arguments: arguments.link, environment: environment, console: console, usualSession: Self.usualSession,
+      program: "cat",
       purpose: "exchange bytes")
   }
 

@@ -7,6 +7,8 @@ struct PeerLink: Sendable {
   let console: Console
   /// The command's own.
   let usualSession: String
+  /// Of which rights of known peers count.
+  let program: String
   /// What a peer that invites us wants, for the question.
   let purpose: String
 
@@ -23,6 +25,7 @@ struct PeerLink: Sendable {
       var configuration = try environment.configuration(
         session: session, name: arguments.name, mode: arguments.listens ? .server : .client,
         transport: arguments.transport, address: address)
+      configuration.program = program
       configuration.capacity = capacity
       if let bind = arguments.bind {
         configuration.listen = bind.host.isEmpty ? "*:\(bind.port)" : bind.description
@@ -63,10 +66,10 @@ struct PeerLink: Sendable {
     } catch {
       throw TransferFailure(error, on: .sender)
     }
-    let search = PeerSearch(node: node, console: console, session: session)
+    let search = PeerSearch(node: node, console: console, session: session, naming: environment.naming)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session, bluetooth: bluetooth,
-      known: environment.knownFingerprints, how: "as PEER", doing: "Connecting to")
+      known: environment.naming.fingerprints, how: "as PEER", doing: "Connecting to")
     do throws(NoChoice) {
       guard case .peer(let recipient) = arguments.target else { return .peer(try await choice.only()) }
       guard let peer = try await choice.peers(for: recipient).first else {
@@ -108,7 +111,8 @@ struct PeerLink: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }
         }
       }
-      await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose).run()
+      await InvitationDesk(node: node, console: console, policy: policy, naming: environment.naming, purpose: purpose)
+        .run()
       group.cancelAll()
     }
   }
@@ -116,7 +120,7 @@ struct PeerLink: Sendable {
   func tell(joined member: Member) {
     let peer = member.proven
     console.note(
-      "Connected to \(console.safe(peer.name)) (\(peer.fingerprint.shortDescription)) over \(peer.transport), code \(peer.shortCode)"
+      "Connected to \(console.describe(peer)) over \(peer.transport), code \(peer.shortCode)"
     )
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 /// piconet: a command for each thing that is looked at or tried by hand.
 public enum PiconetProgram {
   enum Command: String, CaseIterable {
-    case doctor, scan, ping, cat, replay
+    case doctor, scan, ping, cat, trust, replay
 
     var summary: String {
       switch self {
@@ -11,6 +11,7 @@ public enum PiconetProgram {
       case .scan: "show the peers nearby as they come and go"
       case .ping: "measure the round trip to a peer, or answer others"
       case .cat: "carry bytes between two terminals, files or pipes"
+      case .trust: "show and change whom this device knows, and its own key"
       case .replay: "run a recorded trace again and compare"
       }
     }
@@ -91,6 +92,11 @@ public enum PiconetProgram {
         catOptions, initial: CatArguments(), words: words,
         console: { Console(program: "piconet cat", json: false, verbosity: $0.link.verbosity, countsFiles: false) }
       ) { await CatProgram(arguments: $0, environment: .current, console: $1).run() }
+    case .trust:
+      ProgramStart.main(
+        trustOptions, initial: TrustArguments(), words: words,
+        console: { Console(program: "piconet trust", json: $0.json, verbosity: $0.verbosity, countsFiles: false) }
+      ) { TrustProgram(arguments: $0, environment: .current, console: $1).run() }
     case .replay:
       ProgramStart.main(
         replayOptions, initial: ReplayArguments(), words: words,

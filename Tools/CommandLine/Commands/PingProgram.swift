@@ -11,6 +11,7 @@ struct PingProgram: Sendable {
   private var link: PeerLink {
     PeerLink(
       arguments: arguments.link, environment: environment, console: console, usualSession: Self.usualSession,
+      program: "ping",
       purpose: "ping this device")
   }
 

@@ -31,13 +31,14 @@ struct ScanProgram: Sendable {
     console.note(
       "Looking for peers of \(sessions.map { console.safe($0) }.joined(separator: ", ")) over \(kinds), \(limit)")
     let seen = Guarded(0)
+    let naming = environment.naming
     let bluetooth = BluetoothLook(options: arguments.transport, environment: environment)
     let failure = Guarded("no peer was seen")
     let look: @Sendable () async -> Void? = {
       await withTaskGroup(of: Void.self) { group in
         for (index, session) in sessions.enumerated() {
           group.addTask {
-            await scan(session, number: index + 1, seen: { seen.change { $0 += 1 } }) {
+            await scan(session, naming, number: index + 1, seen: { seen.change { $0 += 1 } }) {
               guard index == 0, arguments.timeout != nil, seen.value == 0 else { return }
               let words = await bluetooth.explained(failure.value)
               failure.change { $0 = words }
@@ -62,7 +63,7 @@ struct ScanProgram: Sendable {
   /// Until the task is cancelled.
   /// - Parameter ending: called before the node gives the adapter back as it was.
   private func scan(
-    _ session: String, number: Int, seen: @Sendable () -> Void, ending: @Sendable () async -> Void
+    _ session: String, _ naming: PeerNaming, number: Int, seen: @Sendable () -> Void, ending: @Sendable () async -> Void
   ) async {
     do throws(PiconetError) {
       var configuration = try environment.configuration(
@@ -78,7 +79,7 @@ struct ScanProgram: Sendable {
         for await peers in node.peers {
           for change in Change.between(before, peers) {
             if case .found = change { seen() }
-            tell(change, session)
+            tell(change, session, naming, among: peers)
           }
           before = peers
         }
@@ -97,14 +98,15 @@ struct ScanProgram: Sendable {
     console.fail(failure.word, console.safe(failure.message), failure.exitCode)
   }
 
-  private func tell(_ change: Change, _ session: String) {
+  private func tell(_ change: Change, _ session: String, _ naming: PeerNaming, among peers: [Peer]) {
     func place(_ peer: Peer) -> Event.Found {
       Event.Found(
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
         transports: peer.transports.map { "\($0)" }, signal: peer.signalStrength)
     }
     func line(_ word: String, _ peer: Peer) -> String {
-      word + String(repeating: " ", count: 8 - word.count) + "\(console.describe(peer)) in \(console.safe(session))"
+      word + String(repeating: " ", count: 8 - word.count)
+        + "\(console.describe(peer, naming, among: peers)) in \(console.safe(session))"
     }
     func strength(_ peer: Peer) -> String { peer.signalStrength.map { ", \($0) dBm" } ?? "" }
     switch change {

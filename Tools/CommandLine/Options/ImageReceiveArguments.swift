@@ -8,6 +8,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   var session: String?
   var directory: LocalPath = "."
   var accept: AcceptPolicy = .ask
+  /// Show this device's own fingerprint and end.
+  var fingerprint = false
   /// End after so many stored files; nil: go on until interrupted.
   var count: Int?
   var onConflict: ConflictPolicy = .rename

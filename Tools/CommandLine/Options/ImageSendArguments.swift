@@ -1,9 +1,15 @@
+import Piconet
+
 /// What imagesend was asked to do.
 struct ImageSendArguments: Hashable, TransportArguments {
   /// Empty: the only peer in sight, or the one that the person picks.
   var recipients: [Recipient] = []
   /// Dial this address and do not search.
   var address: DialPlace?
+  /// The key that has to answer, as the person has it from the other device.
+  var fingerprint: PeerID?
+  /// Ask nothing.
+  var yes = false
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
@@ -18,4 +24,18 @@ struct ImageSendArguments: Hashable, TransportArguments {
   var verbosity = Verbosity()
   /// Files and directories, at least one.
   var operands: [LocalPath] = []
+
+  /// Whom to look for: a given key is who is meant, whatever it is called.
+  var wanted: [Recipient] {
+    guard let fingerprint else { return recipients }
+    return address == nil ? [.peer(fingerprint: fingerprint.description)] : []
+  }
+
+  func check() throws(UsageError) {
+    try transport.check(address: address)
+    guard fingerprint != nil else { return }
+    guard recipients.count <= 1, recipients.first != .all, address == nil || recipients.isEmpty else {
+      throw UsageError("--fingerprint is that of one peer")
+    }
+  }
 }

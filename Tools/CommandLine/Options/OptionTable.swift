@@ -5,6 +5,8 @@ struct OptionTable<Arguments: Sendable>: Sendable {
     case none
     /// At least one; the word completes "missing ... operand".
     case required(word: String, @Sendable (inout Arguments, LocalPath) -> Void)
+    /// Any number, none too.
+    case any(@Sendable (inout Arguments, LocalPath) -> Void)
     /// None or one.
     case optional(@Sendable (inout Arguments, OptionArgument) throws(UsageError) -> Void)
   }

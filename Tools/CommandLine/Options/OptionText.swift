@@ -1,3 +1,5 @@
+import Piconet
+
 /// Texts that peers are shown: names and session ids.
 enum OptionText {
   /// Not empty, valid UTF-8, no control character, at most `limit` bytes.
@@ -9,6 +11,14 @@ enum OptionText {
       throw .because("has a control character")
     }
     return text
+  }
+
+  /// 64 hexadecimal digits; spaces and colons between them count for nothing.
+  static func fingerprint(_ argument: OptionArgument) throws(UnacceptableValue) -> PeerID {
+    guard let peer = PeerID(hexadecimal: argument.text.filter { $0 != " " && $0 != ":" }) else {
+      throw .because("a fingerprint has 64 hexadecimal digits")
+    }
+    return peer
   }
 
   static func path(_ argument: OptionArgument) throws(UnacceptableValue) -> LocalPath {

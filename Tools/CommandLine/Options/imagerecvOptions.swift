@@ -22,10 +22,15 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         arguments.directory = try OptionText.path(value)
       }),
     Option(
-      "accept", help: "whose files to take: ask each time, of known peers only, or of all (default ask)",
+      "accept",
+      help:
+        "whose files to take: ask each time, of known peers that may push (see piconet trust), or of all (default ask)",
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.accept = try AcceptPolicy(value)
       }),
+    Option(
+      "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
+      .flag { $0.fingerprint = true }),
     Option(
       "count", help: "exit after N files were stored (default: go on until interrupted)",
       .value(name: "N") { (arguments, value) throws(UnacceptableValue) in

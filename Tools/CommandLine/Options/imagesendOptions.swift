@@ -27,6 +27,19 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         arguments.address = try DialPlace(value)
       }),
     Option(
+      "fingerprint",
+      help: """
+        the key that has to answer, as 'imagerecv --fingerprint' shows it there; its device is known from then on
+        """,
+      .value(name: "F") { (arguments, value) throws(UnacceptableValue) in
+        arguments.fingerprint = try OptionText.fingerprint(value)
+      }),
+    Option(
+      "yes", short: "y",
+      help:
+        "ask nothing, as without a terminal: nobody is remembered, and an address needs --fingerprint or a known key",
+      .flag { $0.yes = true }),
+    Option(
       "name", help: "call this device so (default: the host's name)",
       .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
         arguments.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
@@ -63,11 +76,11 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
         ("imagesend sunset.jpg", ""),
         ("imagesend --to 'Living room' holiday/", ""),
         ("imagesend --to all --timeout 2m *.jpg", ""),
-        ("imagesend --address [::1]:4000 --json sunset.jpg", ""),
+        ("imagesend --address [::1]:4000 --fingerprint 9f86... --json sunset.jpg", ""),
         ("imagesend --transport bluetooth --to Kitchen sunset.jpg", ""),
       ]),
   ],
-  check: { (arguments) throws(UsageError) in try arguments.transport.check(address: arguments.address) })
+  check: { (arguments) throws(UsageError) in try arguments.check() })
 
 /// The exit codes, for either tool's help.
 func exitStatusSection<Arguments>() -> OptionTable<Arguments>.Section {

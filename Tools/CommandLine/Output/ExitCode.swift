@@ -14,7 +14,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case linkLost = 5
   /// A local file or directory: missing, unreadable, no permission, no space, not an image.
   case localFile = 6
-  /// The peer is not who it was: its key changed, or the codes did not match.
+  /// The peer is not who it was, or nobody has said that it is: its key changed, is not confirmed or not allowed, or the codes did not match.
   case identity = 7
   /// SIGINT, SIGTERM or SIGHUP came before everything was done. The process ends by that signal, which a shell shows as 130, 143
   /// or 129.
@@ -30,7 +30,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .refused: "the other side refused"
     case .linkLost: "the link was lost, or timed out"
     case .localFile: "a local file: unreadable, no space, no permission"
-    case .identity: "a peer's key changed, or the codes did not match"
+    case .identity: "a peer's key changed or is not confirmed, or the codes did not match"
     case .interrupted: "interrupted by a signal"
     }
   }

@@ -70,6 +70,9 @@ final class Console: Sendable {
     state.withLock { $0.write(line + "\n") }
   }
 
+  /// A line for programs on standard output, whole with its newline.
+  func write(_ line: String) { state.withLock { $0.write(line) } }
+
   /// A line on standard error, unless `-q`.
   /// - Parameters:
   ///   - detail: how many `-v` it takes.

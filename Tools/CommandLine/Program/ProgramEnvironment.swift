@@ -5,6 +5,8 @@ import Piconet
 struct ProgramEnvironment: Sendable {
   /// The session that both tools are in unless `--session` says otherwise.
   static let usualSession = "piconet-images"
+  /// Of which rights of known peers count, for imagesend and imagerecv, whatever the session.
+  static let imagesProgram = "images"
 
   /// A variable's value, or nil.
   let variable: @Sendable (String) -> String?
@@ -79,11 +81,8 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
-  /// The fingerprints that this user's device remembers, by name. None where they can't be read, which a node then says.
-  var knownFingerprints: [String: Set<String>] {
-    let peers = (try? identity.knownPeers()) ?? []
-    return Dictionary(grouping: peers, by: \.name).mapValues { Set($0.map(\.id.description)) }
-  }
+  /// How the peers that this user's device knows are called. None where they can't be read, which a node then says.
+  var naming: PeerNaming { (try? identity.trustTable()).map(PeerNaming.init) ?? .nobody }
 
   private static var homeOfUser: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } }
 

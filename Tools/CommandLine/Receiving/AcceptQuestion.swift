@@ -6,6 +6,8 @@ import Synchronization
 final class AcceptQuestion: Sendable {
   enum Answer: Hashable, Sendable {
     case yes, no
+    /// Now, and to be asked again the next time.
+    case once
     /// The person has compared the codes, and they differ.
     case codesDiffer
     /// `cancel` was called, or the terminal has gone.
@@ -16,6 +18,7 @@ final class AcceptQuestion: Sendable {
       switch line.lowercased().filter({ !$0.isWhitespace }) {
       case "y", "yes": self = .yes
       case "n", "no": self = .no
+      case "o", "once": self = .once
       case "d", "differ", "codesdiffer": self = .codesDiffer
       default: return nil
       }
@@ -47,9 +50,9 @@ final class AcceptQuestion: Sendable {
   }
 
   /// Blocks its thread. What was typed before the question could be read does not count as its answer.
-  func ask(_ console: Console) -> Answer {
+  func ask(_ console: Console, prompt: String = prompt) -> Answer {
     tcflush(input, TCIFLUSH)
-    console.setPrompt(Self.prompt)
+    console.setPrompt(prompt)
     defer { console.setPrompt(nil) }
     var line: [UInt8] = []
     while true {
@@ -73,7 +76,7 @@ final class AcceptQuestion: Sendable {
         }
         if let answer = Answer(String(decoding: line, as: UTF8.self)) { return answer }
         line = []
-        console.setPrompt(Self.prompt)
+        console.setPrompt(prompt)
       }
     }
   }

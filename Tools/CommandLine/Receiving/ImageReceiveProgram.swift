@@ -8,10 +8,12 @@ public struct ImageReceiveProgram: Sendable {
 
   /// Does everything and tells it; cancelling the task ends it in good order.
   func run() async {
+    if arguments.fingerprint { return tellFingerprint() }
     guard console.accepts(arguments.transport) else { return }
     do throws(PiconetError) {
       var configuration = try environment.configuration(
         session: arguments.session, name: arguments.name, mode: .server, transport: arguments.transport)
+      configuration.program = ProgramEnvironment.imagesProgram
       configuration.capacity = CommandLineLimits.senders + 1
       configuration.listen = listen
       let node = try await Node(configuration)
@@ -20,6 +22,16 @@ public struct ImageReceiveProgram: Sendable {
     } catch {
       let failure = TransferFailure(error, on: .receiver)
       console.fail(failure.word, failure.message, failure.exitCode)
+    }
+  }
+
+  /// What a sender is to give with its own `--fingerprint`.
+  private func tellFingerprint() {
+    do throws(PiconetError) {
+      console.result(try environment.identity.fingerprint().description, evenIfQuiet: true)
+    } catch {
+      let failure = TransferFailure(error, on: .receiver)
+      console.fail(failure.word, console.safe(failure.message), failure.exitCode)
     }
   }
 
@@ -44,7 +56,7 @@ public struct ImageReceiveProgram: Sendable {
     let notes = ConnectionNotes(node: node, console: console)
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, arguments: arguments)
-    let invitations = InvitationDesk(node: node, console: console, policy: policy)
+    let invitations = InvitationDesk(node: node, console: console, policy: policy, naming: environment.naming)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }
@@ -112,7 +124,7 @@ public struct ImageReceiveProgram: Sendable {
               peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode))
         )
         console.note(
-          "Connected to \(console.safe(peer.name)) (\(peer.fingerprint.shortDescription)) over \(transport), code \(peer.shortCode)"
+          "Connected to \(console.describe(peer)) over \(transport), code \(peer.shortCode)"
         )
       case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):

@@ -5,6 +5,8 @@ struct InvitationDesk: Sendable {
   let node: Node
   let console: Console
   let policy: AcceptPolicy
+  /// As it was when the program began: for names that look like those of known devices.
+  let naming: PeerNaming
   /// What a peer is after, for the question.
   var purpose = "send files"
 
@@ -38,8 +40,12 @@ struct InvitationDesk: Sendable {
       switch policy {
       case .all: await accept(invitation, &declines)
       case .known:
-        if invitation.peer.isKnown {
+        if invitation.peer.rights.contains(.push) {
           await accept(invitation, &declines)
+        } else if invitation.peer.known != nil {
+          let hint =
+            "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) push"
+          await decline(invitation, .declined, "not-allowed", hint, &declines)
         } else {
           let hint = "not known; accept it once with --accept ask, and it is"
           await decline(invitation, .declined, "not-known", hint, &declines)
@@ -89,11 +95,11 @@ struct InvitationDesk: Sendable {
     guard let question = AcceptQuestion() else {
       return await decline(invitation, .declined, "declined", "nobody can be asked", &declines)
     }
-    let known = invitation.peer.isKnown ? "known" : "not known yet"
+    let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
     console.note(
       """
       \(describe(invitation)), \(known), wants to \(purpose).
-      Code: \(invitation.peer.shortCode)   The other screen must show the same.
+      Code: \(invitation.peer.shortCode)   The other screen must show the same. 'yes' remembers it, 'once' does not.
       """, isQuestion: true)
     let answer = await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -107,7 +113,10 @@ struct InvitationDesk: Sendable {
       return answer
     }
     switch answer ?? .none {
-    case .yes: await accept(invitation, &declines)
+    case .yes:
+      await remember(invitation.peer)
+      await accept(invitation, &declines)
+    case .once: await accept(invitation, &declines)
     case .no: await decline(invitation, .declined, "declined", "you said no", &declines)
     case .codesDiffer:
       await decline(
@@ -117,8 +126,21 @@ struct InvitationDesk: Sendable {
     }
   }
 
+  /// The person has compared the codes: the key is its device's, may come again, and may be sent to.
+  private func remember(_ peer: ProvenMember) async {
+    do throws(PiconetError) {
+      try await node.remember(peer, confirmed: .code, rights: [.push, .send])
+    } catch {
+      // The person has said yes all the same.
+      console.tellNotRemembered(peer, error)
+    }
+  }
+
   private func describe(_ invitation: Invitation) -> String {
-    "\(console.safe(invitation.peer.name)) (\(invitation.peer.fingerprint.shortDescription))"
+    let alike = naming.known.lookalikes(of: invitation.peer.name, but: invitation.peer.fingerprint)
+    let warning =
+      invitation.peer.known == nil && !alike.isEmpty ? ", which is not the known '\(console.safe(alike[0].name))'" : ""
+    return console.describe(invitation.peer) + warning
   }
 }
 

@@ -24,12 +24,16 @@ public struct ImageSendProgram: Sendable {
       var configuration = try environment.configuration(
         session: session, name: arguments.name, mode: .client, transport: arguments.transport,
         address: arguments.address)
+      let naming = environment.naming
+      let contact = FirstContact(arguments, known: naming.known, console: console)
+      contact.prepare(&configuration)
+      configuration.program = ProgramEnvironment.imagesProgram
       configuration.disconnectTimeout = max(arguments.timeout, .milliseconds(100))
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
       let node = try await Node(configuration)
       await console.tellDamage(node)
-      await run(node, gathered.files)
+      await run(node, gathered.files, contact, naming)
       await node.stop()
     } catch {
       let failure = TransferFailure(error, on: .sender)
@@ -37,7 +41,7 @@ public struct ImageSendProgram: Sendable {
     }
   }
 
-  private func run(_ node: Node, _ files: [GatheredFile]) async {
+  private func run(_ node: Node, _ files: [GatheredFile], _ contact: FirstContact, _ naming: PeerNaming) async {
     let board = TransferBoard(console: console)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
@@ -45,19 +49,21 @@ public struct ImageSendProgram: Sendable {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership { reach.tell(change) }
       }
-      await send(files, node, board)
+      await send(files, node, board, contact, naming)
       group.cancelAll()
     }
     console.clearBar()
   }
 
-  private func send(_ files: [GatheredFile], _ node: Node, _ board: TransferBoard) async {
+  private func send(
+    _ files: [GatheredFile], _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming
+  ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
-    let search = PeerSearch(node: node, console: console, session: session)
+    let search = PeerSearch(node: node, console: console, session: session, naming: naming)
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
-      known: environment.knownFingerprints)
+      known: naming.fingerprints)
     if arguments.address == nil || !arguments.recipients.isEmpty {
       do throws(PiconetError) {
         try await node.setAvailable(true)
@@ -69,7 +75,8 @@ public struct ImageSendProgram: Sendable {
     await withTaskGroup(of: Void.self) { group in
       if let address = arguments.address {
         let connection = PeerConnection(
-          node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console)
+          node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console,
+          contact: contact)
         // Before others are looked for: only who answers there shows whether `--to` means the same one.
         _ = await gate.enter()
         let opened = await open(connection, files)
@@ -79,7 +86,7 @@ public struct ImageSendProgram: Sendable {
           gate.leave()
         }
       }
-      var wishes: [Recipient?] = arguments.recipients
+      var wishes: [Recipient?] = arguments.wanted
       if wishes.isEmpty, arguments.address == nil { wishes = [nil] }
       for recipient in wishes {
         group.addTask {
@@ -88,7 +95,7 @@ public struct ImageSendProgram: Sendable {
               if let recipient { try await choice.peers(for: recipient) } else { [try await choice.only()] }
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
-                let connection = PeerConnection(node: node, place: .peer(peer), console: console)
+                let connection = PeerConnection(node: node, place: .peer(peer), console: console, contact: contact)
                 inner.addTask { await deliver(files, over: connection, gate, board) }
               }
             }

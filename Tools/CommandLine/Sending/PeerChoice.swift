@@ -116,7 +116,7 @@ struct PeerChoice: Sendable {
     let follower = Task {
       let shown = Mutex<Set<String>>([])
       await search.follow { peers in
-        let rows = peers.map(Self.row)
+        let rows = peers.map { search.row($0, among: peers) }
         let present = Set(rows.map(\.id))
         let gone = shown.withLock { shown in
           defer { shown = present }
@@ -151,9 +151,5 @@ struct PeerChoice: Sendable {
     case nil:
       throw NoChoice(word: "terminal", message: "the list of peers can't be shown", exitCode: .internalError)
     }
-  }
-
-  private static func row(_ peer: Peer) -> PeerPicker.Peer {
-    PeerPicker.Peer(id: SightedPeer(peer).id, name: peer.name, detail: peer.addresses.first?.text ?? "")
   }
 }

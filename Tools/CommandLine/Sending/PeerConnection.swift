@@ -13,6 +13,8 @@ struct PeerConnection: Sendable {
   let node: Node
   let place: Place
   let console: Console
+  /// nil: whoever answers will do.
+  var contact: FirstContact?
 
   /// What a person calls it; may be a peer's own words.
   var text: String {
@@ -32,12 +34,16 @@ struct PeerConnection: Sendable {
 
   /// Of the key that has to answer, where that is known.
   var fingerprint: String? {
-    if case .peer(let peer) = place { peer.id.peer.description } else { nil }
+    switch place {
+    case .peer(let peer): peer.id.peer.description
+    case .address(let address, _): contact?.expected(at: address.description)?.description
+    }
   }
 
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the other
   /// side may compare it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
+    if let refusal = contact?.refusal(place) { throw refusal }
     // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (proofs, proof) = AsyncStream<ProvenMember>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let told = Task {
@@ -52,11 +58,16 @@ struct PeerConnection: Sendable {
     proof.finish()
     told.cancel()
     await told.value
+    let member: Member
     do throws(PiconetError) {
-      return try outcome.get()
+      member = try outcome.get()
     } catch {
-      throw Task.isCancelled ? Delivery.interrupted : TransferFailure(error, on: .sender)
+      let failure = TransferFailure(error, on: .sender)
+      let seen = contact?.failed(place, failure) ?? failure
+      throw Task.isCancelled ? Delivery.interrupted : seen
     }
+    try await contact?.settle(member, place, node)
+    return member
   }
 
   private func tell(_ peer: ProvenMember) {
@@ -66,8 +77,7 @@ struct PeerConnection: Sendable {
       .connected(
         Event.Connected(
           peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
-    let who = "\(console.safe(peer.name)) (\(peer.fingerprint.shortDescription))"
-    console.note("Connected to \(who) over \(transport), code \(peer.shortCode)")
+    console.note("Connected to \(console.describe(peer)) over \(transport), code \(peer.shortCode)")
   }
 
   private func invite(
@@ -87,7 +97,10 @@ struct PeerConnection: Sendable {
           .connecting(
             Event.Connecting(
               peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
-        return .success(try await node.connect(to: address.description, timeout: timeout, proven: proven))
+        return .success(
+          try await node.connect(
+            to: address.description, expecting: contact?.expected(at: address.description), timeout: timeout,
+            proven: proven))
       }
     } catch {
       return .failure(error)

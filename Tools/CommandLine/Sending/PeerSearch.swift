@@ -19,9 +19,11 @@ final class PeerSearch: Sendable {
   private let node: Node
   private let console: Console
   private let session: String
+  private let naming: PeerNaming
   private let state = Mutex(State())
 
-  init(node: Node, console: Console, session: String) {
+  init(node: Node, console: Console, session: String, naming: PeerNaming) {
+    self.naming = naming
     self.node = node
     self.console = console
     self.session = session
@@ -74,21 +76,28 @@ final class PeerSearch: Sendable {
   func claim(_ node: NodeID) -> Bool { state.withLock { $0.claimed.insert(node).inserted } }
 
   /// `Living room (9f86d081884c)`, safe to be shown.
-  func describe(_ peer: Peer) -> String { console.describe(peer) }
+  func describe(_ peer: Peer, among others: [Peer] = []) -> String { console.describe(peer, naming, among: others) }
+
+  /// As what a list of peers to pick from shows it.
+  func row(_ peer: Peer, among others: [Peer]) -> PeerPicker.Peer {
+    let note = naming.note(peer.id.peer, calledItself: peer.name, among: others.map { ($0.id.peer, $0.name) })
+    // The first twelve digits have a column of their own.
+    let remark = note.utf8.count > PeerNaming.leastDigits ? [note] : []
+    return PeerPicker.Peer(
+      id: SightedPeer(peer).id, name: naming.name(peer.id.peer, calledItself: peer.name),
+      detail: ((peer.addresses.first.map { [$0.text] } ?? []) + remark).joined(separator: ", "))
+  }
 
   /// Several peers, a line each, at most as many as a person picks from.
   func list(_ peers: [Peer]) -> String {
     let shown = peers.prefix(CommandLineLimits.pickerRows)
     let rest = peers.count - shown.count
-    return shown.map { "\n  \(describe($0)) at \(console.places($0))" }.joined()
+    return shown.map { "\n  \(describe($0, among: peers)) at \(console.places($0))" }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
   }
 }
 
 extension Console {
-  /// `Living room (9f86d081884c)`, safe to be shown.
-  func describe(_ peer: Peer) -> String { "\(safe(peer.name)) (\(peer.id.peer.shortDescription))" }
-
   /// `tcp 192.0.2.7:4000, l2cap 00:11:22:33:44:55/0x1005`: the best address of each transport, safe to be shown.
   func places(_ peer: Peer) -> String {
     let best = peer.transports.compactMap { kind in peer.addresses.first { $0.kind == kind } }

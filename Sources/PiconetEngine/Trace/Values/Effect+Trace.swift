@@ -3,7 +3,7 @@ import PiconetWire
 // A new case needs a tag at the end, a line in `write` and a line in `read`; the compiler asks for each.
 extension Effect: TraceCoded {
   private enum Tag: UInt8 {
-    case dial, cancelDial, transmit, closeLink, judgeTrust, rememberPeer, deriveCode, readChunks, finishSource
+    case dial, cancelDial, transmit, closeLink, judgeTrust, deriveCode, readChunks, finishSource
     case closeSource, storeChunk, commitStore, discardStore, messagesTaken, deliver, reply, finished
     case keepStore, streamTaken
   }
@@ -14,8 +14,7 @@ extension Effect: TraceCoded {
     case .cancelDial(let dial): bytes(Tag.cancelDial, dial)
     case .transmit(let link, let frames): bytes(Tag.transmit, link, frames)
     case .closeLink(let link, let flush): bytes(Tag.closeLink, link, flush)
-    case .judgeTrust(let link, let node, let name): bytes(Tag.judgeTrust, link, node, name)
-    case .rememberPeer(let peer, let name): bytes(Tag.rememberPeer, peer, name)
+    case .judgeTrust(let link, let node, let name, let isDialled): bytes(Tag.judgeTrust, link, node, name, isDialled)
     case .deriveCode(let link, let dialler, let acceptor, let commitment):
       bytes(Tag.deriveCode, link, dialler, acceptor, commitment)
     case .readChunks(let id, let transfer, let offset, let count, let frameCount):
@@ -40,8 +39,7 @@ extension Effect: TraceCoded {
     case .cancelDial: .cancelDial(try reader())
     case .transmit: .transmit(try reader(), try reader())
     case .closeLink: .closeLink(try reader(), flush: try reader())
-    case .judgeTrust: .judgeTrust(try reader(), try reader(), name: try reader())
-    case .rememberPeer: .rememberPeer(try reader(), name: try reader())
+    case .judgeTrust: .judgeTrust(try reader(), try reader(), name: try reader(), isDialled: try reader())
     case .deriveCode:
       .deriveCode(
         try reader(), diallerNonce: try reader(), acceptorNonce: try reader(), commitment: try reader())

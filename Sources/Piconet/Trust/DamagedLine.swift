@@ -18,7 +18,7 @@ extension IdentityStorage {
     do throws(StateFailure) {
       return try KnownPeersFile(directory: StateDirectory(path: path)).publicDamagedLines
     } catch {
-      throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
+      throw PiconetError(error)
     }
   }
 }

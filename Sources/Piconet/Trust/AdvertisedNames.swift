@@ -1,0 +1,41 @@
+import PiconetEngine
+import PiconetWire
+
+/// Under which names keys were advertised within the last two minutes, as far as this node has seen it. A value: whoever has it brings the
+/// time.
+struct AdvertisedNames: Sendable {
+  /// As long as a DNS-SD record lives.
+  static let memory = Duration.seconds(120)
+  /// Names that are not advertised any more. Beyond it the oldest goes: less is believed then, never more.
+  static let formerLimit = 1024
+
+  private struct Former {
+    let peer: PeerID
+    let name: String
+    let until: ContinuousClock.Instant
+  }
+
+  private var current: [NodeID: String] = [:]
+  private var former: [Former] = []
+
+  mutating func seen(_ node: NodeID, as name: String, at now: ContinuousClock.Instant) {
+    if let before = current[node], before != name { keep(node.peer, before, now) }
+    current[node] = name
+  }
+
+  mutating func lost(_ node: NodeID, at now: ContinuousClock.Instant) {
+    if let before = current.removeValue(forKey: node) { keep(node.peer, before, now) }
+  }
+
+  private mutating func keep(_ peer: PeerID, _ name: String, _ now: ContinuousClock.Instant) {
+    former.removeAll { $0.until <= now || $0.peer == peer && $0.name == name }
+    if former.count >= Self.formerLimit { former.removeFirst() }
+    former.append(Former(peer: peer, name: name, until: now + Self.memory))
+  }
+
+  /// All of them; empty for a key that was not seen.
+  func names(of peer: PeerID, at now: ContinuousClock.Instant) -> Set<String> {
+    Set(current.filter { $0.key.peer == peer }.values)
+      .union(former.filter { $0.peer == peer && $0.until > now }.map(\.name))
+  }
+}

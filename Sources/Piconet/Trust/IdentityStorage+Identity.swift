@@ -1,0 +1,85 @@
+import PiconetEngine
+import PiconetTLS
+import PiconetWire
+
+/// The device's own key, without a node. All of it blocks on the disk; programs that run keep the identity with which they began.
+extension IdentityStorage {
+  /// The fingerprint of this device's key: what others compare, and what they pin. The key is made if there is none.
+  /// - Throws: `state`.
+  public func fingerprint() throws(PiconetError) -> PeerID { try identity().peer }
+
+  /// The key and its certificate in PEM. Whoever has it, and the passphrase if there is one, is this device.
+  /// - Parameter passphrase: encrypts the key (PKCS #8, AES-256, PBKDF2 with 600,000 rounds); nil: it is not encrypted. Not empty, at most
+  ///   1,024 bytes, without NUL.
+  /// - Throws: `state`, `invalidArgument`.
+  public func exportIdentity(passphrase: [UInt8]? = nil) throws(PiconetError) -> [UInt8] {
+    try Self.check(passphrase)
+    let identity = try identity()
+    do throws(SecureChannelFailure) {
+      return try identity.pem(passphrase: passphrase)
+    } catch {
+      throw PiconetError(.state, blame: .us, detail: "the key can't be written: \(error.detail)")
+    }
+  }
+
+  /// Makes this device the one that was exported.
+  /// - Parameter replacing: whether an identity that is there may go for good.
+  /// - Returns: the fingerprint from now on.
+  /// - Throws: `state`, also where the passphrase is wrong; `invalidArgument`.
+  @discardableResult
+  public func restoreIdentity(
+    _ pem: [UInt8], passphrase: [UInt8]? = nil, replacing: Bool = false
+  ) throws(PiconetError) -> PeerID {
+    try Self.check(passphrase)
+    let identity: DeviceIdentity
+    do throws(SecureChannelFailure) {
+      identity = try DeviceIdentity(pem: pem, passphrase: passphrase)
+    } catch {
+      throw PiconetError(.state, blame: .us, detail: "no identity, or another passphrase: \(error.detail)")
+    }
+    try put(identity, replacing: replacing)
+    return identity.peer
+  }
+
+  /// Makes a new device of this one: whoever knows it has to get to know it anew, and the former key is gone for good.
+  /// - Returns: the fingerprint from now on.
+  @discardableResult
+  public func renewIdentity() throws(PiconetError) -> PeerID {
+    let identity: DeviceIdentity
+    do throws(SecureChannelFailure) {
+      identity = try DeviceIdentity.generate()
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: error.detail)
+    }
+    try put(identity, replacing: true)
+    return identity.peer
+  }
+
+  private static func check(_ passphrase: [UInt8]?) throws(PiconetError) {
+    guard let passphrase else { return }
+    guard (1...1024).contains(passphrase.count), !passphrase.contains(0) else {
+      throw PiconetError(.invalidArgument, blame: .us, detail: "a passphrase has 1 to 1,024 bytes, none of them NUL")
+    }
+  }
+
+  private func identity() throws(PiconetError) -> DeviceIdentity {
+    try withStore { (store) throws(StateFailure) in try store.identity() }
+  }
+
+  private func put(_ identity: DeviceIdentity, replacing: Bool) throws(PiconetError) {
+    try withStore { (store) throws(StateFailure) in try store.put(identity, replacing: replacing) }
+  }
+
+  private func withStore<Value>(
+    _ body: (FileIdentityStore) throws(StateFailure) -> Value
+  ) throws(PiconetError) -> Value {
+    guard case .directory(let path) = self else {
+      throw PiconetError(.state, blame: .us, detail: "an identity that is kept nowhere lives as long as its node")
+    }
+    do throws(StateFailure) {
+      return try body(FileIdentityStore(directory: StateDirectory(path: path)))
+    } catch {
+      throw PiconetError(error)
+    }
+  }
+}

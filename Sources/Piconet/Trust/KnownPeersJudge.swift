@@ -1,0 +1,79 @@
+import PiconetEngine
+import PiconetTLS
+import PiconetWire
+
+/// The trust policy over the known peers in a file, or none. Confined to the loop.
+final class KnownPeersJudge: TrustJudge {
+  /// How a key stands with this device, in the program of the node.
+  struct Standing: Sendable, Hashable {
+    var known: KnownPeer?
+    var rights: Set<PeerRight.Action> = []
+  }
+
+  private let policy: TrustPolicy
+  private let program: String
+  private let ownPeer: PeerID
+  private let file: KnownPeersFile?
+  /// The names under which a key was advertised lately; none if it was not.
+  private let advertisedNames: (PeerID) -> Set<String>
+  /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
+  private(set) var memory = KnownPeersFile.Memory()
+
+  init(
+    policy: TrustPolicy, program: String, ownPeer: PeerID, file: KnownPeersFile?,
+    advertisedNames: @escaping (PeerID) -> Set<String>
+  ) {
+    self.policy = policy
+    self.program = program
+    self.ownPeer = ownPeer
+    self.file = file
+    self.advertisedNames = advertisedNames
+  }
+
+  /// Looked at each time: another program of this user may have changed it meanwhile.
+  private func known() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
+
+  func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement {
+    // Another program of this device has this device's key.
+    if node.peer == ownPeer { return .known }
+    let known: KnownPeers
+    do throws(StateFailure) {
+      known = try self.known()
+    } catch {
+      return .refused(.identity, detail: "the known peers can't be read: \(error)")
+    }
+    let verdict = policy.judge(
+      peer: node.peer, name: name, program: program, isDialled: isDialled, knownPeers: known)
+    switch verdict {
+    case .known: return .known
+    case .new(let new):
+      if isDialled, known[node.peer] == nil, let advertised = contradicted(node.peer, name) {
+        return .refused(
+          .identity, detail: "it was found as '\(advertised)', and calls itself '\(name)' once it is connected",
+          told: "it calls itself otherwise than it is advertised")
+      }
+      return new == .accepted ? .new : .ask
+    case .refused(.blocked): return .refused(.identity, detail: "\(TrustRefusal.blocked)")
+    case .refused(let refusal): return .refused(.identity, detail: "\(refusal)", told: "\(refusal)")
+    case .keyChanged(let change):
+      return .refused(.identity, detail: "\(change)", told: "another device was remembered under this name there")
+    }
+  }
+
+  /// A name under which the key was advertised, if it was, and this is none of them.
+  private func contradicted(_ peer: PeerID, _ name: String) -> String? {
+    let names = advertisedNames(peer)
+    return names.contains(name) ? nil : names.min()
+  }
+
+  /// What the table says of the key. Nobody stands in a file that can't be read.
+  func standing(of peer: PeerID) -> Standing {
+    if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
+    let known = (try? self.known())?[peer]
+    if case .pinned(let peers) = policy {
+      let isPinned = peers.contains(peer) && known?.isBlocked != true
+      return Standing(known: known, rights: isPinned ? Set(PeerRight.Action.allCases) : [])
+    }
+    return Standing(known: known, rights: Set(PeerRight.Action.allCases.filter { known?.may($0, in: program) == true }))
+  }
+}

@@ -1,0 +1,113 @@
+import PiconetWire
+
+/// What a person may do to the table. Each changes one peer and leaves all others as they are.
+extension KnownPeers {
+  /// Takes a key for a device's, under this name; or, of a known one, adds what the person says now: the name stays, a confirmation is never
+  /// weakened, and rights are only added.
+  ///
+  /// A name that looks like another known device's gets digits of the fingerprint behind it, so that the two are told apart.
+  /// - Parameters:
+  ///   - seconds: now, since 1970.
+  ///   - address: where it was reached by hand; it is nobody else's from now on.
+  /// - Throws: `blocked` where a person has blocked the key, `limit`.
+  public mutating func take(
+    _ peer: PeerID, name: String, at seconds: Int64, confirmed confirmation: PeerConfirmation, rights: Set<PeerRight>,
+    address: String? = nil
+  ) throws(StateFailure) {
+    var entry =
+      self[peer]
+      ?? KnownPeer(
+        id: peer, name: lookalikes(of: name).isEmpty ? name : "\(name) (\(peer.shortDescription))", since: seconds,
+        confirmation: confirmation)
+    guard !entry.isBlocked else {
+      throw StateFailure(
+        .blocked, path: path,
+        "\(peer.shortDescription) is blocked; lift that first: piconet trust unblock \(peer.shortDescription)")
+    }
+    if confirmation != .firstUse { entry.confirmation = confirmation }
+    entry.rights.formUnion(rights)
+    if let address { try reach(&entry, at: address) }
+    try put(entry)
+  }
+
+  private mutating func reach(_ entry: inout KnownPeer, at address: String) throws(StateFailure) {
+    guard KnownPeer.isAddress(address) else {
+      throw StateFailure(.limit, path: path, "an address is 1 to 300 bytes of printable ASCII")
+    }
+    if var other = self.entry(at: address), other.id != entry.id {
+      other.addresses.removeAll { $0 == address }
+      try put(other)
+    }
+    entry.addresses.removeAll { $0 == address }
+    entry.addresses.append(address)
+    entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
+  }
+
+  /// - Throws: `nameTaken` where another device's name looks the same; `unknown`.
+  public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
+    var entry = try known(peer)
+    if let other = lookalikes(of: name, but: peer).first {
+      throw StateFailure(
+        .nameTaken, path: path,
+        "the name looks like that of another device, '\(PeerNameEscaping.escape(other.name))' (\(other.id.shortDescription))"
+      )
+    }
+    entry.name = name
+    try put(entry)
+  }
+
+  /// - Throws: `unknown`.
+  public mutating func confirm(_ peer: PeerID, by confirmation: PeerConfirmation) throws(StateFailure) {
+    var entry = try known(peer)
+    entry.confirmation = confirmation
+    try put(entry)
+  }
+
+  /// - Throws: `unknown`, `blocked`.
+  public mutating func allow(_ peer: PeerID, _ rights: Set<PeerRight>) throws(StateFailure) {
+    let entry = try known(peer)
+    try take(peer, name: entry.name, at: entry.since, confirmed: .firstUse, rights: rights)
+  }
+
+  /// Takes rights away. One that holds for any program goes with the first program that it is denied for.
+  /// - Throws: `unknown`.
+  public mutating func deny(_ peer: PeerID, _ rights: Set<PeerRight>) throws(StateFailure) {
+    var entry = try known(peer)
+    for right in rights {
+      entry.rights.remove(right)
+      entry.rights.remove(PeerRight(right.action, nil))
+      if right.program == nil { entry.rights = entry.rights.filter { $0.action != right.action } }
+    }
+    try put(entry)
+  }
+
+  /// Refuses the key from now on, known or not; it loses all rights, and does not get them back by being unblocked.
+  public mutating func block(_ peer: PeerID, at seconds: Int64) throws(StateFailure) {
+    var entry =
+      self[peer] ?? KnownPeer(id: peer, name: peer.shortDescription, since: seconds, confirmation: .firstUse)
+    entry.isBlocked = true
+    entry.rights = []
+    try put(entry)
+  }
+
+  /// - Throws: `unknown`.
+  public mutating func unblock(_ peer: PeerID) throws(StateFailure) {
+    var entry = try known(peer)
+    entry.isBlocked = false
+    try put(entry)
+  }
+
+  /// The key is a stranger's again.
+  /// - Throws: `unknown`.
+  public mutating func forget(_ peer: PeerID) throws(StateFailure) {
+    _ = try known(peer)
+    _ = remove(peer)
+  }
+
+  private func known(_ peer: PeerID) throws(StateFailure) -> KnownPeer {
+    guard let entry = self[peer] else {
+      throw StateFailure(.unknown, path: path, "\(peer.shortDescription) is not known")
+    }
+    return entry
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("piconet trust")
+struct TrustCommandTests {
+  private let key = String(repeating: "ab", count: 32)
+  private let other = String(repeating: "cd", count: 32)
+
+  @Test("adds, lists, renames, confirms, allows, denies, blocks and forgets, also for programs")
+  func walk() async throws {
+    try await ToolScene.run { scene in
+      #expect(try await scene.trust(state: "a") == "")
+      let added = try await scene.trust("add", "Mum's phone", key, state: "a")
+      #expect(added.hasPrefix("Mum's phone  fingerprint  send:images  since 20") && added.hasSuffix("  \(key)\n"))
+      #expect(try await scene.trust("rename", "Mum's phone", "Mum", state: "a").hasPrefix("Mum  "))
+      #expect(try await scene.trust("confirm", "Mum", key.uppercased(), state: "a").contains("  fingerprint  "))
+      #expect(
+        try await scene.trust("allow", "abababababab", "push", "push:cat", state: "a")
+          .contains("  push:cat push:images send:images  "))
+      #expect(try await scene.trust("deny", "Mum", "send", "push:cat", state: "a").contains("  push:images  "))
+      #expect(try await scene.trust("block", other, state: "a").hasPrefix("cdcdcdcdcdcd  first-use  blocked  "))
+      let events = try await scene.trust("--json", state: "a").split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      #expect(events.map { $0["peer"] as? String } == [key, other])
+      #expect(events.map { $0["name"] as? String } == ["Mum", "cdcdcdcdcdcd"])
+      #expect(events.map { $0["rights"] as? [String] } == [["push:images"], ["blocked"]])
+      #expect(events.first?["confirmed"] as? String == "fingerprint" && events.first?["since"] is Int)
+      try await scene.trust("forget", other, state: "a")
+      try await scene.trust("forget", "Mum", state: "a")
+      #expect(try await scene.trust("list", state: "a") == "")
+    }
+  }
+
+  @Test("who is not known, a wrong fingerprint and wrong words end with 3, 7 and 2, and change nothing")
+  func mistakes() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "Mum", key, state: "a")
+      try await scene.trust("add", "Dad", other, state: "a")
+      let before = try await scene.trust(state: "a")
+      for (words, code) in [
+        (["rename", "Anna", "Ben"], 3), (["forget", "ababababab"], 3), (["confirm", "Mum", other], 7),
+        (["add", "Mum", "abab"], 2), (["rename", "Mum", "dad"], 6), (["allow", "Mum", "fly"], 2),
+        (["allow", "Mum"], 2),
+        (["list", "all"], 2), (["befriend", "Mum"], 2), (["renew"], 2), (["rename", "Mum", "a\u{7}b"], 2),
+      ] as [([String], Int32)] {
+        let trust = try scene.start("piconet", ["trust"] + words, state: "a")
+        #expect(await trust.end() == code, "\(words): \(trust.error)")
+        #expect(trust.error.hasPrefix("piconet trust: "), "\(trust.error)")
+      }
+      #expect(try await scene.trust(state: "a") == before)
+    }
+  }
+
+  @Test(
+    "an identity is exported for its owner alone, restored elsewhere, and renewed; nothing that is there goes unasked")
+  func identity() async throws {
+    try await ToolScene.run { scene in
+      let own = try await scene.fingerprint("a")
+      try scene.folder.write("secret", Array("correct horse\nand no more".utf8))
+      let (file, secret) = (scene.folder.path + "/key.pem", scene.folder.path + "/secret")
+      try await scene.trust("export", "--passphrase-file", secret, file, state: "a")
+      let pem = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(pem.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----"))
+      let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      for (words, code) in [
+        (["export", file], 6), (["restore", file], 6), (["restore", secret], 6),
+        (["restore", "--passphrase-file", file, file], 6), (["restore", "--passphrase-file", secret, file], 6),
+      ] as [([String], Int32)] {
+        let trust = try scene.start("piconet", ["trust"] + words, state: "a")
+        #expect(await trust.end() == code, "\(words): \(trust.error)")
+      }
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == pem)
+      #expect(try await scene.trust("restore", "--passphrase-file", secret, file, state: "b") == own + "\n")
+      #expect(try await scene.fingerprint("b") == own)
+      let new = try await scene.trust("renew", "--force", state: "a")
+      #expect(new != own + "\n")
+      #expect(try await scene.fingerprint("a") + "\n" == new)
+      try await scene.trust("restore", "--force", "--passphrase-file", secret, file, state: "a")
+      #expect(try await scene.fingerprint("a") == own)
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import Piconet
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Trust in keys, as people meet it")
+struct TrustTests {
+  @Test("a person who has compared the codes is not asked again: neither by name, nor at that address")
+  func remembered() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      let first = try scene.start(
+        "imagesend", ["--address", address, try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await first.shows(FirstContact.prompt), "\(first.error)")
+      #expect(first.error.contains("is not known yet.") && first.error.contains("Code: "))
+      #expect(try scene.received().isEmpty, "nothing goes before the answer")
+      first.type("y\n")
+      #expect(await first.end() == 0, "\(first.error)")
+      let key = try await scene.fingerprint("Kitchen")
+      let line = try await scene.trust(state: "sender")
+      #expect(line.hasPrefix("Kitchen  code  send:images  since "), "\(line)")
+      #expect(line.hasSuffix("  at \(address)  \(key)\n"), "\(line)")
+      // Who was sent to may not send.
+      #expect(!line.contains("push"))
+      for whom in [["--address", address], ["--to", "Kitchen"]] {
+        let again = try scene.start(
+          "imagesend", whom + [try scene.photo("b.jpg")], state: "sender", onTerminal: true)
+        #expect(await again.end() == 0, "\(again.error)")
+        #expect(!again.error.contains(FirstContact.prompt))
+      }
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 0)
+      // Another key at that address, though it has another name.
+      let port = try #require(address.split(separator: ":").last)
+      _ = try await scene.receiver("--listen", "127.0.0.1:\(port)", name: "Other", state: "impostor")
+      for onTerminal in [true, false] {
+        let wary = try scene.start(
+          "imagesend", ["--address", address, try scene.photo("c.jpg")], state: "sender", onTerminal: onTerminal)
+        #expect(await wary.end() == 7, "\(wary.error)")
+        #expect(wary.error.contains("expected \(key.prefix(12)), but "), "\(wary.error)")
+      }
+      #expect(try !scene.received().contains("c.jpg"))
+    }
+  }
+
+  @Test("no, and codes that differ, end with 2 and 7; the receiver gets nothing, and nobody is remembered")
+  func notRemembered() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
+      for (key, code) in [("n", 2), ("d", 7)] as [(String, Int32)] {
+        let sender = try scene.start(
+          "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+        #expect(await sender.shows(FirstContact.prompt), "\(sender.error)")
+        sender.type("\(key)\n")
+        #expect(await sender.end() == code, "\(sender.error)")
+      }
+      #expect(try await scene.trust(state: "sender") == "")
+      #expect(try scene.received().isEmpty)
+    }
+  }
+
+  @Test(
+    "without a terminal, and with --yes, an address needs --fingerprint: 7 before anything is dialled, and after another key"
+  )
+  func firstContact() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      for (options, onTerminal) in [([], false), (["--yes"], false), (["--yes"], true)] as [([String], Bool)] {
+        let sender = try scene.start(
+          "imagesend", options + ["--address", address, try scene.photo("a.jpg")], state: "sender",
+          onTerminal: onTerminal)
+        #expect(await sender.end() == 7, "\(sender.error)")
+        #expect(sender.error.contains("nobody has confirmed whose key this address has"), "\(sender.error)")
+      }
+      let wrong = try scene.sender(
+        "--address", address, "--fingerprint", String(repeating: "0f", count: 32), try scene.photo("a.jpg"))
+      #expect(await wrong.end() == 7, "\(wrong.error)")
+      #expect(receiver.events("connected").isEmpty)
+      let shown = try scene.start("imagerecv", ["--fingerprint"], state: "Kitchen")
+      #expect(await shown.end() == 0)
+      let key = shown.output.trimmingCharacters(in: .newlines)
+      #expect(try await scene.fingerprint("Kitchen") == key)
+      let right = try scene.sender("--address", address, "--fingerprint", key.uppercased(), try scene.photo("a.jpg"))
+      #expect(await right.end() == 0, "\(right.error)")
+      #expect(try await scene.trust(state: "sender").hasPrefix("Kitchen  fingerprint  send:images  since "))
+    }
+  }
+
+  @Test("a known device that calls itself otherwise is the one it was; its former name is nobody else's")
+  func renamed() async throws {
+    try await ToolScene.run { scene in
+      let key = try await scene.fingerprint("Kitchen")
+      try await scene.trust("add", "Mum", key, state: "sender")
+      let receiver = try await scene.receiver(name: "Printer", state: "Kitchen")
+      for name in ["Mum", "Printer"] {
+        let sender = try scene.sender("--to", name, try scene.photo("\(name).jpg"))
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(
+          sender.error.contains("Connected to Mum (\(key.prefix(12)), calls itself 'Printer')"), "\(sender.error)")
+      }
+      #expect(try await scene.trust(state: "sender").hasPrefix("Mum  "))
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 0)
+      _ = try await scene.receiver(name: "Mum", state: "impostor")
+      let wary = try scene.sender("--to", "Mum", "--timeout", "2", try scene.photo("b.jpg"))
+      #expect(await wary.end() == 7, "\(wary.error)")
+      #expect(try scene.received() == ["Mum.jpg", "Printer.jpg"])
+    }
+  }
+
+  @Test("strangers leave nothing in the table of one that accepts all, however many come")
+  func strangers() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      for number in 0..<40 {
+        var configuration = NodeConfiguration(session: scene.session, name: "Stranger \(number)")
+        configuration.mode = .client
+        configuration.discovers = false
+        configuration.transports = [.tcp]
+        try await Node.run(configuration) { node in
+          let member = try await node.connect(to: address)
+          await member.disconnect()
+        }
+      }
+      #expect(try await scene.trust(state: "Kitchen") == "")
+      #expect(!FileManager.default.fileExists(atPath: scene.knownPeers("Kitchen")))
+    }
+  }
+
+  @Test("a full table is said, with its limit; the files are taken all the same, and nobody is forgotten")
+  func full() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.fingerprint("Kitchen")
+      let lines = (0..<KnownPeers.entryLimit).map { number in
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 64 - digits.count) + digits + "\tdevice \(number)\t0\tcode\t-\t-\n"
+      }
+      let path = scene.knownPeers("Kitchen")
+      let text = Data(("piconet-known-peers 2\n" + lines.joined()).utf8)
+      #expect(
+        FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600]))
+      let receiver = try await scene.receiver(
+        "--count", "1", accept: "ask", json: false, onTerminal: true)
+      let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await receiver.shows("Accept?"), "\(receiver.error)")
+      receiver.type("y\n")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(
+        receiver.error.contains("is not remembered: \(path): 1024 devices are known, no more fit"), "\(receiver.error)")
+      #expect(try Data(contentsOf: URL(filePath: path)) == text)
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("a right is one program's: who may push photos may not come to cat; and a blocked key is asked about nowhere")
+  func rights() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      try await scene.trust("allow", "Phone", "push", state: "Kitchen")
+      let receiver = try await scene.receiver(accept: "known")
+      let photo = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await photo.end() == 0, "\(photo.error)")
+      let cat = try scene.start(
+        "piconet", ["cat", "--listen", "--name", "Cat", "--accept", "known"], state: "Kitchen")
+      #expect(await cat.shows("Listening"), "\(cat.error)")
+      let refused = try scene.start("piconet", ["cat", "Cat"], state: "sender")
+      #expect(await refused.end() == 4, "\(refused.error)")
+      #expect(await cat.shows("it may not push: piconet trust allow"), "\(cat.error)")
+      try await scene.trust("block", "Phone", state: "Kitchen")
+      let blocked = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
+      #expect(await blocked.end() == 7, "\(blocked.error)")
+      #expect(await receiver.shows("this device is blocked"), "\(receiver.error)")
+      #expect(!blocked.error.contains("blocked"), "the other side is not told")
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
+  @Test("who may not be sent to, and who is blocked, gets nothing from a script: 7")
+  func denied() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
+      try await scene.trust("add", "Kitchen", try await scene.fingerprint("Kitchen"), state: "sender")
+      try await scene.trust("deny", "Kitchen", "send", state: "sender")
+      let denied = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+      #expect(await denied.end() == 7, "\(denied.error)")
+      #expect(denied.error.contains("may not be sent to: piconet trust allow "))
+      try await scene.trust("block", "Kitchen", state: "sender")
+      let blocked = try scene.sender(try scene.photo("a.jpg"))
+      #expect(await blocked.end() == 7, "\(blocked.error)")
+      #expect(blocked.error.contains("Kitchen (") && blocked.error.contains(", blocked)"))
+      #expect(try scene.received().isEmpty)
+    }
+  }
+
+  @Test("names that look alike are told apart: in the scan, in the question, in what is remembered")
+  func lookalikes() async throws {
+    try await ToolScene.run { scene in
+      let mum = try await scene.fingerprint("mum")
+      let other = try await scene.fingerprint("other")
+      try await scene.trust("add", "Mum", mum, state: "Kitchen")
+      _ = try await scene.receiver(name: "Mum", state: "mum")
+      _ = try await scene.receiver(name: "Мum", state: "other")
+      let scan = try scene.start("piconet", ["scan"], state: "Kitchen")
+      #expect(await scan.shows("Mum (\(mum.prefix(12)), known)"), "\(scan.output)")
+      #expect(await scan.shows("Мum (\(other.prefix(12)), not the known 'Mum')"), "\(scan.output)")
+      let sender = try scene.start(
+        "imagesend", ["--to", "Мum", try scene.photo("a.jpg")], state: "Kitchen", onTerminal: true)
+      #expect(await sender.shows(FirstContact.prompt), "\(sender.error)")
+      #expect(sender.error.contains("not known, and not the device that is known as 'Mum'"), "\(sender.error)")
+      sender.type("y\n")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(try await scene.trust(state: "Kitchen").contains("Мum (\(other.prefix(12)))  code  "))
+    }
+  }
+}

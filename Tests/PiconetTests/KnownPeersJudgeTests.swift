@@ -1,0 +1,108 @@
+import PiconetEngine
+import PiconetTLS
+import PiconetWire
+import TestSupport
+import Testing
+
+@testable import Piconet
+
+@Suite("The judge of keys")
+struct KnownPeersJudgeTests {
+  private func node(_ number: UInt8) throws -> NodeID {
+    NodeID(
+      peer: try #require(PeerID(bytes: [UInt8](repeating: number, count: 32))), incarnation: Incarnation(rawValue: 1))
+  }
+
+  private func judge(
+    _ policy: TrustPolicy = .firstUse, file: KnownPeersFile? = nil, names: Set<String> = []
+  ) throws -> KnownPeersJudge {
+    KnownPeersJudge(
+      policy: policy, program: "images", ownPeer: try node(0).peer, file: file, advertisedNames: { _ in names })
+  }
+
+  @Test(
+    "a stranger that we dial must call itself as it was advertised; one that dials us, and one not in sight, need not")
+  func advertised() throws {
+    let bob = try judge(names: ["Bob", "Robert"])
+    for name in ["Bob", "Robert"] { #expect(try bob.judge(node(1), name: name, isDialled: true) == .new) }
+    let verdict = try bob.judge(node(1), name: "Bob's phone", isDialled: true)
+    guard case .refused(.identity, let detail, _) = verdict else {
+      Issue.record("\(verdict)")
+      return
+    }
+    #expect(detail == "it was found as 'Bob', and calls itself 'Bob's phone' once it is connected")
+    #expect(try bob.judge(node(1), name: "Bob's phone", isDialled: false) == .new)
+    #expect(try judge().judge(node(1), name: "Anybody", isDialled: true) == .new)
+  }
+
+  @Test("a known key may be advertised and call itself as it likes")
+  func known() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: StateDirectory(path: folder.path + "/state"))
+    let peer = try node(1).peer
+    try file.change { (known) throws(StateFailure) in
+      try known.take(peer, name: "Mum", at: 0, confirmed: .code, rights: [PeerRight(.push, "images")])
+    }
+    let judge = try judge(file: file, names: ["Printer"])
+    #expect(try judge.judge(node(1), name: "Scanner", isDialled: true) == .known)
+    #expect(judge.standing(of: peer).known?.name == "Mum" && judge.standing(of: peer).rights == [.push])
+    #expect(try judge.standing(of: node(2).peer) == KnownPeersJudge.Standing())
+    #expect(try judge.standing(of: node(0).peer).rights == [.push, .send], "our own device")
+  }
+
+  @Test("a file that does not change is parsed once, however many handshakes are judged")
+  func parsedOnce() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: StateDirectory(path: folder.path + "/state"))
+    let judge = try judge(file: file)
+    try file.change { (known) throws(StateFailure) in
+      for number in 1...255 as ClosedRange<UInt8> {
+        guard let peer = PeerID(bytes: [UInt8](repeating: number, count: 32)) else { continue }
+        try known.take(peer, name: "Device \(number)", at: 0, confirmed: .code, rights: [])
+      }
+    }
+    for number in 1...200 as ClosedRange<UInt8> {
+      #expect(try judge.judge(node(number), name: "Device \(number)", isDialled: false) == .known)
+      #expect(try judge.standing(of: node(number).peer).known != nil)
+    }
+    #expect(judge.memory.readCount == 1)
+    let first = try node(1).peer
+    try file.change { (known) throws(StateFailure) in try known.block(first, at: 0) }
+    #expect(try judge.judge(node(1), name: "Device 1", isDialled: false) != .known)
+    #expect(judge.memory.readCount == 2)
+  }
+}
+
+@Suite("The names under which keys are advertised")
+struct AdvertisedNamesTests {
+  private let start = ContinuousClock.now
+
+  private func node(_ number: UInt8, _ incarnation: UInt64 = 1) -> NodeID {
+    NodeID(peer: PeerID(bytes: [UInt8](repeating: number, count: 32))!, incarnation: Incarnation(rawValue: incarnation))
+  }
+
+  @Test("count as long as they are in sight, and two minutes longer")
+  func twoMinutes() {
+    var names = AdvertisedNames()
+    names.seen(node(1), as: "Bob", at: start)
+    names.seen(node(1), as: "Robert", at: start + .seconds(300))
+    names.seen(node(1, 2), as: "Bobby", at: start + .seconds(300))
+    names.seen(node(2), as: "Eve", at: start + .seconds(300))
+    #expect(names.names(of: node(1).peer, at: start + .seconds(419)) == ["Bob", "Robert", "Bobby"])
+    #expect(names.names(of: node(1).peer, at: start + .seconds(420)) == ["Robert", "Bobby"])
+    names.lost(node(1), at: start + .seconds(500))
+    #expect(names.names(of: node(1).peer, at: start + .seconds(619)) == ["Robert", "Bobby"])
+    #expect(names.names(of: node(1).peer, at: start + .seconds(620)) == ["Bobby"])
+    #expect(names.names(of: node(3).peer, at: start).isEmpty)
+  }
+
+  @Test("that are not advertised any more are kept up to a limit, the oldest go")
+  func limit() {
+    var names = AdvertisedNames()
+    for number in 0...AdvertisedNames.formerLimit { names.seen(node(1), as: "Name \(number)", at: start) }
+    let kept = names.names(of: node(1).peer, at: start)
+    #expect(kept.count == AdvertisedNames.formerLimit + 1 && kept.contains("Name 0"))
+    names.seen(node(1), as: "another", at: start)
+    #expect(!names.names(of: node(1).peer, at: start).contains("Name 0"))
+  }
+}

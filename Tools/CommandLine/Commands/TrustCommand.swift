@@ -1,0 +1,129 @@
+import Piconet
+
+/// What `piconet trust` was asked to do, from its words.
+enum TrustCommand: Hashable, Sendable {
+  case list
+  case add(name: String, PeerID)
+  case confirm(PeerReference, PeerID)
+  case rename(PeerReference, name: String)
+  case allow(PeerReference, Set<PeerRight>)
+  case deny(PeerReference, Set<PeerRight>)
+  case block(PeerReference)
+  case unblock(PeerReference)
+  case forget(PeerReference)
+  case identity
+  case export(LocalPath)
+  case restore(LocalPath)
+  case renew
+
+  /// - Parameter words: the operands.
+  init(_ words: [LocalPath]) throws(UsageError) {
+    guard let first = words.first else {
+      self = .list
+      return
+    }
+    let rest = Array(words.dropFirst())
+    func count(_ range: ClosedRange<Int>, _ usage: String) throws(UsageError) {
+      guard range.contains(rest.count) else { throw UsageError("usage: piconet trust \(first.readable) \(usage)") }
+    }
+    switch first.readable {
+    case "list":
+      try count(0...0, "")
+      self = .list
+    case "add":
+      try count(2...2, "NAME FINGERPRINT")
+      self = .add(name: try Self.name(rest[0]), try Self.fingerprint(rest[1]))
+    case "confirm":
+      try count(2...2, "PEER FINGERPRINT")
+      self = .confirm(PeerReference(rest[0]), try Self.fingerprint(rest[1]))
+    case "rename":
+      try count(2...2, "PEER NAME")
+      self = .rename(PeerReference(rest[0]), name: try Self.name(rest[1]))
+    case "allow":
+      try count(2...17, "PEER RIGHT...")
+      self = .allow(PeerReference(rest[0]), try Self.rights(rest.dropFirst()))
+    case "deny":
+      try count(2...17, "PEER RIGHT...")
+      self = .deny(PeerReference(rest[0]), try Self.rights(rest.dropFirst()))
+    case "block":
+      try count(1...1, "PEER|FINGERPRINT")
+      self = .block(PeerReference(rest[0]))
+    case "unblock":
+      try count(1...1, "PEER")
+      self = .unblock(PeerReference(rest[0]))
+    case "forget":
+      try count(1...1, "PEER")
+      self = .forget(PeerReference(rest[0]))
+    case "identity":
+      try count(0...0, "")
+      self = .identity
+    case "export":
+      try count(1...1, "FILE")
+      self = .export(rest[0])
+    case "restore":
+      try count(1...1, "FILE")
+      self = .restore(rest[0])
+    case "renew":
+      try count(0...0, "")
+      self = .renew
+    default: throw UsageError("unknown command 'trust \(displaySafe(first.readable))'")
+    }
+  }
+
+  private static func argument(_ word: LocalPath) -> OptionArgument { OptionArgument(bytes: word.bytes) }
+
+  private static func name(_ word: LocalPath) throws(UsageError) -> String {
+    try checked("name", word) { (word) throws(UnacceptableValue) in
+      try OptionText.text(argument(word), atMost: KnownPeers.nameByteLimit)
+    }
+  }
+
+  private static func fingerprint(_ word: LocalPath) throws(UsageError) -> PeerID {
+    try checked("fingerprint", word) { (word) throws(UnacceptableValue) in try OptionText.fingerprint(argument(word)) }
+  }
+
+  /// `push` is that of imagesend and imagerecv.
+  private static func rights(_ words: ArraySlice<LocalPath>) throws(UsageError) -> Set<PeerRight> {
+    var rights: Set<PeerRight> = []
+    for word in words {
+      rights.insert(
+        try checked("right", word) { (word) throws(UnacceptableValue) in
+          let text = word.readable
+          let whole = text.contains(":") ? text : "\(text):\(ProgramEnvironment.imagesProgram)"
+          guard let right = PeerRight(whole) else {
+            throw .because(
+              "expected send or push, with a program behind it if it is not images, as in push:cat or send:*")
+          }
+          return right
+        })
+    }
+    return rights
+  }
+
+  private static func checked<Value>(
+    _ what: String, _ word: LocalPath, _ body: (LocalPath) throws(UnacceptableValue) -> Value
+  ) throws(UsageError) -> Value {
+    do throws(UnacceptableValue) {
+      return try body(word)
+    } catch {
+      guard case .because(let reason) = error else { throw UsageError("invalid \(what)") }
+      throw UsageError("invalid \(what) '\(displaySafe(word.readable))': \(reason)")
+    }
+  }
+}
+
+/// How the person names a known peer: by its name here, or by 12 digits of its fingerprint or more.
+struct PeerReference: Hashable, Sendable {
+  let text: String
+
+  init(_ word: LocalPath) { text = word.readable }
+
+  /// All that it may mean. A name stands before digits.
+  func matches(in known: KnownPeers) -> [KnownPeer] {
+    let named = known.entries(named: text)
+    if !named.isEmpty { return named }
+    let digits = text.lowercased()
+    guard digits.utf8.count >= SightedPeer.shortFingerprint else { return [] }
+    return known.entries.filter { $0.id.description.hasPrefix(digits) }
+  }
+}

@@ -1,0 +1,194 @@
+import Glibc
+import Piconet
+
+/// `piconet trust`: what a person has to say of keys.
+struct TrustProgram: Sendable {
+  let arguments: TrustArguments
+  let environment: ProgramEnvironment
+  let console: Console
+
+  func run() {
+    do throws(TransferFailure) {
+      let command: TrustCommand
+      do throws(UsageError) {
+        command = try TrustCommand(arguments.words)
+      } catch {
+        throw TransferFailure(word: "usage", message: error.message, exitCode: .usage)
+      }
+      try failing { () throws(PiconetError) in _ = try environment.identity }
+      try perform(command)
+    } catch {
+      console.fail(error.word, console.safe(error.message), error.exitCode, event: false)
+    }
+  }
+
+  private func perform(_ command: TrustCommand) throws(TransferFailure) {
+    let now = Int64(time(nil))
+    switch command {
+    case .list: try list()
+    case .add(let name, let key):
+      try change(key) { (known) throws(StateFailure) in
+        try known.take(
+          key, name: name, at: now, confirmed: .fingerprint,
+          rights: [PeerRight(.send, ProgramEnvironment.imagesProgram)])
+      }
+    case .confirm(let reference, let key):
+      let peer = try one(reference)
+      guard peer == key else {
+        throw TransferFailure(
+          word: "identity",
+          message:
+            "what is known here begins with \(peer.shortDescription), what you gave with \(key.shortDescription): not the same device",
+          exitCode: .identity)
+      }
+      try change(peer) { (known) throws(StateFailure) in try known.confirm(peer, by: .fingerprint) }
+    case .rename(let reference, let name):
+      let peer = try one(reference)
+      try change(peer) { (known) throws(StateFailure) in try known.rename(peer, to: name) }
+    case .allow(let reference, let rights):
+      let peer = try one(reference)
+      try change(peer) { (known) throws(StateFailure) in try known.allow(peer, rights) }
+    case .deny(let reference, let rights):
+      let peer = try one(reference)
+      try change(peer) { (known) throws(StateFailure) in try known.deny(peer, rights) }
+    case .block(let reference):
+      let peer = if let key = PeerID(hexadecimal: reference.text) { key } else { try one(reference) }
+      try change(peer) { (known) throws(StateFailure) in try known.block(peer, at: now) }
+    case .unblock(let reference):
+      let peer = try one(reference)
+      try change(peer) { (known) throws(StateFailure) in try known.unblock(peer) }
+    case .forget(let reference):
+      let peer = try one(reference)
+      try change(peer) { (known) throws(StateFailure) in try known.forget(peer) }
+      console.note("\(peer.shortDescription) is a stranger now")
+    case .identity: tell(own: try failing { () throws(PiconetError) in try environment.identity.fingerprint() })
+    case .export(let path): try export(to: path)
+    case .restore(let path): try restore(from: path)
+    case .renew:
+      guard arguments.force else {
+        throw TransferFailure(
+          word: "usage", message: "others would not know this device any more; say so with --force", exitCode: .usage)
+      }
+      tell(own: try failing { () throws(PiconetError) in try environment.identity.renewIdentity() })
+    }
+  }
+
+  /// The key that the person means.
+  private func one(_ reference: PeerReference) throws(TransferFailure) -> PeerID {
+    let known = try failing { () throws(PiconetError) in try environment.identity.trustTable() }
+    let matches = reference.matches(in: known)
+    if let only = matches.first, matches.count == 1 { return only.id }
+    guard matches.isEmpty else {
+      let list = matches.map { "\n  \($0.name) \($0.id)" }.joined()
+      throw TransferFailure(
+        word: "ambiguous", message: "several are meant by '\(reference.text)'; name one by its fingerprint:\(list)",
+        exitCode: .usage)
+    }
+    throw TransferFailure(
+      word: "no-such-peer", message: "no '\(reference.text)' is known; see who is with: piconet trust",
+      exitCode: .noSuchPeer)
+  }
+
+  private func change(
+    _ peer: PeerID, _ act: (inout KnownPeers) throws(StateFailure) -> Void
+  ) throws(TransferFailure) {
+    let known = try failing { () throws(PiconetError) in try environment.identity.changeTrust(act) }
+    if let entry = known[peer] { console.result(line(entry), evenIfQuiet: true) }
+    if let entry = known[peer], console.isJSON { console.write(json(entry)) }
+  }
+
+  private func failing<Value>(_ body: () throws(PiconetError) -> Value) throws(TransferFailure) -> Value {
+    do throws(PiconetError) {
+      return try body()
+    } catch {
+      throw TransferFailure(error, on: .receiver)
+    }
+  }
+
+  // MARK: Showing
+
+  private func list() throws(TransferFailure) {
+    let storage = try failing { () throws(PiconetError) in try environment.identity }
+    let known = try failing { () throws(PiconetError) in try storage.trustTable() }
+    console.tell(try failing { () throws(PiconetError) in try storage.damagedKnownPeers() })
+    if known.entries.isEmpty { console.note("Nobody is known here yet") }
+    for entry in known.entries {
+      if console.isJSON { console.write(json(entry)) } else { console.result(line(entry), evenIfQuiet: true) }
+    }
+    if known.entries.count * 10 >= KnownPeers.entryLimit * 9 {
+      console.note("\(known.entries.count) of at most \(KnownPeers.entryLimit) devices are known")
+    }
+  }
+
+  /// `Mum  code  push:images send:images  since 2026-11-22  9f86...`.
+  private func line(_ entry: KnownPeer) -> String {
+    let rights = entry.isBlocked ? "blocked" : entry.rights.isEmpty ? "no rights" : words(entry).joined(separator: " ")
+    let places = entry.addresses.isEmpty ? "" : "  at \(entry.addresses.joined(separator: " "))"
+    return console.safe(
+      "\(entry.name)  \(entry.confirmation.rawValue)  \(rights)  since \(day(entry.since))\(places)  \(entry.id)")
+  }
+
+  private func words(_ entry: KnownPeer) -> [String] {
+    (entry.isBlocked ? ["blocked"] : []) + entry.rights.map(\.description).sorted()
+  }
+
+  private func day(_ seconds: Int64) -> String {
+    var (when, fields) = (time_t(seconds), tm())
+    guard gmtime_r(&when, &fields) != nil else { return "?" }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(fields.tm_year + 1900)-\(two(fields.tm_mon + 1))-\(two(fields.tm_mday))"
+  }
+
+  private func json(_ entry: KnownPeer) -> String {
+    var object = JSONObject()
+    object.add("peer", entry.id.description)
+    object.add("name", entry.name)
+    object.add("since", entry.since)
+    object.add("confirmed", entry.confirmation.rawValue)
+    object.add("rights", words(entry))
+    if !entry.addresses.isEmpty { object.add("addresses", entry.addresses) }
+    return object.line + "\n"
+  }
+
+  // MARK: This device
+
+  private func tell(own peer: PeerID) {
+    if console.isJSON {
+      var object = JSONObject()
+      object.add("identity", peer.description)
+      console.write(object.line + "\n")
+    } else {
+      console.result(peer.description, evenIfQuiet: true)
+    }
+  }
+
+  private func passphrase() throws(TransferFailure) -> [UInt8]? {
+    guard let path = arguments.passphraseFile else { return nil }
+    let bytes = try KeyFile.read(path, atMost: 4096)
+    return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+  }
+
+  private func export(to path: LocalPath) throws(TransferFailure) {
+    let passphrase = try passphrase()
+    let pem = try failing { () throws(PiconetError) in try environment.identity.exportIdentity(passphrase: passphrase) }
+    try KeyFile.write(pem, to: path, replacing: arguments.force)
+    console.note(
+      passphrase == nil
+        ? "Whoever gets \(console.safe(path.readable)) is this device: keep it safe"
+        : "Whoever gets \(console.safe(path.readable)) and the passphrase is this device")
+  }
+
+  private func restore(from path: LocalPath) throws(TransferFailure) {
+    let passphrase = try passphrase()
+    let pem = try KeyFile.read(path, atMost: 65_536)
+    let force = arguments.force
+    do throws(PiconetError) {
+      tell(own: try environment.identity.restoreIdentity(pem, passphrase: passphrase, replacing: force))
+    } catch {
+      guard (error.underlying as? StateFailure)?.code == .exists else { throw TransferFailure(error, on: .receiver) }
+      throw TransferFailure(
+        word: "exists", message: "this device has a key, which would be gone for good; say so with --force",
+        exitCode: .localFile)
+    }
+  }
+}

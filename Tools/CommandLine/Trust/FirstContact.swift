@@ -1,0 +1,167 @@
+import Piconet
+
+/// What it takes before a key gets files that nobody here has confirmed: a person at the terminal who compares the codes, or the fingerprint.
+final class FirstContact: Sendable {
+  /// The key that has to answer, as the person gave it.
+  let fingerprint: PeerID?
+  /// The name under which that one is to be known; nil: its own.
+  let petname: String?
+  /// Whether somebody can be asked.
+  let asks: Bool
+  /// As it was when the program began.
+  let known: KnownPeers
+  private let console: Console
+  /// One question at a time.
+  private let gate = TaskGate(1)
+  private let state = Guarded(State())
+
+  private struct State: Sendable {
+    var answers: [NodeID: AcceptQuestion.Answer] = [:]
+    /// Those that wait for an answer, and those whose attempt has ended meanwhile.
+    var questions: [NodeID: AcceptQuestion] = [:]
+  }
+
+  static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
+
+  init(_ arguments: ImageSendArguments, known: KnownPeers, console: Console) {
+    fingerprint = arguments.fingerprint
+    if case .named(let name) = arguments.recipients.first { petname = name } else { petname = nil }
+    asks = !arguments.yes && !console.verbosity.isQuiet && AcceptQuestion.isPossible
+    self.known = known
+    self.console = console
+  }
+
+  /// Makes the node ask, or let nobody in but the key that was given.
+  func prepare(_ configuration: inout NodeConfiguration) {
+    if let fingerprint {
+      configuration.trust = .pinned([fingerprint])
+      return
+    }
+    guard asks else { return }
+    configuration.trust = .ask
+    configuration.confirm = { [self] peer in await isConfirmed(peer) }
+  }
+
+  /// The key that has to answer at an address: the given one, or the one that was confirmed there.
+  func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
+
+  /// Why nothing goes to this place, before anything does; nil: nothing is in the way.
+  func refusal(_ place: PeerConnection.Place) -> TransferFailure? {
+    let key: PeerID?
+    switch place {
+    case .peer(let peer): key = peer.id.peer
+    case .address(let address, _):
+      key = expected(at: address.description)
+      if key == nil, !asks {
+        return Self.unconfirmed(
+          "nobody has confirmed whose key this address has: give it with --fingerprint, as "
+            + "'imagerecv --fingerprint' shows it there, or send from a terminal")
+      }
+    }
+    guard let key, let entry = known[key] else { return nil }
+    if entry.isBlocked {
+      return Self.unconfirmed("it is blocked; lift that with: piconet trust unblock \(key.shortDescription)")
+    }
+    guard fingerprint != key, !asks, !entry.may(.send, in: ProgramEnvironment.imagesProgram) else { return nil }
+    return Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
+  }
+
+  private static func unconfirmed(_ message: String) -> TransferFailure {
+    TransferFailure(word: "not-confirmed", message: message, exitCode: .identity)
+  }
+
+  /// Asks about a key that nobody has confirmed.
+  private func isConfirmed(_ peer: ProvenMember) async -> Bool {
+    let what = "\(console.describe(peer)) is \(Self.words(peer, known))."
+    return await ask(peer, what) != nil
+  }
+
+  private static func words(_ peer: ProvenMember, _ known: KnownPeers) -> String {
+    if let entry = peer.known {
+      return entry.may(.send, in: ProgramEnvironment.imagesProgram)
+        ? entry.standing : "known, and may not be sent to so far"
+    }
+    let alike = known.lookalikes(of: peer.name).map(\.name)
+    return alike.isEmpty ? "not known yet" : "not known, and not the device that is known as '\(displaySafe(alike[0]))'"
+  }
+
+  /// - Returns: nil unless the person wants to send.
+  private func ask(_ peer: ProvenMember, _ what: String) async -> AcceptQuestion.Answer? {
+    guard await gate.enter() else { return nil }
+    defer { gate.leave() }
+    guard let question = AcceptQuestion() else { return nil }
+    state.change { $0.questions[peer.id] = question }
+    console.note(
+      """
+      \(what)
+      Code: \(peer.shortCode)   The other screen must show the same. 'yes' remembers it, 'once' does not.
+      """, isQuestion: true)
+    let answer = await withTaskCancellationHandler {
+      await onItsOwnThread { [console] in question.ask(console, prompt: Self.prompt) } ?? .none
+    } onCancel: {
+      question.cancel()
+    }
+    state.change { state in
+      state.questions[peer.id] = nil
+      state.answers[peer.id] = answer
+    }
+    return answer == .yes || answer == .once ? answer : nil
+  }
+
+  /// The attempt has failed: whoever is still asked about it is asked no more.
+  /// - Returns: what the person's answer makes of the failure.
+  func failed(_ place: PeerConnection.Place, _ failure: TransferFailure) -> TransferFailure {
+    let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { nil }
+    let (questions, answers) = state.change { state in
+      (
+        state.questions.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value),
+        state.answers.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value)
+      )
+    }
+    for question in questions { question.cancel() }
+    return answers.contains(.no)
+      ? TransferFailure(word: "not-confirmed", message: "you said no", exitCode: .usage) : failure
+  }
+
+  /// The peer has accepted, and has got nothing yet: asks what is still to be asked, and remembers what the person has said.
+  func settle(_ member: Member, _ place: PeerConnection.Place, _ node: Node) async throws(TransferFailure) {
+    let peer = member.proven
+    var address: String?
+    if case .address(let place, _) = place { address = place.description }
+    var confirmation: PeerConfirmation?
+    if peer.fingerprint == fingerprint {
+      confirmation = .fingerprint
+    } else if state.change({ $0.answers[peer.id] }) == .yes {
+      confirmation = .code
+    } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
+      // Somebody whom we know; that he is the one at this address nobody has said.
+      let what =
+        "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before."
+      switch await ask(peer, what) {
+      case .yes: confirmation = .code
+      case .once: return
+      default:
+        await member.disconnect()
+        throw failed(place, Self.unconfirmed("it is another device than the one that you mean"))
+      }
+    }
+    guard let confirmation else { return }
+    do throws(PiconetError) {
+      let entry = try await node.remember(
+        peer, as: confirmation == .fingerprint ? petname : nil, confirmed: confirmation, rights: [.send],
+        address: address)
+      if peer.known == nil { console.note("Remembered as '\(console.safe(entry.name))'") }
+    } catch {
+      console.tellNotRemembered(peer, error)
+    }
+  }
+}
+
+extension Console {
+  /// The run goes on, and the next one does not know the peer.
+  func tellNotRemembered(_ peer: ProvenMember, _ error: PiconetError) {
+    let message = "\(peer.name) (\(peer.fingerprint.shortDescription)) is not remembered: \(error.detail)"
+    tell(.warning(Event.Warning(reason: "not-remembered", message: message)))
+    problem("warning: \(safe(message))")
+  }
+}
