@@ -194,6 +194,11 @@ struct TrustTests {
       let blocked = try scene.sender(try scene.photo("a.jpg"))
       #expect(await blocked.end() == 7, "\(blocked.error)")
       #expect(blocked.error.contains("Kitchen (") && blocked.error.contains(", blocked)"))
+      // Nobody who was shut out spoils what goes to all others.
+      _ = try await scene.receiver(name: "Hall", into: try scene.folder.folder("hall"))
+      let all = try scene.sender("--to", "all", try scene.photo("b.jpg"))
+      #expect(await all.end() == 0, "\(all.error)")
+      #expect(all.events("stored").count == 1)
       #expect(try scene.received().isEmpty)
     }
   }

@@ -77,9 +77,10 @@ struct ScanProgram: Sendable {
         try await node.setAvailable(true)
         var before: [Peer] = []
         for await peers in node.peers {
+          let shown = PeersShown(peers, naming)
           for change in Change.between(before, peers) {
             if case .found = change { seen() }
-            tell(change, session, naming, among: peers)
+            tell(change, session, shown)
           }
           before = peers
         }
@@ -98,7 +99,7 @@ struct ScanProgram: Sendable {
     console.fail(failure.word, console.safe(failure.message), failure.exitCode)
   }
 
-  private func tell(_ change: Change, _ session: String, _ naming: PeerNaming, among peers: [Peer]) {
+  private func tell(_ change: Change, _ session: String, _ shown: PeersShown) {
     func place(_ peer: Peer) -> Event.Found {
       Event.Found(
         peer: peer.id.peer.description, name: peer.name, session: session, address: peer.addresses.first?.text,
@@ -106,7 +107,7 @@ struct ScanProgram: Sendable {
     }
     func line(_ word: String, _ peer: Peer) -> String {
       word + String(repeating: " ", count: 8 - word.count)
-        + "\(console.describe(peer, naming, among: peers)) in \(console.safe(session))"
+        + "\(console.describe(peer, shown)) in \(console.safe(session))"
     }
     func strength(_ peer: Peer) -> String { peer.signalStrength.map { ", \($0) dBm" } ?? "" }
     switch change {

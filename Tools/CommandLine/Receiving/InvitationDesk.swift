@@ -137,10 +137,9 @@ struct InvitationDesk: Sendable {
   }
 
   private func describe(_ invitation: Invitation) -> String {
-    let alike = naming.known.lookalikes(of: invitation.peer.name, but: invitation.peer.fingerprint)
-    let warning =
-      invitation.peer.known == nil && !alike.isEmpty ? ", which is not the known '\(console.safe(alike[0].name))'" : ""
-    return console.describe(invitation.peer) + warning
+    let peer = invitation.peer
+    let imitated = peer.known == nil ? naming.imitated(peer.fingerprint, calledItself: peer.name) : nil
+    return console.describe(peer) + (imitated.map { ", which is not the known '\(console.safe($0))'" } ?? "")
   }
 }
 

@@ -25,7 +25,7 @@ public struct ImageSendProgram: Sendable {
         session: session, name: arguments.name, mode: .client, transport: arguments.transport,
         address: arguments.address)
       let naming = environment.naming
-      let contact = FirstContact(arguments, known: naming.known, console: console)
+      let contact = FirstContact(arguments, naming, console)
       contact.prepare(&configuration)
       configuration.program = ProgramEnvironment.imagesProgram
       configuration.disconnectTimeout = max(arguments.timeout, .milliseconds(100))

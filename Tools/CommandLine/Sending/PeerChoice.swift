@@ -54,7 +54,9 @@ struct PeerChoice: Sendable {
 
   private func matching(_ recipient: Recipient, _ peers: [Peer]) -> [Peer] {
     let byID = Dictionary(peers.map { (SightedPeer($0).id, $0) }) { first, _ in first }
-    return recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
+    let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
+    // Nobody who was shut out belongs to all.
+    return recipient == .all ? matches.filter { !search.isBlocked($0) } : matches
   }
 
   private func impostors(_ recipient: Recipient, _ peers: [Peer]) -> [SightedPeer] {
@@ -72,7 +74,7 @@ struct PeerChoice: Sendable {
     NoChoice(
       word: "identity",
       message: impostorNote(recipient, other)
-        + "; if you are sure that it is meant, name it by these digits of its fingerprint",
+        + "; if you are sure that it is meant, give the fingerprint that it shows itself with --fingerprint",
       exitCode: .identity)
   }
 
@@ -116,7 +118,7 @@ struct PeerChoice: Sendable {
     let follower = Task {
       let shown = Mutex<Set<String>>([])
       await search.follow { peers in
-        let rows = peers.map { search.row($0, among: peers) }
+        let rows = search.rows(peers)
         let present = Set(rows.map(\.id))
         let gone = shown.withLock { shown in
           defer { shown = present }

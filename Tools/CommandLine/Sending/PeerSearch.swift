@@ -76,23 +76,30 @@ final class PeerSearch: Sendable {
   func claim(_ node: NodeID) -> Bool { state.withLock { $0.claimed.insert(node).inserted } }
 
   /// `Living room (9f86d081884c)`, safe to be shown.
-  func describe(_ peer: Peer, among others: [Peer] = []) -> String { console.describe(peer, naming, among: others) }
+  func describe(_ peer: Peer) -> String { console.describe(peer, PeersShown([peer], naming)) }
 
-  /// As what a list of peers to pick from shows it.
-  func row(_ peer: Peer, among others: [Peer]) -> PeerPicker.Peer {
-    let note = naming.note(peer.id.peer, calledItself: peer.name, among: others.map { ($0.id.peer, $0.name) })
-    // The first twelve digits have a column of their own.
-    let remark = note.utf8.count > PeerNaming.leastDigits ? [note] : []
-    return PeerPicker.Peer(
-      id: SightedPeer(peer).id, name: naming.name(peer.id.peer, calledItself: peer.name),
-      detail: ((peer.addresses.first.map { [$0.text] } ?? []) + remark).joined(separator: ", "))
+  /// Whether the person has blocked its key.
+  func isBlocked(_ peer: Peer) -> Bool { naming.known[peer.id.peer]?.isBlocked == true }
+
+  /// As what a list of peers to pick from shows them.
+  func rows(_ peers: [Peer]) -> [PeerPicker.Peer] {
+    let shown = PeersShown(peers, naming)
+    return peers.map { peer in
+      let note = shown.note(peer.id.peer, calledItself: peer.name)
+      // The first twelve digits have a column of their own.
+      let remark = note.utf8.count > PeersShown.leastDigits ? [note] : []
+      return PeerPicker.Peer(
+        id: SightedPeer(peer).id, name: naming.name(peer.id.peer, calledItself: peer.name),
+        detail: ((peer.addresses.first.map { [$0.text] } ?? []) + remark).joined(separator: ", "))
+    }
   }
 
   /// Several peers, a line each, at most as many as a person picks from.
   func list(_ peers: [Peer]) -> String {
     let shown = peers.prefix(CommandLineLimits.pickerRows)
     let rest = peers.count - shown.count
-    return shown.map { "\n  \(describe($0, among: peers)) at \(console.places($0))" }.joined()
+    let all = PeersShown(peers, naming)
+    return shown.map { "\n  \(console.describe($0, all)) at \(console.places($0))" }.joined()
       + (rest > 0 ? "\n  and \(rest) more" : "")
   }
 }

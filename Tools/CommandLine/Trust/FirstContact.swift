@@ -9,7 +9,7 @@ final class FirstContact: Sendable {
   /// Whether somebody can be asked.
   let asks: Bool
   /// As it was when the program began.
-  let known: KnownPeers
+  private let naming: PeerNaming
   private let console: Console
   /// One question at a time.
   private let gate = TaskGate(1)
@@ -23,13 +23,15 @@ final class FirstContact: Sendable {
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
 
-  init(_ arguments: ImageSendArguments, known: KnownPeers, console: Console) {
+  init(_ arguments: ImageSendArguments, _ naming: PeerNaming, _ console: Console) {
     fingerprint = arguments.fingerprint
     if case .named(let name) = arguments.recipients.first { petname = name } else { petname = nil }
     asks = !arguments.yes && !console.verbosity.isQuiet && AcceptQuestion.isPossible
-    self.known = known
+    self.naming = naming
     self.console = console
   }
+
+  private var known: KnownPeers { naming.known }
 
   /// Makes the node ask, or let nobody in but the key that was given.
   func prepare(_ configuration: inout NodeConfiguration) {
@@ -72,17 +74,17 @@ final class FirstContact: Sendable {
 
   /// Asks about a key that nobody has confirmed.
   private func isConfirmed(_ peer: ProvenMember) async -> Bool {
-    let what = "\(console.describe(peer)) is \(Self.words(peer, known))."
+    let what = "\(console.describe(peer)) is \(words(peer))."
     return await ask(peer, what) != nil
   }
 
-  private static func words(_ peer: ProvenMember, _ known: KnownPeers) -> String {
+  private func words(_ peer: ProvenMember) -> String {
     if let entry = peer.known {
       return entry.may(.send, in: ProgramEnvironment.imagesProgram)
         ? entry.standing : "known, and may not be sent to so far"
     }
-    let alike = known.lookalikes(of: peer.name).map(\.name)
-    return alike.isEmpty ? "not known yet" : "not known, and not the device that is known as '\(displaySafe(alike[0]))'"
+    return naming.imitated(peer.fingerprint, calledItself: peer.name)
+      .map { "not known, and not the device that is known as '\(console.safe($0))'" } ?? "not known yet"
   }
 
   /// - Returns: nil unless the person wants to send.

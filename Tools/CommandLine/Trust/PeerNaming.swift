@@ -5,43 +5,36 @@ import Piconet
 struct PeerNaming: Sendable {
   /// Who is known here.
   let known: KnownPeers
+  /// Made once: there may be a thousand, and as many in sight, who change all the time.
+  private let looks: [NameSkeleton: [KnownPeer]]
+
+  init(known: KnownPeers) {
+    self.known = known
+    looks = Dictionary(grouping: known.entries) { NameSkeleton($0.name) }
+  }
 
   static let nobody = PeerNaming(known: KnownPeers(path: ""))
-
-  /// So many digits of a fingerprint are shown at least.
-  static let leastDigits = SightedPeer.shortFingerprint
 
   /// The name to show first: the petname, where there is one.
   func name(_ peer: PeerID, calledItself name: String) -> String { known[peer]?.name ?? name }
 
-  /// What stands behind the name: digits, and what is known of the peer.
-  /// - Parameter others: who else is in sight, with their names.
-  func note(_ peer: PeerID, calledItself name: String, among others: [(PeerID, String)] = []) -> String {
-    ([digits(of: peer, calledItself: name, among: others)] + remarks(peer, calledItself: name)).joined(separator: ", ")
+  /// The known peers that have a name which looks like this one, but for the peer itself.
+  func lookalikes(_ peer: PeerID, _ look: NameSkeleton) -> [KnownPeer] { (looks[look] ?? []).filter { $0.id != peer } }
+
+  /// The name of a known device that a stranger's name looks like; nil for one that is known, or looks like none.
+  func imitated(_ peer: PeerID, calledItself name: String) -> String? {
+    known[peer] == nil ? lookalikes(peer, NameSkeleton(name)).first?.name : nil
   }
 
   /// What is known of the peer, in words; empty for a stranger whose name looks like nobody's.
   func remarks(_ peer: PeerID, calledItself name: String) -> [String] {
     guard let entry = known[peer] else {
-      let alike = known.lookalikes(of: name)
-      return alike.isEmpty ? [] : ["not the known '\(alike.map(\.name).joined(separator: "', '"))'"]
+      return imitated(peer, calledItself: name).map { ["not the known '\($0)'"] } ?? []
     }
     var words: [String] = []
     if entry.name != name { words.append("calls itself '\(name)'") }
     words.append(entry.isBlocked ? "blocked" : entry.confirmation == .firstUse ? "known, not confirmed" : "known")
     return words
-  }
-
-  /// Digits of the fingerprint, as many as tell the peer from all whose names look like its own.
-  private func digits(of peer: PeerID, calledItself name: String, among others: [(PeerID, String)]) -> String {
-    let skeleton = NameSkeleton(name)
-    let alike =
-      others.filter { $0.0 != peer && NameSkeleton($0.1) == skeleton }.map(\.0)
-      + known.lookalikes(of: name, but: peer).map(\.id)
-    let own = peer.description
-    var count = Self.leastDigits
-    while count < own.count, alike.contains(where: { $0.description.hasPrefix(own.prefix(count)) }) { count += 4 }
-    return String(own.prefix(count))
   }
 
   /// The fingerprints that may be meant by a name, by name. Who is blocked is nobody.
@@ -50,11 +43,37 @@ struct PeerNaming: Sendable {
   }
 }
 
+/// Peers that are shown together, and must not be taken for one another.
+struct PeersShown: Sendable {
+  /// So many digits of a fingerprint are shown at least.
+  static let leastDigits = SightedPeer.shortFingerprint
+
+  let naming: PeerNaming
+  private let looks: [NameSkeleton: [PeerID]]
+
+  init(_ peers: [(PeerID, String)], _ naming: PeerNaming) {
+    self.naming = naming
+    looks = Dictionary(grouping: peers) { NameSkeleton($0.1) }.mapValues { $0.map(\.0) }
+  }
+
+  init(_ peers: [Peer], _ naming: PeerNaming) { self.init(peers.map { ($0.id.peer, $0.name) }, naming) }
+
+  /// What stands behind the name: digits, as many as tell the peer from all whose names look like its own, and what is known of it.
+  func note(_ peer: PeerID, calledItself name: String) -> String {
+    let look = NameSkeleton(name)
+    let alike = (looks[look] ?? []).filter { $0 != peer } + naming.lookalikes(peer, look).map(\.id)
+    let own = peer.description
+    var count = Self.leastDigits
+    while count < own.count, alike.contains(where: { $0.description.hasPrefix(own.prefix(count)) }) { count += 4 }
+    return ([String(own.prefix(count))] + naming.remarks(peer, calledItself: name)).joined(separator: ", ")
+  }
+}
+
 extension Console {
   /// `Living room (9f86d081884c)`, `Mum (9f86d081884c, calls itself 'Printer', known)`: safe to be shown.
-  func describe(_ peer: Peer, _ naming: PeerNaming, among others: [Peer] = []) -> String {
-    let note = naming.note(peer.id.peer, calledItself: peer.name, among: others.map { ($0.id.peer, $0.name) })
-    return "\(safe(naming.name(peer.id.peer, calledItself: peer.name))) (\(safe(note)))"
+  func describe(_ peer: Peer, _ shown: PeersShown) -> String {
+    let name = shown.naming.name(peer.id.peer, calledItself: peer.name)
+    return "\(safe(name)) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
   }
 
   /// The same of a peer whose key is proven.

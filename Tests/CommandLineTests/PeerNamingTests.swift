@@ -1,0 +1,52 @@
+import Piconet
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("How peers are called on the screen")
+struct PeerNamingTests {
+  private func key(_ digits: String) throws -> PeerID {
+    try #require(PeerID(hexadecimal: digits + String(repeating: "0", count: 64 - digits.count)))
+  }
+
+  private func naming() throws -> PeerNaming {
+    var known = KnownPeers(path: "/p")
+    try known.take(key("a1"), name: "Mum", at: 0, confirmed: .code, rights: [])
+    try known.take(key("a2"), name: "Old one", at: 0, confirmed: .firstUse, rights: [])
+    try known.block(key("a3"), at: 0)
+    return PeerNaming(known: known)
+  }
+
+  @Test("a known one by its petname with what it calls itself beside, a stranger by its own, and whom it looks like")
+  func notes() throws {
+    let naming = try naming()
+    let shown = PeersShown([(PeerID, String)](), naming)
+    func text(_ digits: String, _ name: String) throws -> String {
+      let peer = try key(digits)
+      return "\(naming.name(peer, calledItself: name)) (\(shown.note(peer, calledItself: name)))"
+    }
+    #expect(try text("a1", "Mum") == "Mum (a10000000000, known)")
+    #expect(try text("a1", "Printer") == "Mum (a10000000000, calls itself 'Printer', known)")
+    #expect(try text("a2", "Old one") == "Old one (a20000000000, known, not confirmed)")
+    #expect(try text("a3", "Bad") == "a30000000000 (a30000000000, calls itself 'Bad', blocked)")
+    #expect(try text("b1", "Anna") == "Anna (b10000000000)")
+    #expect(try text("b1", "MUM") == "MUM (b10000000000, not the known 'Mum')")
+  }
+
+  @Test("as many digits are shown as tell a peer from all that look like it, known or in sight")
+  func digits() throws {
+    func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }
+    let (one, other, far) = (try key("b1"), try key("b1" + zeros(19) + "1"), try key("c1"))
+    let shown = PeersShown([(one, "Hall"), (other, "hаll"), (far, "Attic")], try naming())
+    let near = try key("a1" + zeros(14) + "1")
+    #expect(shown.note(near, calledItself: "mum") == "a1\(zeros(14))1000, not the known 'Mum'")
+    #expect(shown.note(one, calledItself: "Hall") == "b1\(zeros(22))")
+    #expect(shown.note(other, calledItself: "hаll") == "b1\(zeros(19))100")
+    #expect(shown.note(far, calledItself: "Attic") == "c10000000000")
+  }
+
+  @Test("who is blocked is nobody by name")
+  func blocked() throws {
+    #expect(try naming().fingerprints.keys.sorted() == ["Mum", "Old one"])
+  }
+}
