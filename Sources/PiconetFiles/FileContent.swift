@@ -7,16 +7,23 @@ enum FileContent {
   /// The digest of the first `size` bytes; nil only if OpenSSL failed.
   static func digest(of file: FileDescriptor, size: UInt64, path: String) throws(FileFailure) -> SHA256Digest? {
     guard let hash = RunningSHA256() else { return nil }
+    guard add(file, from: 0, count: size, to: hash) == size else { throw FileFailure(.ioError(EIO), path: path) }
+    return hash.finish()
+  }
+
+  /// Hashes bytes of a file.
+  /// - Returns: how many; fewer where the file ends before, or can't be read.
+  static func add(_ file: FileDescriptor, from start: UInt64, count: UInt64, to hash: RunningSHA256) -> UInt64 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceByteCount, alignment: 4096)
     defer { buffer.deallocate() }
-    var offset: UInt64 = 0
-    while offset < size {
-      let wanted = Int(min(UInt64(buffer.count), size - offset))
-      let count = FileDescriptor.retrying { pread(file.number, buffer.baseAddress, wanted, off_t(offset)) }
-      guard count.result > 0 else { throw FileFailure(.ioError(count.result == 0 ? EIO : count.errno), path: path) }
-      hash.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(count.result)))
-      offset += UInt64(count.result)
+    var done: UInt64 = 0
+    while done < count {
+      let wanted = Int(min(UInt64(buffer.count), count - done))
+      let outcome = FileDescriptor.retrying { pread(file.number, buffer.baseAddress, wanted, off_t(start + done)) }
+      guard outcome.result > 0 else { return done }
+      hash.update(UnsafeRawBufferPointer(rebasing: buffer.prefix(outcome.result)))
+      done += UInt64(outcome.result)
     }
-    return hash.finish()
+    return done
   }
 }

@@ -19,6 +19,8 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case noPermission
     /// The directory was removed after it was opened.
     case directoryVanished
+    /// A folder below the directory is on another file system, as where something is mounted on it.
+    case otherFileSystem
     /// The file system is mounted read-only.
     case readOnly
     case nameRefused(FileNameRefusal)
@@ -90,6 +92,7 @@ extension FileFailure.Code {
     case .quotaExceeded: "your disk quota is used up"
     case .noPermission: "you are not allowed to write here"
     case .directoryVanished: "the directory was removed"
+    case .otherFileSystem: "the folder is on another file system than the directory that it is in"
     case .readOnly: "the file system is read-only"
     case .nameRefused(let refusal): "the name \(refusal.explanation)"
     case .tooLarge(let limit?): "the file is larger than the limit of \(limit) bytes"

@@ -14,6 +14,8 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   case unseenCharacter
   case invisible
   case launcher
+  case tooDeep
+  case folderTooLong
 
   /// A part of a sentence that follows "the name".
   public var explanation: String {
@@ -31,6 +33,8 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case .bidirectionalControl: "contains characters that change the direction of writing"
     case .unseenCharacter: "contains characters that nobody sees"
     case .invisible: "has no visible character"
+    case .tooDeep: "stands below more than \(SafeFolder.maximumDepth) folders"
+    case .folderTooLong: "stands below folders whose names have more than \(SafeFolder.maximumByteCount) bytes"
     case .launcher: "is that of a shortcut, which desktops start or follow"
     }
   }

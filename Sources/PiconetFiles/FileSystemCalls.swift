@@ -42,18 +42,18 @@ struct FileSystemCalls: Sendable {
     }.errno
   }
 
-  /// rename(2) within a directory that fails with EEXIST where something has the new name. Gives 0 or errno.
-  var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ to: String) -> Int32 = {
-    piconet_renameat2($0, $1, $0, $2, PICONET_RENAME_NOREPLACE) == 0 ? 0 : errno
+  /// rename(2) from a directory to another, or within one, that fails with EEXIST where something has the new name. Gives 0 or errno.
+  var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
+    piconet_renameat2($0, $1, $2, $3, PICONET_RENAME_NOREPLACE) == 0 ? 0 : errno
   }
 
-  /// rename(2) within a directory. Gives 0 or errno.
-  var rename: @Sendable (_ directory: Int32, _ from: String, _ to: String) -> Int32 = {
-    renameat($0, $1, $0, $2) == 0 ? 0 : errno
+  /// rename(2). Gives 0 or errno.
+  var rename: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
+    renameat($0, $1, $2, $3) == 0 ? 0 : errno
   }
 
-  /// link(2) within a directory. Gives 0 or errno.
-  var link: @Sendable (_ directory: Int32, _ from: String, _ to: String) -> Int32 = {
-    linkat($0, $1, $0, $2, 0) == 0 ? 0 : errno
+  /// link(2). Gives 0 or errno.
+  var link: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
+    linkat($0, $1, $2, $3, 0) == 0 ? 0 : errno
   }
 }

@@ -35,6 +35,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
+  /// Of files in it that were compared.
+  let digests = FileDigests()
 
   /// Opens a directory that exists.
   ///
@@ -48,7 +50,7 @@ public final class IncomingDirectory: @unchecked Sendable {
     path: String, settings: Settings, calls: FileSystemCalls = FileSystemCalls(),
     now: @escaping @Sendable () -> KeptAge.Moment = { .now }
   ) throws(FileFailure) {
-    let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    let opened = FileDescriptor.retrying { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .writingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
     givenPath = path
@@ -102,15 +104,16 @@ public final class IncomingDirectory: @unchecked Sendable {
   /// Throws what makes the transfer pointless: `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
   /// something that is not a regular file `notRegular`.
   public func conflictOutcome(
-    name: SafeFileName, size: UInt64, policy: ConflictPolicy, resuming key: ResumptionKey? = nil
+    name: SafeFileName, folder: SafeFolder = .none, size: UInt64, policy: ConflictPolicy,
+    resuming key: ResumptionKey? = nil
   ) throws(FileFailure) -> ConflictOutcome {
     try check(size: size, name: name, resuming: key)
-    guard let kind = try kind(of: name.text) else { return .store }
+    guard let folder = try open(folder, creating: false), let kind = try folder.kind(of: name) else { return .store }
     switch policy {
     case .rename: return .rename
     case .skip: return .skip
     case .overwrite:
-      guard kind == .regular else { throw FileFailure(.notRegular(kind), path: path(of: name.text)) }
+      guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
       return .overwrite
     }
   }
@@ -128,7 +131,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  private func checkOnce(size: UInt64, name: SafeFileName, resuming key: ResumptionKey?) throws(FileFailure) {
+  /// Throws `tooLarge` if a file of this size is never taken, however much is free.
+  public func check(limitOf name: SafeFileName, size: UInt64) throws(FileFailure) {
     // Beyond the process's RLIMIT_FSIZE a write does not fail: it raises SIGXFSZ.
     var processLimit = rlimit()
     let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &processLimit) == 0
@@ -136,6 +140,10 @@ public final class IncomingDirectory: @unchecked Sendable {
     if let limit = limits.compactMap({ $0 }).min(), size > limit {
       throw FileFailure(.tooLarge(limit: limit), path: path(of: name.text))
     }
+  }
+
+  private func checkOnce(size: UInt64, name: SafeFileName, resuming key: ResumptionKey?) throws(FileFailure) {
+    try check(limitOf: name, size: size)
     guard exists else { throw FileFailure(.directoryVanished, path: givenPath) }
     guard let free = unpromisedSpace else { return }
     // What is there already takes no more space.
@@ -147,29 +155,11 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// What an entry is, symbolic links not followed; nil if there is none.
-  func kind(of name: String) throws(FileFailure) -> FileKind? {
-    var status = stat()
-    guard fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
-      return FileKind(mode: status.st_mode)
-    }
-    let number = errno
-    guard number == ENOENT else { throw failure(errno: number, name: name) }
-    return nil
-  }
-
   /// The failure of a system call on an entry; tells a removed directory from a missing file, and counts free space.
   func failure(errno number: Int32, name: String, needed: UInt64 = 0) -> FileFailure {
     if number == ENOENT || number == ESTALE, !exists { return FileFailure(.directoryVanished, path: givenPath) }
     if number == ENOSPC { return FileFailure(.diskFull(needed: needed, free: freeSpace ?? 0), path: path(of: name)) }
     return FileFailure(errno: number, .writingFile, path: path(of: name))
-  }
-
-  /// Makes the entries durable. A file system that can't (EINVAL) is not at fault.
-  func synchronize() throws(FileFailure) {
-    let outcome = FileDescriptor.retrying { fsync(descriptor.number) }
-    guard outcome.result < 0, outcome.errno != EINVAL, outcome.errno != EROFS else { return }
-    throw failure(errno: outcome.errno, name: ".")
   }
 
   /// The name under /proc by which an open descriptor is linked and found (proc_pid_fd(5)).

@@ -7,6 +7,8 @@ public struct StoredFile: Sendable, Hashable {
   public let name: SafeFileName
   /// Where it is.
   public let path: String
+  /// Where it is below the receiving directory.
+  public let relativePath: String
   public let size: UInt64
   public let digest: SHA256Digest
 }
@@ -14,6 +16,8 @@ public struct StoredFile: Sendable, Hashable {
 /// How a received file ended that did not fail.
 public enum IncomingOutcome: Sendable, Hashable {
   case stored(StoredFile)
+  /// A file of that name, or of it with a number, has the very same content; nothing was written.
+  case present(StoredFile)
   /// Something of that name was there and the policy is `skip`; nothing was written.
   case skipped(SafeFileName)
 }
@@ -31,6 +35,8 @@ public final class IncomingFile {
 
   public let directory: IncomingDirectory
   public let name: SafeFileName
+  /// Where it goes; made when the file gets its name.
+  public let folder: SafeFolder
   /// The size in bytes that the peer offered.
   public let offeredSize: UInt64
   public private(set) var receivedSize: UInt64 = 0
@@ -43,6 +49,10 @@ public final class IncomingFile {
   private var hash: RunningSHA256?
   private var journal: BlockJournal?
   private let policy: ConflictPolicy
+  /// What was found to be there before, and to be something else.
+  private let compared: PresentContent?
+  /// Whether the file of this path may be replaced, asked once. No: both stay, with a number.
+  private let mayReplace: (_ relativePath: String) -> Bool
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
   /// Bytes still to come that the directory keeps free for this file, having no blocks for them.
@@ -63,8 +73,9 @@ public final class IncomingFile {
   /// Throws `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or `ioError`;
   /// nothing is left then.
   public init(
-    in directory: IncomingDirectory, name: SafeFileName, offeredSize: UInt64, policy: ConflictPolicy,
-    hashing: Bool = true, resuming key: ResumptionKey? = nil
+    in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
+    policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
+    compared: PresentContent? = nil, mayReplace: @escaping (_ relativePath: String) -> Bool = { _ in true }
   ) throws(FileFailure) {
     let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
     try directory.check(size: offeredSize, name: name, resuming: key)
@@ -81,6 +92,9 @@ public final class IncomingFile {
     self.name = name
     self.offeredSize = offeredSize
     self.policy = policy
+    self.folder = folder
+    self.compared = compared
+    self.mayReplace = mayReplace
     if let key, kept != nil { try resume(key) }
     try allotSpace()
   }
@@ -146,16 +160,13 @@ public final class IncomingFile {
       guard digest == expectedDigest else {
         throw FileFailure(.digestMismatch(expected: expectedDigest, actual: digest), path: finalPath)
       }
-      if policy == .skip, try directory.kind(of: name.text) != nil { return skipped() }
+      guard directory.exists else { throw directory.failure(errno: ENOENT, name: name.text) }
+      if policy == .skip, let folder = try directory.open(folder, creating: false), try folder.kind(of: name) != nil {
+        if let present = try present(in: folder, as: name, digest) { return .present(present) }
+        return skipped()
+      }
       try prepare(modificationTime: modificationTime)
-      guard let finalName = try publish() else { return skipped() }
-      state = .ended
-      partial.removeJournal()
-      if let keptElsewhere { directory.forgetKept(keptElsewhere) }
-      try directory.synchronize()
-      partial.descriptor.close()
-      let path = directory.path(of: finalName.text)
-      return .stored(StoredFile(name: finalName, path: path, size: receivedSize, digest: digest))
+      return try publish(digest)
     } catch {
       throw ended(with: error)
     }
@@ -221,7 +232,7 @@ public final class IncomingFile {
     journal = nil
   }
 
-  private var finalPath: String { directory.path(of: name.text) }
+  private var finalPath: String { directory.path(of: folder.path(of: name)) }
 
   private func checkReceiving() throws(FileFailure) {
     switch state {
@@ -243,28 +254,83 @@ public final class IncomingFile {
     return .skipped(name)
   }
 
-  /// The name that the file got; nil if the policy is to skip it.
-  private func publish() throws(FileFailure) -> SafeFileName? {
-    let tries = max(1, directory.settings.maximumNumber)
-    for number in 1...tries {
-      let candidate = number == 1 || policy != .rename ? name : name.numbered(number)
-      if try partial.publish(as: candidate) { return candidate }
-      switch policy {
-      case .rename: continue
-      case .skip: return nil
-      case .overwrite:
-        // The entry may vanish between the two looks; then the name is simply tried again.
-        guard let kind = try directory.kind(of: name.text) else { continue }
-        guard kind == .regular else { throw FileFailure(.notRegular(kind), path: finalPath) }
-        try partial.replace(name)
-        return name
+  private func publish(_ digest: SHA256Digest) throws(FileFailure) -> IncomingOutcome {
+    let mayReplace = policy == .overwrite && mayReplace(folder.path(of: name))
+    var left = Self.folderTries
+    while true {
+      guard let folder = try directory.open(folder, creating: true) else {
+        throw directory.failure(errno: ENOENT, name: folder.text)
       }
+      do throws(FileFailure) {
+        return try publish(in: folder, replacing: mayReplace, digest)
+      } catch {
+        // Somebody has removed the folder, which was empty, in the instant between.
+        left -= 1
+        guard error.code == .directoryVanished, directory.exists, left > 0 else { throw error }
+      }
+    }
+  }
+
+  private static let folderTries = 3
+
+  private func publish(
+    in folder: IncomingFolder, replacing: Bool, _ digest: SHA256Digest
+  ) throws(FileFailure) -> IncomingOutcome {
+    for number in 1...max(1, directory.settings.maximumNumber) {
+      let candidate = number == 1 || replacing ? name : name.numbered(number)
+      if try partial.publish(as: candidate, in: folder) { return try settled(candidate, in: folder, digest) }
+      if number <= PresentContent.limit, let present = try present(in: folder, as: candidate, digest) {
+        return .present(present)
+      }
+      if policy == .skip { return skipped() }
+      guard replacing else { continue }
+      // The entry may vanish between the two looks; then the name is simply tried again.
+      guard let kind = try folder.kind(of: name) else { continue }
+      guard kind == .regular else { throw FileFailure(.notRegular(kind), path: folder.path(of: name)) }
+      try partial.replace(name, in: folder)
+      return try settled(name, in: folder, digest)
     }
     throw FileFailure(.exists, path: finalPath)
   }
 
+  /// The file has its name.
+  private func settled(
+    _ name: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest
+  ) throws(FileFailure) -> IncomingOutcome {
+    state = .ended
+    partial.removeJournal()
+    if let keptElsewhere { directory.forgetKept(keptElsewhere) }
+    try folder.synchronize()
+    partial.descriptor.close()
+    return .stored(file(name, in: folder, digest))
+  }
+
+  /// What has the name, where that is the very content that has arrived: it came another way meanwhile, or nobody has compared it
+  /// before. Nothing of ours stays then.
+  private func present(
+    in folder: IncomingFolder, as name: SafeFileName, _ digest: SHA256Digest
+  ) throws(FileFailure) -> StoredFile? {
+    guard let status = try folder.status(of: name), FileKind(mode: status.st_mode) == .regular,
+      UInt64(clamping: status.st_size) == receivedSize
+    else { return nil }
+    if let known = compared?.digest(of: name, FileStamp(status)), known != digest { return nil }
+    let there = PresentContent(in: folder, exactly: name, status)
+    while !there.step(.max) {}
+    guard there.match(digest) != nil else { return nil }
+    let result = file(name, in: folder, digest)
+    if let keptElsewhere { directory.forgetKept(keptElsewhere) }
+    discard()
+    try folder.synchronize()
+    return result
+  }
+
+  private func file(_ name: SafeFileName, in folder: IncomingFolder, _ digest: SHA256Digest) -> StoredFile {
+    StoredFile(
+      name: name, path: folder.path(of: name), relativePath: folder.relativePath(of: name), size: receivedSize,
+      digest: digest)
+  }
+
   private func prepare(modificationTime: ModificationTime?) throws(FileFailure) {
-    guard directory.exists else { throw directory.failure(errno: ENOENT, name: name.text) }
     partial.setFinalPermissions()
     if let modificationTime {
       // A file is no worse for a time that the file system refuses.

@@ -4,57 +4,57 @@ import Glibc
 /// way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then replaces that.
 ///
 /// So that no empty file stays in its place after a crash, a note beside the partial file says which name was to be taken:
-/// `.piconet-<...>.claim`, the name and a line feed. While the partial file is there it has not got the name yet.
+/// `.piconet-<...>.claim`, the path below the directory and a line feed. While the partial file is there it has not got the name yet.
 struct NameClaim {
   let partial: PartialFileName
   let directory: IncomingDirectory
 
-  private var folder: Int32 { directory.descriptor.number }
+  private var own: Int32 { directory.descriptor.number }
 
   /// What linkat(2) says where there are no hard links.
   static let withoutLinks: Set<Int32> = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL]
 
   /// Gives the partial file this name. Its owner alone may call it.
   /// - Returns: 0, or errno; EEXIST if something has the name. Then nothing but the partial file is left.
-  func publish(as name: SafeFileName) -> Int32 {
-    let noted = writeNote(name)
-    defer { _ = unlinkat(folder, partial.claim, 0) }
+  func publish(as name: SafeFileName, in folder: IncomingFolder) -> Int32 {
+    let noted = writeNote(folder.relativePath(of: name))
+    defer { _ = unlinkat(own, partial.claim, 0) }
     guard noted == 0 else { return noted }
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(folder, name.text, flags, 0o600) }
+    let opened = FileDescriptor.retrying { openat(folder.number, name.text, flags, 0o600) }
     guard opened.result >= 0 else { return opened.errno }
     let place = FileDescriptor(opened.result)
     // Somebody may have put something else there, or have written into it.
-    guard isStill(place, name) else { return EEXIST }
-    let number = directory.calls.rename(folder, partial.text, name.text)
-    if number != 0, isStill(place, name) { _ = unlinkat(folder, name.text, 0) }
+    guard isStill(place, name, in: folder) else { return EEXIST }
+    let number = directory.calls.rename(own, partial.text, folder.number, name.text)
+    if number != 0, isStill(place, name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
     return number
   }
 
   /// Removes what a dead owner has left: the note, and the empty file if it was not replaced. The partial file stays.
   /// Only for who holds the lock of the partial file.
   func release() {
-    if let name = readNote(), isEmpty(name) { _ = unlinkat(folder, name.text, 0) }
-    _ = unlinkat(folder, partial.claim, 0)
+    if let (folder, name) = readNote(), isEmpty(name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
+    _ = unlinkat(own, partial.claim, 0)
   }
 
   /// The same for anybody: without effect while the owner lives.
   func releaseIfAbandoned() {
     var status = stat()
-    if fstatat(folder, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
+    if fstatat(own, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
       // The partial file has got its name, or is gone: an empty file may be somebody's.
-      _ = unlinkat(folder, partial.claim, 0)
+      _ = unlinkat(own, partial.claim, 0)
     } else {
       _ = directory.whileAbandoned(partial) { _ in release() }
     }
   }
 
-  private func writeNote(_ name: SafeFileName) -> Int32 {
+  private func writeNote(_ path: String) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(folder, partial.claim, flags, 0o600) }
+    let opened = FileDescriptor.retrying { openat(own, partial.claim, flags, 0o600) }
     guard opened.result >= 0 else { return opened.errno }
     let note = FileDescriptor(opened.result)
-    let bytes = Array(name.text.utf8) + [0x0A]
+    let bytes = Array(path.utf8) + [0x0A]
     let written = bytes.withUnsafeBytes { bytes in
       FileDescriptor.retrying { write(note.number, bytes.baseAddress, bytes.count) }
     }
@@ -65,32 +65,37 @@ struct NameClaim {
   }
 
   /// Nil where the note is torn, or is no note: only a name that a peer's file may have is ever touched.
-  private func readNote() -> SafeFileName? {
+  private func readNote() -> (IncomingFolder, SafeFileName)? {
     let opened = FileDescriptor.retrying {
-      openat(folder, partial.claim, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      openat(own, partial.claim, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     }
     guard opened.result >= 0 else { return nil }
     let note = FileDescriptor(opened.result)
     guard note.status()?.isOwnRegularFile == true else { return nil }
-    var bytes = [UInt8](repeating: 0, count: SafeFileName.maximumByteCount + 2)
+    var bytes = [UInt8](repeating: 0, count: 2 * SafeFolder.maximumByteCount + 2)
     let count = bytes.withUnsafeMutableBytes { buffer in
       FileDescriptor.retrying { read(note.number, buffer.baseAddress, buffer.count) }.result
     }
     guard count > 1, bytes[count - 1] == 0x0A else { return nil }
-    return try? SafeFileName(bytes: Array(bytes[..<(count - 1)]))
+    guard let (components, name) = SafeFolder.split(bytes[..<(count - 1)]),
+      let folder = directory.openExactly(components)
+    else { return nil }
+    return (folder, name)
   }
 
   /// Whether the name is that of an empty file of this user.
-  private func isEmpty(_ name: SafeFileName) -> Bool {
+  private func isEmpty(_ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var status = stat()
-    return fstatat(folder, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.isOwnRegularFile
+    return fstatat(folder.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.isOwnRegularFile
       && status.st_size == 0
   }
 
   /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to one user.
-  private func isStill(_ place: FileDescriptor, _ name: SafeFileName) -> Bool {
+  private func isStill(_ place: FileDescriptor, _ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var named = stat()
-    guard fstatat(folder, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else { return false }
+    guard fstatat(folder.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else {
+      return false
+    }
     return own.st_ino == named.st_ino && own.st_dev == named.st_dev && own.st_size == 0
   }
 }

@@ -127,16 +127,21 @@ public final class OutgoingFile {
     return hash?.finish()
   }
 
-  /// Hashes the bytes up to an offset, for which nobody has a use but the digest. Without effect if they were read.
-  public func skip(to offset: UInt64) throws(FileFailure) {
+  /// Hashes the bytes up to an offset, for which nobody has a use but the digest, and no more than `count` of them at a time. Without
+  /// effect if they were read.
+  /// - Returns: whether all of them are read.
+  @discardableResult
+  public func skip(to offset: UInt64, atMost count: UInt64 = .max) throws(FileFailure) -> Bool {
     let end = min(offset, size)
-    guard position < end else { return }
+    guard position < end else { return true }
+    let stop = position + min(count, end - position)
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: FileContent.pieceByteCount, alignment: 4096)
     defer { piece.deallocate() }
-    while position < end {
-      let count = Int(min(UInt64(piece.count), end - position))
+    while position < stop {
+      let count = Int(min(UInt64(piece.count), stop - position))
       _ = try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<count]))
     }
+    return position >= end
   }
 
   private func hasByte(at offset: UInt64) -> Bool {

@@ -65,20 +65,20 @@ final class PartialFile {
   }
 
   /// Gives the file this name in one step if nothing has it; false if something does.
-  func publish(as name: SafeFileName) throws(FileFailure) -> Bool {
+  func publish(as name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) -> Bool {
     let number: Int32
     if let hiddenName {
       try checkIdentity(of: hiddenName)
-      number = rename(hiddenName, withoutReplacing: name)
+      number = rename(hiddenName, withoutReplacing: name, in: folder)
     } else {
-      number = linkOpenFile(as: name.text)
+      number = linkOpenFile(as: name.text, in: folder.number)
     }
     switch number {
     case 0:
       hiddenName = nil
       return true
     case EEXIST: return false
-    default: throw directory.failure(errno: number, name: name.text)
+    default: throw folder.failure(errno: number, name: name)
     }
   }
 
@@ -86,13 +86,13 @@ final class PartialFile {
   ///
   /// Whatever else appears under the name in the instant before the rename is replaced as an entry or refused by the
   /// kernel (a directory); a link is never followed.
-  func replace(_ name: SafeFileName) throws(FileFailure) {
+  func replace(_ name: SafeFileName, in folder: IncomingFolder) throws(FileFailure) {
     let hidden = try appear()
     try checkIdentity(of: hidden)
-    let number = directory.calls.rename(directory.descriptor.number, hidden.text, name.text)
+    let number = directory.calls.rename(directory.descriptor.number, hidden.text, folder.number, name.text)
     guard number == 0 else {
-      if number == EISDIR { throw FileFailure(.notRegular(.directory), path: directory.path(of: name.text)) }
-      throw directory.failure(errno: number, name: name.text)
+      if number == EISDIR { throw FileFailure(.notRegular(.directory), path: folder.path(of: name)) }
+      throw folder.failure(errno: number, name: name)
     }
     hiddenName = nil
   }
@@ -109,14 +109,13 @@ final class PartialFile {
     if let hiddenName { return hiddenName }
     _ = flock(descriptor.number, LOCK_EX | LOCK_NB)
     let name = PartialFileName.random()
-    let number = linkOpenFile(as: name.text)
+    let number = linkOpenFile(as: name.text, in: directory.descriptor.number)
     guard number == 0 else { throw directory.failure(errno: number, name: name.text) }
     hiddenName = name
     return name
   }
 
-  private func linkOpenFile(as name: String) -> Int32 {
-    let folder = directory.descriptor.number
+  private func linkOpenFile(as name: String, in folder: Int32) -> Int32 {
     let source = IncomingDirectory.link(to: descriptor)
     return linkat(AT_FDCWD, source, folder, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
   }
@@ -133,15 +132,17 @@ final class PartialFile {
   }
 
   /// - Returns: 0 or errno.
-  private func rename(_ hidden: PartialFileName, withoutReplacing name: SafeFileName) -> Int32 {
-    let (folder, calls) = (directory.descriptor.number, directory.calls)
-    let number = calls.renameWithoutReplacing(folder, hidden.text, name.text)
+  private func rename(
+    _ hidden: PartialFileName, withoutReplacing name: SafeFileName, in folder: IncomingFolder
+  ) -> Int32 {
+    let (own, calls) = (directory.descriptor.number, directory.calls)
+    let number = calls.renameWithoutReplacing(own, hidden.text, folder.number, name.text)
     guard number == EINVAL || number == ENOSYS else { return number }
     // NFS and some FUSE file systems know no flags; a hard link does not replace either.
-    let linked = calls.link(folder, hidden.text, name.text)
-    if linked == 0 { _ = unlinkat(folder, hidden.text, 0) }
+    let linked = calls.link(own, hidden.text, folder.number, name.text)
+    if linked == 0 { _ = unlinkat(own, hidden.text, 0) }
     guard NameClaim.withoutLinks.contains(linked) else { return linked }
-    return NameClaim(partial: hidden, directory: directory).publish(as: name)
+    return NameClaim(partial: hidden, directory: directory).publish(as: name, in: folder)
   }
 
   /// Nil where the file system, or the lack of /proc, does not allow unnamed files.

@@ -41,6 +41,10 @@ private let examples: [Event] = [
     .init(
       peer: fingerprint, file: "sunset.jpg", path: "/home/ada/Pictures/sunset (2).jpg", bytes: 48_211,
       sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")),
+  .present(
+    .init(
+      peer: fingerprint, file: "holiday/sunset.jpg", path: "/home/ada/Pictures/holiday/sunset.jpg", bytes: 48_211,
+      sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")),
   .skipped(.init(peer: fingerprint, file: "sunset.jpg", reason: "exists")),
   .failed(
     .init(
@@ -54,7 +58,7 @@ private let examples: [Event] = [
       reason: "bluetooth",
       message: "peers can't find each other over Bluetooth: hci0 is blocked by software (airplane mode?): "
         + "rfkill unblock bluetooth ('piconet doctor' says more)")),
-  .finished(.init(stored: 5, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
+  .finished(.init(stored: 5, present: 2, skipped: 0, failed: 1, bytes: 162_344, exitCode: .localFile)),
 ]
 
 @Suite("Event lines")

@@ -16,8 +16,9 @@ struct HelpTextTests {
 private let imagesendHelp = """
   Usage: imagesend [OPTION]... FILE|DIRECTORY|URL...
   Send photos to a device nearby that runs imagerecv: found by name, encrypted,
-  verified. A DIRECTORY stands for all images in it and below; what a http or
-  https URL gives is passed on while it arrives.
+  verified. A DIRECTORY stands for all images in it and below, which are stored
+  below folders of the same names; what a http or https URL gives is passed on
+  while it arrives.
 
   Options:
         --to=NAME|PEER|all...
@@ -47,6 +48,9 @@ private let imagesendHelp = """
                               there is); hci0, or its address
         --any                 send other files too, not only images; imagerecv
                               needs --any as well
+        --flat                store all files beside one another, without the
+                              folders that a DIRECTORY has
+        --follow-links        follow links to directories
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors
     -v, --verbose...          say more
@@ -54,13 +58,14 @@ private let imagesendHelp = """
         --version             show the version and exit
 
   Exit status (of several files the worst):
-    0                         every file was stored
+    0                         every file was stored, or was there already
     1                         internal error
     2                         the command line was wrong, or left a choice open
     3                         no such peer was found
     4                         the other side refused
     5                         the link was lost, or timed out
-    6                         a local file: unreadable, no space, no permission
+    6                         a local file: unreadable, no space, no permission;
+                              or a file was skipped for another of its name
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
     130                       interrupted by a signal
@@ -103,8 +108,10 @@ private let imagerecvHelp = """
         --count=N             exit after N files were stored (default: go on
                               until interrupted)
         --on-conflict=rename|skip|overwrite
-                              what to do when a file of that name exists (default
-                              rename)
+                              what to do when another file has that name: store
+                              it as 'photo (2).jpg' (default), leave it out,
+                              which ends with 6, or replace what was there before
+                              this sender came
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to receive over (default auto: a common IP
                               network, then Bluetooth; what this machine lacks is
@@ -123,13 +130,14 @@ private let imagerecvHelp = """
         --version             show the version and exit
 
   Exit status (of several files the worst):
-    0                         every file was stored
+    0                         every file was stored, or was there already
     1                         internal error
     2                         the command line was wrong, or left a choice open
     3                         no such peer was found
     4                         the other side refused
     5                         the link was lost, or timed out
-    6                         a local file: unreadable, no space, no permission
+    6                         a local file: unreadable, no space, no permission;
+                              or a file was skipped for another of its name
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
     130                       interrupted by a signal

@@ -20,8 +20,8 @@ import Testing
     var settings = IncomingDirectory.Settings.test(unnamed: unnamed)
     settings.maximumNumber = 3
     let directory = try IncomingDirectory(path: folder.path, settings: settings)
-    for _ in 1...3 { try receive("a", [1], in: directory) }
-    #expect(failureCode { try receive("a", [1], in: directory) } == .exists)
+    for byte: UInt8 in 1...3 { try receive("a", [byte], in: directory) }
+    #expect(failureCode { try receive("a", [4], in: directory) } == .exists)
     #expect(try entries(folder.path) == ["a", "a (2)", "a (3)"])
   }
 

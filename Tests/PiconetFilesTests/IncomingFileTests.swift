@@ -107,6 +107,7 @@ import Testing
       return file
     }
     #expect(try file().commit(expectedDigest: digest(bytes)).stored != nil)
+    unlink(folder.path("x"))
     #expect(try file().commit(expectedDigest: digest(bytes), computedDigest: digest(bytes)).stored != nil)
     let wrong = digest([])
     let actual = digest(bytes)
@@ -115,7 +116,7 @@ import Testing
     #expect(
       failureCode { _ = try file().commit(expectedDigest: actual, computedDigest: wrong) }
         == .digestMismatch(expected: actual, actual: wrong))
-    #expect(try entries(folder.path) == ["x", "x (2)"])
+    #expect(try entries(folder.path) == ["x"])
   }
 
   @Test("a file larger than the limit is refused before anything is written, whatever number the peer claims")

@@ -10,8 +10,8 @@ import Testing
 
   private static func calls() -> FileSystemCalls {
     var calls = FileSystemCalls()
-    calls.renameWithoutReplacing = { _, _, _ in EINVAL }
-    calls.link = { _, _, _ in EPERM }
+    calls.renameWithoutReplacing = { _, _, _, _ in EINVAL }
+    calls.link = { _, _, _, _ in EPERM }
     return calls
   }
 
@@ -19,7 +19,7 @@ import Testing
     try IncomingDirectory(path: folder.path, settings: .test(unnamed: false), calls: calls)
   }
 
-  @Test("a file gets its name, a taken one a number, and nothing else is left", arguments: [0, 1, 5000])
+  @Test("a file gets its name, a taken one a number, and nothing else is left", arguments: [1, 5000])
   func stored(count: Int) throws {
     let folder = try TemporaryDirectory(inMemory: true)
     let directory = try directory(folder)
@@ -50,7 +50,7 @@ import Testing
   func noPermission() throws {
     let folder = try TemporaryDirectory(inMemory: true)
     var calls = Self.calls()
-    calls.rename = { _, _, _ in EACCES }
+    calls.rename = { _, _, _, _ in EACCES }
     let directory = try directory(folder, calls)
     #expect(failureCode { try receive("a", [1], in: directory) } == .noPermission)
     #expect(try entries(folder.path) == [])
@@ -63,7 +63,7 @@ import Testing
     let path = folder.path
     let seen = Seen()
     var calls = Self.calls()
-    calls.rename = { _, _, _ in
+    calls.rename = { _, _, _, _ in
       let all = (try? entries(path)) ?? []
       seen.entries.withLock { $0 = all.map { ($0, (try? content(path + "/" + $0)) ?? []) } }
       return EIO
@@ -138,16 +138,18 @@ import Testing
     try folder.file("other")
     symlink("other", folder.path("link"))
     _ = try folder.folder("sub")
+    symlink("sub", folder.path("way"))
     try folder.file("sub/inner")
     for text in [
-      "photo", "", "\n", "full\n", "link\n", "sub\n", "sub/inner\n", "../x\n", "photo\n\n", "photo\nx",
+      "photo", "", "\n", "full\n", "link\n", "sub\n", "way/inner\n", "../x\n", "sub/../photo\n", "photo\n\n",
+      "photo\nx",
       String(repeating: "x", count: 300) + "\n",
     ] {
       let partial = PartialFileName.random()
       try folder.file(partial.text)
       try folder.file(partial.claim, Array(text.utf8))
       try directory(folder).sweepAbandonedPartials()
-      #expect(try entries(folder.path) == ["full", "link", "other", "photo", "sub"], "\(text)")
+      #expect(try entries(folder.path) == ["full", "link", "other", "photo", "sub", "way"], "\(text)")
       #expect(try entries(folder.path("sub")) == ["inner"])
     }
   }
@@ -158,11 +160,11 @@ import Testing
     let path = folder.path
     let seen = Seen()
     var calls = Self.calls()
-    calls.rename = { directory, from, to in
+    calls.rename = { directory, from, folder, to in
       _ = try? IncomingDirectory(path: path, settings: .test(unnamed: false)).sweepAbandonedPartials()
       let all = (try? entries(path)) ?? []
       seen.entries.withLock { $0 = all.map { ($0, []) } }
-      return FileSystemCalls().rename(directory, from, to)
+      return FileSystemCalls().rename(directory, from, folder, to)
     }
     try receive("photo.jpg", [1, 2], in: try directory(folder, calls))
     #expect(seen.entries.withLock { $0.count } == 3)

@@ -43,7 +43,7 @@ struct OfferedNameTests {
     }
   }
 
-  @Test("the same name twice makes two files, from one sender or from two at once")
+  @Test("the same name twice makes two files of different content, and no more, from one sender or from two at once")
   func twice() async throws {
     let folder = try TemporaryFolder()
     let first = try folder.write("a.bin", [UInt8](repeating: 1, count: 300_000))
@@ -57,8 +57,10 @@ struct OfferedNameTests {
           )
           async let sent = [fromOne.send(file: first), fromOne.send(file: other), fromTwo.send(file: other)]
           async let more = fromTwo.send(file: first)
-          let names = Set((try await sent).map(\.storedName) + [try await more.storedName])
-          #expect(names.count == 4 && names.contains("a.bin"))
+          let all = try await sent + [more]
+          let names = Set(all.map(\.storedName))
+          #expect(names == ["a.bin", "a (2).bin"])
+          #expect(all.count { $0.wasThere } == 2)
           #expect(host.entries() == names.sorted())
           for name in names {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: host.directory + "/" + name))
@@ -69,17 +71,22 @@ struct OfferedNameTests {
     }
   }
 
-  @Test("a file that is there stays, where the receiver skips")
+  @Test("a file that is there stays, where the receiver skips another one, and the same one is no failure")
   func skip() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a.bin", [1, 2, 3])
     try await Host.run(policy: .skip) { host in
       try await Host.client { client in
         let member = try await client.connect(to: host.address)
-        _ = try await member.send(file: path)
-        let error = await failure { try await member.send(file: path) }
-        #expect(error?.code == .exists && error?.blame == .peer)
+        #expect(try await !member.send(file: path).wasThere)
+        #expect(try await member.send(file: path).wasThere)
+        for other: [UInt8] in [[1, 2, 4], [1, 2], [1, 2, 3, 4]] {
+          let changed = try folder.write("a.bin", other)
+          let error = await failure { try await member.send(file: changed) }
+          #expect(error?.code == .exists && error?.blame == .peer, "\(other)")
+        }
         #expect(host.entries() == ["a.bin"])
+        #expect(try TemporaryFolder.bytes(host.directory + "/a.bin") == [1, 2, 3])
       }
     }
   }

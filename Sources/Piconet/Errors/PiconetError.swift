@@ -206,7 +206,7 @@ extension FileFailure {
     case .digestMismatch: .digestMismatch
     case .tooManyBytes, .tooFewBytes: .sizeMismatch
     case .exists: .exists
-    case .ioError: .storageFailed
+    case .ioError, .otherFileSystem: .storageFailed
     }
   }
 

@@ -268,6 +268,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
     case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
     case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
+    case .transferCompared(let transfer, let count): sending(transfer)?.compared(count)
     case .transferPaused(let transfer, let isPaused):
       sending(transfer)?.paused(isPaused)
       state.withLock { $0.receiving[transfer] }?.paused(isPaused)

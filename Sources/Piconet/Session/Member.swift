@@ -65,24 +65,33 @@ public struct Member: Sendable, Identifiable {
   /// - Parameters:
   ///   - path: a regular file; a symbolic link is followed.
   ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store that.
+  ///   - folder: the folders that it is to be stored below.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
+  ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and size and both
+  ///     sides find out whether it is the same; on any thread, to return quickly. See `SentFile.wasThere`.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, or why the member has left.
   public func send(
-    file path: String, name: AcceptableName? = nil, mediaType: String = "", metadata: [UInt8] = [],
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+    file path: String, name: AcceptableName? = nil, folder: AcceptableFolder? = nil, mediaType: String = "",
+    metadata: [UInt8] = [], progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
+    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> SentFile {
     try await core.finish(
-      startSending(file: path, name: name, mediaType: mediaType, metadata: metadata, progress: progress))
+      startSending(
+        file: path, name: name, folder: folder, mediaType: mediaType, metadata: metadata, progress: progress,
+        comparing: comparing))
   }
 
   /// As `send(file:)`, but returns as soon as the file is open: the transfer can then be watched, paused and cancelled.
   /// - Throws: `sourceUnreadable`.
   public func startSending(
-    file path: String, name: AcceptableName? = nil, mediaType: String = "", metadata: [UInt8] = [],
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+    file path: String, name: AcceptableName? = nil, folder: AcceptableFolder? = nil, mediaType: String = "",
+    metadata: [UInt8] = [], progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
+    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> OutgoingTransfer {
-    try await core.send(file: path, name: name, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
+    try await core.send(
+      file: path, name: name, folder: folder, to: self, mediaType: mediaType, metadata: metadata, progress: progress,
+      comparing: comparing)
   }
 
   /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into

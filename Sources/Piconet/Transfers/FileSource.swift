@@ -12,17 +12,25 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   let name: [UInt8]
   let modified: Int64?
   let identity: [UInt8]
+  let folder: [UInt8]
   /// What went wrong, with the path of this machine that the far side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
+  /// On the disk thread: so much was read for the digest alone.
+  let hashed = Mutex<(@Sendable (UInt64) -> Void)?>(nil)
+  /// Bytes that are hashed before others get at the disk.
+  static let hashedAtOnce: UInt64 = 32 << 20
 
-  /// - Parameter name: what to offer it as; nil: as it is called.
-  init(path: String, name: AcceptableName?) throws(FileFailure) {
+  /// - Parameters:
+  ///   - name: what to offer it as; nil: as it is called.
+  ///   - folder: where it is to be stored.
+  init(path: String, name: AcceptableName?, folder: AcceptableFolder?) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
     self.name = if let name { Array(name.text.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
     identity = file.contentIdentity
+    self.folder = folder.map { Array($0.text.utf8) } ?? []
   }
 
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }
@@ -31,7 +39,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
       // What the receiver has already is read all the same: it is part of the digest.
-      try file.skip(to: offset)
+      while try !file.skip(to: offset, atMost: Self.hashedAtOnce) { tellHashed() }
       // And what was lost with a link is read again, but not hashed again.
       let again = Int(min(file.position - offset, UInt64(buffer.count)))
       if again > 0 {
@@ -59,6 +67,19 @@ final class FileSource: OfferedSource, @unchecked Sendable {
       throw FileFailure(.shrank(offered: size, size: offset + UInt64(count)), path: file.path)
     }
   }
+
+  func readOn() throws(ResourceFailure) -> Bool {
+    do throws(FileFailure) {
+      let isDone = try file.skip(to: size, atMost: Self.hashedAtOnce)
+      if !isDone { tellHashed() }
+      return isDone
+    } catch {
+      failure.withLock { $0 = error }
+      throw error.told
+    }
+  }
+
+  private func tellHashed() { hashed.withLock { $0 }?(file.position) }
 
   func finish() throws(ResourceFailure) -> ResourceDigest {
     do throws(FileFailure) {

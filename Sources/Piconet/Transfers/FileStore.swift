@@ -3,69 +3,119 @@ import PiconetFiles
 import PiconetWire
 import Synchronization
 
-/// A directory that received files go to, opened once: what happens to its path later can't redirect them. Any node of the process may
-/// store in it, whichever has opened it.
-public final class ReceivingDirectory: Sendable {
-  /// Bytes: of a file that is no larger, nothing is kept when its transfer is interrupted. 1 MiB.
-  public static let largestUnkeptSize = BlockJournal.blockByteCount
-  /// Of so many files in a directory what has arrived is kept: 16. Beyond that the sender of most of them loses his oldest; and where
-  /// the disk is too full for an offer some make room, if that is enough.
-  public static let keptFileLimit = IncomingDirectory.Settings().keptPartialLimit
-  /// For so long, from when a receiver first finds that nobody writes it: seven days. A time in which the machine was off counts for a
-  /// day at most, so that a clock that is put right makes nothing old.
-  public static let keptTime = Duration.seconds(IncomingDirectory.Settings().keptPartialAge)
-
-  let directory: IncomingDirectory
-  /// The path that it was opened by.
-  public let path: String
-
-  init(path: String, maximumFileSize: UInt64?) throws(FileFailure) {
-    var settings = IncomingDirectory.Settings()
-    settings.maximumFileSize = maximumFileSize
-    directory = try IncomingDirectory(path: path, settings: settings)
-    _ = directory.sweepAbandonedPartials()
-    self.path = path
-  }
-}
-
 /// A file in a directory as the store of a transfer.
+///
+/// Where a file of that name and size is there, it is read first, and the offer taken as if it were the very same. The digest that the
+/// sender states of its own decides: then nothing was sent, or the store begins anew and the transfer with it.
 final class FileStore: ResourceStore, @unchecked Sendable {
-  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what others
-  // see is behind mutexes.
-  private let file: IncomingFile
-  private let modified: ModificationTime?
-  private let content: (@Sendable ([UInt8]) -> Bool)?
+  // Sendable is right: the files are touched by the disk thread only; what others see is constant or behind mutexes.
+
+  /// What the sender offers, and what is to become of it.
+  struct Wish: Sendable {
+    var rawName: [UInt8]
+    var rawFolder: [UInt8]
+    var size: UInt64
+    var policy: ConflictPolicy
+    var modified: Int64?
+    var key: ResumptionKey?
+    /// Whether a file of this path may be replaced; asked once for each file.
+    var mayReplace: @Sendable (String) -> Bool
+  }
+
+  private enum Content {
+    /// What is there may be all that is wanted.
+    case present(PresentContent)
+    case incoming(IncomingFile)
+    case ended
+  }
+
+  private struct Shown {
+    var isComparing = false
+    var claimsAll = false
+    var offset: UInt64 = 0
+  }
+
+  private let directory: IncomingDirectory
+  private let wish: Wish
+  private let name: SafeFileName
+  private let folder: SafeFolder
+  private var content: Content
+  private let look: (@Sendable ([UInt8]) -> Bool)?
   private var start: [UInt8] = []
   private var isContentKnown: Bool
   private static let startCount = 4096
-  /// Bytes that an earlier transfer has left.
-  let resumedSize: UInt64
+  /// Bytes that are compared before others get at the disk.
+  static let comparedAtOnce: UInt64 = 32 << 20
+  private let shown: Mutex<Shown>
 
   let failure = Mutex<FileFailure?>(nil)
   let stored = Mutex<ReceivedFile?>(nil)
 
+  /// - Parameter content: looks at the first bytes of what arrives.
   init(
-    in directory: IncomingDirectory, rawName: [UInt8], size: UInt64, policy: ConflictPolicy, modified: Int64?,
-    key: ResumptionKey?, content: (@Sendable ([UInt8]) -> Bool)?
+    in directory: IncomingDirectory, _ wish: Wish, content look: (@Sendable ([UInt8]) -> Bool)?
   ) throws(FileFailure) {
-    let name: SafeFileName
     do throws(FileNameRefusal) {
-      name = try SafeFileName(bytes: rawName)
+      name = try SafeFileName(bytes: wish.rawName)
+      folder = try SafeFolder(bytes: wish.rawFolder)
     } catch {
-      throw FileFailure(error, name: rawName)
+      throw FileFailure(error, name: (wish.rawFolder.isEmpty ? [] : wish.rawFolder + [0x2F]) + wish.rawName)
     }
-    if case .skip = try directory.conflictOutcome(name: name, size: size, policy: policy, resuming: key) {
-      throw FileFailure(.exists, path: name.text)
+    self.directory = directory
+    self.wish = wish
+    self.look = look
+    isContentKnown = look == nil
+    content = .ended
+    shown = Mutex(Shown())
+    try directory.check(limitOf: name, size: wish.size)
+    // What has no key is of a sender that may not be able to read it twice.
+    if wish.key != nil,
+      let present = try PresentContent(in: directory, folder: folder, name: name, size: wish.size)
+    {
+      content = .present(present)
+      let isComparing = !present.step(Self.comparedAtOnce)
+      shown.withLock { $0 = Shown(isComparing: isComparing, claimsAll: true, offset: wish.size) }
+    } else {
+      try begin()
     }
-    file = try IncomingFile(in: directory, name: name, offeredSize: size, policy: policy, resuming: key)
-    resumedSize = file.resumedSize
-    self.modified = modified.flatMap { ModificationTime(nanosecondsSince1970: $0) }
-    self.content = content
-    isContentKnown = content == nil
-    if !isContentKnown { start = file.start(Self.startCount) }
   }
 
+  /// Opens a file to write to.
+  private func begin() throws(FileFailure) {
+    var present: PresentContent?
+    if case .present(let compared) = content { present = compared }
+    let outcome = try directory.conflictOutcome(
+      name: name, folder: folder, size: wish.size, policy: wish.policy, resuming: wish.key)
+    if case .skip = outcome { throw FileFailure(.exists, path: name.text) }
+    let file = try IncomingFile(
+      in: directory, folder: folder, name: name, offeredSize: wish.size, policy: wish.policy, resuming: wish.key,
+      compared: present, mayReplace: wish.mayReplace)
+    content = .incoming(file)
+    if !isContentKnown { start = file.start(Self.startCount) }
+    shown.withLock { $0 = Shown(offset: file.resumedSize) }
+  }
+
+  // MARK: Before the offer is answered; any thread may ask
+
+  /// Bytes that need not be sent.
+  var offset: UInt64 { shown.withLock { $0.offset } }
+  /// They are all, if what is there is what is offered.
+  var claimsAll: Bool { shown.withLock { $0.claimsAll } }
+  /// `compare` has more to do.
+  var isComparing: Bool { shown.withLock { $0.isComparing } }
+
+  /// Compares a part, on the disk thread.
+  /// - Returns: the bytes that are compared.
+  func compare() -> UInt64 {
+    guard case .present(let present) = content else { return 0 }
+    if present.step(Self.comparedAtOnce) { shown.withLock { $0.isComparing = false } }
+    return present.comparedByteCount
+  }
+
+  // MARK: The transfer
+
   func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure) {
+    guard case .incoming(let file) = content else { return }
     if !isContentKnown {
       start.append(contentsOf: bytes.prefix(Self.startCount - start.count))
       if start.count == Self.startCount { try lookAtContent() }
@@ -79,25 +129,20 @@ final class FileStore: ResourceStore, @unchecked Sendable {
   }
 
   private func lookAtContent() throws(ResourceFailure) {
-    guard !isContentKnown, let content else { return }
+    guard !isContentKnown, let look else { return }
     isContentKnown = true
     defer { start = [] }
-    if !content(start) { throw ResourceFailure(.notWanted, "not a kind of file that is taken here") }
+    if !look(start) { throw ResourceFailure(.notWanted, "not a kind of file that is taken here") }
   }
 
-  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> [UInt8] {
-    try lookAtContent()
+  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit {
+    if case .incoming = content { try lookAtContent() }
     do throws(FileFailure) {
-      guard let expected = SHA256Digest(bytes: digest.bytes) else { throw FileFailure(.changed, path: file.name.text) }
-      switch try file.commit(expectedDigest: expected, modificationTime: modified) {
-      case .stored(let result):
-        stored.withLock {
-          $0 = ReceivedFile(
-            path: result.path, name: result.name.text, size: result.size, digest: result.digest,
-            resumedFrom: resumedSize)
-        }
-        return Array(result.name.text.utf8)
-      case .skipped(let name): throw FileFailure(.exists, path: name.text)
+      guard let expected = SHA256Digest(bytes: digest.bytes) else { throw FileFailure(.changed, path: name.text) }
+      switch content {
+      case .present(let present): return try settle(present, expected)
+      case .incoming(let file): return try commit(file, expected)
+      case .ended: throw FileFailure(.changed, path: name.text)
       }
     } catch {
       failure.withLock { $0 = error }
@@ -105,7 +150,46 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     }
   }
 
-  func discard() { file.discard() }
+  private func settle(_ present: PresentContent, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
+    guard let same = present.match(digest) else {
+      try begin()
+      return .restarted(offset: offset)
+    }
+    try present.settle()
+    if let key = wish.key { directory.forgetKept(under: key) }
+    // Another file of this sender is not to take its place.
+    _ = wish.mayReplace(folder.path(of: name))
+    content = .ended
+    let path = present.path(of: same)
+    return .present(name: received(same, path.absolute, path.relative, digest, wasThere: true))
+  }
 
-  func keep() { file.keep() }
+  private func commit(_ file: IncomingFile, _ digest: SHA256Digest) throws(FileFailure) -> ResourceCommit {
+    let modified = wish.modified.flatMap { ModificationTime(nanosecondsSince1970: $0) }
+    switch try file.commit(expectedDigest: digest, modificationTime: modified) {
+    case .stored(let result):
+      return .stored(
+        name: received(
+          result.name, result.path, result.relativePath, digest, resumedFrom: file.resumedSize, wasThere: false))
+    case .present(let result):
+      return .present(name: received(result.name, result.path, result.relativePath, digest, wasThere: true))
+    case .skipped(let name): throw FileFailure(.exists, path: name.text)
+    }
+  }
+
+  private func received(
+    _ name: SafeFileName, _ path: String, _ relativePath: String, _ digest: SHA256Digest, resumedFrom: UInt64 = 0,
+    wasThere: Bool
+  ) -> [UInt8] {
+    stored.withLock {
+      $0 = ReceivedFile(
+        path: path, name: name.text, relativePath: relativePath, size: wish.size, digest: digest,
+        resumedFrom: resumedFrom, wasThere: wasThere)
+    }
+    return Array(relativePath.utf8)
+  }
+
+  func discard() { if case .incoming(let file) = content { file.discard() } }
+
+  func keep() { if case .incoming(let file) = content { file.keep() } }
 }

@@ -10,6 +10,9 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let sender: ProvenMember
   /// The sender's name for it, raw: not to be used as a path. `store` refuses names that are not safe.
   public let rawName: [UInt8]
+  /// The folders that the sender wants it stored below, raw, the outermost first, with slashes; empty: none. `store` makes them, or
+  /// refuses names that are not safe.
+  public let rawFolder: [UInt8]
   /// The name for a person: escaped, safe on a terminal.
   public let displayName: String
   /// Bytes.
@@ -35,6 +38,7 @@ public struct IncomingOffer: Sendable, Identifiable {
     self.id = id.rawValue
     self.sender = sender
     rawName = offer.name
+    rawFolder = offer.folder
     displayName = SafeFileName.printable(offer.name)
     size = offer.size
     mediaType = offer.mediaType
@@ -48,19 +52,25 @@ public struct IncomingOffer: Sendable, Identifiable {
 
   /// Takes the file into a directory and returns when it is verified, on the disk, under its name. Nothing has that name before
   /// it is whole. Cancelling the calling task cancels the transfer on both sides.
+  ///
+  /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file of that name (or
+  /// of it with a number) and size is compared first: if it is the very same, nothing is sent or stored (`ReceivedFile.wasThere`). With the
+  /// policy `overwrite` a file that this member has sent since it joined is not replaced: both stay.
   /// - Parameters:
   ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false refuses the
   ///     file as `notWanted`.
   ///   - progress: called on the node's loop with the bytes on disk and the total; to return quickly.
+  ///   - comparing: called with what was compared, in bytes, and the total, where that takes a while; on any thread, to return quickly.
   /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`; `inProgress` if another
   ///   task stores it.
   public func store(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
+    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> ReceivedFile {
     try await core.finish(
-      startStoring(in: directory, onConflict: policy, content: content, progress: progress))
+      startStoring(in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing))
   }
 
   /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and cancelled.
@@ -72,9 +82,11 @@ public struct IncomingOffer: Sendable, Identifiable {
   public func startStoring(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
+    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
+    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
-    try await core.store(self, in: directory, onConflict: policy, content: content, progress: progress)
+    try await core.store(
+      self, in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing)
   }
 
   /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever size was
@@ -108,10 +120,14 @@ public struct ReceivedFile: Sendable, Hashable {
   public let path: String
   /// The last part of `path`.
   public let name: String
+  /// The part of `path` below the receiving directory.
+  public let relativePath: String
   /// Bytes.
   public let size: UInt64
   /// Of the content; it is what the sender computed too.
   public let digest: SHA256Digest
   /// Bytes that were there from an earlier transfer.
   public let resumedFrom: UInt64
+  /// This very content was there before, under this name: nothing was stored.
+  public let wasThere: Bool
 }

@@ -33,14 +33,14 @@ final class MemoryStore: ResourceStore, @unchecked Sendable {
     self.bytes.append(contentsOf: bytes)
   }
 
-  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> [UInt8] {
+  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit {
     guard let sum = hash.finish(), sum.bytes == digest.bytes else {
       discard()
       throw ResourceFailure(.digestMismatch, "the content is not what was offered")
     }
     stored.withLock { $0 = ReceivedData(bytes: bytes, digest: sum) }
     bytes = []
-    return []
+    return .stored(name: [])
   }
 
   func discard() { bytes = [] }

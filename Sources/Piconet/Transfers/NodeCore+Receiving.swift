@@ -8,29 +8,49 @@ import Synchronization
 extension NodeCore {
   func store(
     _ offer: IncomingOffer, in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
-    content: (@Sendable ([UInt8]) -> Bool)?, progress: (@Sendable (UInt64, UInt64) -> Void)?
+    content: (@Sendable ([UInt8]) -> Bool)?, progress: (@Sendable (UInt64, UInt64) -> Void)?,
+    comparing: (@Sendable (UInt64, UInt64) -> Void)?
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
     try await claim(offer, progress)
-    let (rawName, size, modified) = (offer.rawName, offer.size, offer.modified)
-    let key = ResumptionKey(sender: offer.sender.id.peer, identity: offer.identity, size: size)
+    let sender = offer.sender.id
+    let wish = FileStore.Wish(
+      rawName: offer.rawName, rawFolder: offer.rawFolder, size: offer.size, policy: policy, modified: offer.modified,
+      key: ResumptionKey(sender: sender.peer, identity: offer.identity, size: offer.size),
+      mayReplace: { [names = directory.names] in names.isFirst($0, of: sender) })
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in
-        try FileStore(
-          in: directory.directory, rawName: rawName, size: size, policy: policy, modified: modified, key: key,
-          content: content)
+        try FileStore(in: directory.directory, wish, content: content)
       }
+      try await compare(store, offer, comparing)
     } catch {
-      let told = (error.underlying as? FileFailure)?.told ?? ResourceFailure(.internalError, "")
+      let told =
+        (error.underlying as? FileFailure)?.told
+        ?? ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
       _ = await command(.declineOffer(offer.transfer, told.reason, detail: told.detail))
       throw PiconetError(
         error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)
     }
-    offer.state.resumed(store.resumedSize)
+    let offset = store.offset
+    if !store.claimsAll { offer.state.resumed(offset) }
     let transfer = IncomingTransfer<ReceivedFile>(
       offer, received: { store.stored.withLock { $0 } }, failure: { store.failure.withLock { $0 } })
-    await accept(offer, into: store, offset: store.resumedSize)
+    await accept(offer, into: store, offset: offset)
     return transfer
+  }
+
+  /// Reads what may be the same, in steps, between which others get at the disk and the sender is told.
+  private func compare(
+    _ store: FileStore, _ offer: IncomingOffer, _ comparing: (@Sendable (UInt64, UInt64) -> Void)?
+  ) async throws(PiconetError) {
+    // After the end there is nobody to compare for.
+    while store.isComparing, offer.state.outcome == nil {
+      if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
+      let compared = try await onDisk { () throws(FileFailure) in store.compare() }
+      guard store.isComparing else { return }
+      submit(.fact(.commanded(makeCommand(), .tellCompared(offer.transfer, byteCount: compared))))
+      comparing?(compared, offer.size)
+    }
   }
 
   func receive(

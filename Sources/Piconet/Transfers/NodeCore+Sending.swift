@@ -2,28 +2,34 @@ import PiconetEngine
 import PiconetFiles
 import PiconetRuntime
 import PiconetWire
+import Synchronization
 
 /// Resources on their way out: opened on the disk thread, then sent by the engine.
 extension NodeCore {
   func send(
-    file path: String, name: AcceptableName?, to member: Member, mediaType: String, metadata: [UInt8],
-    progress: (@Sendable (UInt64, UInt64) -> Void)?
+    file path: String, name: AcceptableName?, folder: AcceptableFolder?, to member: Member, mediaType: String,
+    metadata: [UInt8], progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)?
   ) async throws(PiconetError) -> OutgoingTransfer {
-    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path, name: name) }
-    return send(source, to: member, mediaType: mediaType, metadata: metadata, progress: progress)
+    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path, name: name, folder: folder) }
+    return send(
+      source, to: member, mediaType: mediaType, metadata: metadata, progress: progress, comparing: comparing)
   }
 
   /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
   func send(
     _ source: any OfferedSource, to member: Member, mediaType: String, metadata: [UInt8],
-    progress: (@Sendable (UInt64, UInt64) -> Void)?
+    progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)? = nil
   ) -> OutgoingTransfer {
     let offer = ResourceOffer(
       name: source.name, size: source.size, mediaType: mediaType, modified: source.modified, metadata: metadata,
-      identity: source.identity)
+      identity: source.identity, folder: source.folder)
     let command = makeCommand()
     let transfer = OutgoingTransfer(
-      TransferID(rawValue: makeCommand().rawValue), to: member.id, source: source, core: self, progress: progress)
+      TransferID(rawValue: makeCommand().rawValue), to: member.id, source: source, core: self, progress: progress,
+      comparing: comparing)
+    if let file = source as? FileSource {
+      file.hashed.withLock { $0 = { [weak transfer] count in transfer?.compared(count) } }
+    }
     if expect(transfer, command) {
       let offering = NodeInput.offer(command, transfer.transfer, member.id, offer, source)
       submit(

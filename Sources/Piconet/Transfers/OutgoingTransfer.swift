@@ -13,13 +13,16 @@ public final class OutgoingTransfer: Sendable {
   let watched: Watched<TransferProgress>
   private let source: any OfferedSource
   private let closure: (@Sendable (UInt64, UInt64) -> Void)?
+  private let comparing: (@Sendable (UInt64, UInt64) -> Void)?
   private let outcome = TransferOutcome<Result<SentFile, PiconetError>>()
   private let core: NodeCore
 
-  /// - Parameter progress: called on the loop with what the far side has stored, and the total.
+  /// - Parameters:
+  ///   - progress: called on the loop with what the far side has stored, and the total.
+  ///   - comparing: called on the loop or the disk thread with what a side has read to compare, and the total.
   init(
     _ transfer: TransferID, to receiver: NodeID, source: any OfferedSource, core: NodeCore,
-    progress: (@Sendable (UInt64, UInt64) -> Void)?
+    progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)?
   ) {
     self.receiver = receiver
     self.transfer = transfer
@@ -27,6 +30,7 @@ public final class OutgoingTransfer: Sendable {
     self.core = core
     name = SafeFileName.printable(source.name)
     closure = progress
+    self.comparing = comparing
     watched = Watched(TransferProgress(stored: 0, total: source.size))
   }
 
@@ -73,7 +77,13 @@ public final class OutgoingTransfer: Sendable {
       $0.resumedFrom = offset
       $0.stored = offset
     }
-    if offset > 0 { closure?(offset, source.size) }
+    // Who claims to have all of it has nothing stored yet: the digest decides.
+    if offset > 0, offset < source.size { closure?(offset, source.size) }
+  }
+
+  func compared(_ count: UInt64) {
+    watched.update { $0.compared = count }
+    comparing?(count, source.size)
   }
 
   func stored(_ count: UInt64) {
@@ -92,15 +102,17 @@ public final class OutgoingTransfer: Sendable {
 
   private func result(of reply: Reply) -> Result<SentFile, PiconetError> {
     switch reply {
-    case .stored(let name):
+    case .stored(let name, let wasThere):
       guard let digest = source.sentDigest else {
         return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
       }
       // As it is if it is a name at all; a hostile receiver may say anything.
-      let storedName = (try? SafeFileName(bytes: name))?.text ?? SafeFileName.printable(name)
+      let storedName =
+        SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
       return .success(
         SentFile(
-          storedName: storedName, size: source.size, digest: digest, resumedFrom: watched.value.resumedFrom))
+          storedName: storedName, size: source.size, digest: digest,
+          resumedFrom: wasThere ? 0 : watched.value.resumedFrom, wasThere: wasThere))
     case .failed(let ending):
       return .failure(
         PiconetError(ending, peer: receiver, underlying: ending.blame == .us ? source.sourceFailure : nil))
@@ -114,7 +126,7 @@ public final class OutgoingTransfer: Sendable {
 
 /// A resource that the far side has stored.
 public struct SentFile: Sendable, Hashable {
-  /// The name that the receiver gave it.
+  /// The name that the receiver gave it, behind those of its folders, with slashes.
   public let storedName: String
   /// Bytes.
   public let size: UInt64
@@ -122,4 +134,6 @@ public struct SentFile: Sendable, Hashable {
   public let digest: SHA256Digest
   /// Bytes that the receiver had from an earlier transfer: they were not sent again.
   public let resumedFrom: UInt64
+  /// The receiver had this very content before, under this name: nothing was stored.
+  public let wasThere: Bool
 }

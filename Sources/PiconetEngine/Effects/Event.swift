@@ -90,6 +90,8 @@ public enum Event: Sendable, Hashable {
   case transferProgressed(TransferID, stored: UInt64)
   /// An outgoing offer was accepted; `offset` bytes are there already.
   case transferAccepted(TransferID, offset: UInt64)
+  /// Before an outgoing transfer is accepted: so much of what the far side has is compared with it.
+  case transferCompared(TransferID, byteCount: UInt64)
   /// The far side lets a transfer rest, or go on; each change is told.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.

@@ -147,8 +147,8 @@ extension SessionEngine {
     case .removeMember(let subject, _): removeMemberCame(subject, from: far, on: id, now, &effects)
     case .removed(let member): removedCame(member, from: far, on: id, now, &effects)
     case .leave(let reason, let detail): leaveCame(reason, detail, from: far, on: id, now, &effects)
-    case .chunk, .position, .transferCredit, .end, .offer, .acceptOffer, .declineOffer, .stored, .abandon, .refuse,
-      .senderPaused, .receiverPaused:
+    case .chunk, .position, .transferCredit, .end, .offer, .acceptOffer, .declineOffer, .stored, .present, .restart,
+      .comparing, .abandon, .refuse, .senderPaused, .receiverPaused:
       handleTransferFrame(frame, from: far, on: id, now, &effects)
     case .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
       handleStreamFrame(frame, from: far, on: id, now, &effects)

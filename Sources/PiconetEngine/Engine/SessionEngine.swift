@@ -94,7 +94,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .sourceFinished(let id, let digest): sourceFinished(id, digest)
     case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &effects)
     case .chunkStored(let id, let upTo): stored(id, upTo: upTo)
-    case .committed(let id, let name): committed(id, name: name, &effects)
+    case .committed(let id, let name, let wasThere): committed(id, name: name, wasThere: wasThere, &effects)
+    case .storeRestarted(let id, let offset): storeRestarted(id, offset: offset)
     case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &effects)
     case .availabilityChanged(let isOpen): self.isOpen = isOpen
     case .deadlineReached: deadlineReached(now, &effects)
@@ -145,6 +146,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &effects)
     case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &effects)
     case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, now, &effects)
+    case .tellCompared(let transfer, let count): tellCompared(id, transfer, count, &effects)
     case .pauseTransfer(let transfer, let isPaused): pauseTransfer(id, transfer, isPaused, &effects)
     case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &effects)
     case .finishStream(let stream): finishStream(id, stream, &effects)

@@ -41,6 +41,8 @@ public enum Command: Sendable, Hashable {
   /// Takes an incoming offer whose store is open; `offset` bytes of it are there already.
   case acceptOffer(TransferID, offset: UInt64)
   case declineOffer(TransferID, Reason, detail: String)
+  /// Before an offer is answered: so many bytes of what may be the same are compared, for the sender to know that it is not forgotten.
+  case tellCompared(TransferID, byteCount: UInt64)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
   /// Changes the disconnect timeout, for what is connected too: 0, or 100 ms to 24 hours.
@@ -64,7 +66,8 @@ public enum Reply: Sendable, Hashable {
   /// The invitation was accepted.
   case connected(NodeID)
   /// The far side stored the resource under this name.
-  case stored(name: [UInt8])
+  /// - Parameter wasThere: it had this very content before.
+  case stored(name: [UInt8], wasThere: Bool = false)
   case failed(Ending)
   /// A ping was answered after this long.
   case roundTrip(Duration)

@@ -75,7 +75,10 @@ public enum Fact: Sendable, Hashable {
   /// The store holds the first `upTo` bytes.
   case chunkStored(TransferID, upTo: UInt64)
   /// The resource is verified and has its final name.
-  case committed(TransferID, name: [UInt8])
+  /// - Parameter wasThere: so it was before; nothing was stored.
+  case committed(TransferID, name: [UInt8], wasThere: Bool = false)
+  /// What the store took for the whole resource is something else, as the digest shows: it begins anew, with `offset` bytes.
+  case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
   /// Whether strangers may come in by links of theirs; otherwise members alone may, who look for a way to us. An engine begins open.
   case availabilityChanged(Bool)

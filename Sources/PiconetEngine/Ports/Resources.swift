@@ -19,6 +19,9 @@ public protocol ResourceSource: AnyObject, Sendable {
   /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that the link may
   /// break: then they begin again at what the far side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
+  /// Called before `finish` until it gives true: reads a part of what the digest still needs and nobody has asked for, so that others
+  /// get at the disk in between.
+  func readOn() throws(ResourceFailure) -> Bool
   /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest
   /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and `close` at the end.
@@ -31,17 +34,30 @@ public protocol ResourceSource: AnyObject, Sendable {
 }
 
 extension ResourceSource {
+  /// Nothing is missing.
+  public func readOn() throws(ResourceFailure) -> Bool { true }
   /// All bytes are there.
   public var arrives: Bool { false }
   public func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) { proceed() }
   public func close() {}
 }
 
+/// What has become of a resource whose bytes are all there.
+public enum ResourceCommit: Sendable, Hashable {
+  /// It is stored under this name.
+  case stored(name: [UInt8])
+  /// The same content was there already, under this name; nothing was stored.
+  case present(name: [UInt8])
+  /// What was taken for it is something else: the store has begun anew, and has `offset` bytes. Once at most, and only where it had
+  /// said to have everything.
+  case restarted(offset: UInt64)
+}
+
 /// The port of what an incoming transfer is written to. Called on the disk thread, one call at a time.
 public protocol ResourceStore: AnyObject, Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure)
-  /// Verifies, makes durable, gives the final name, which it returns.
-  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> [UInt8]
+  /// Verifies, makes durable, gives the final name.
+  func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit
   /// Throws away what was written. Nothing is called afterwards.
   func discard()
   /// The transfer was lost with its association: keeps what was written for the same offer, or throws it away. Nothing is called

@@ -23,6 +23,8 @@ struct IncomingTransfer: Sendable {
   var repeated: UInt64 = 0
   /// What the sender was told that it may send up to.
   var limit: UInt64 = 0
+  /// What we claimed to have was something else, and the sender was told so.
+  var hasRestarted = false
   /// Our side gives no credit.
   var isPaused = false
   /// The far side has told that it sends nothing.

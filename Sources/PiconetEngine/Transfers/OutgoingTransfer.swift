@@ -38,6 +38,12 @@ struct OutgoingTransfer: Sendable {
   var limit: UInt64 = 0
   /// The far side has stored bytes up to here.
   var stored: UInt64 = 0
+  /// The far side claimed with its acceptance to have all bytes.
+  var isAllThere = false
+  /// That was wrong, and it has said so.
+  var hasRestarted = false
+  /// Bytes that the far side has compared, before it answers.
+  var compared: UInt64 = 0
   /// Asked for from the source up to here.
   var readOffset: UInt64 = 0
   var readsUnderWay = 0

@@ -26,7 +26,15 @@ extension SessionEngine {
         association.outgoing[number].map { credited($0, stored: stored, limit: limit, &effects) }
           ?? "credit for an unknown transfer"
       case .stored(let number, let name):
-        association.outgoing[number].map { storedThere($0, name: name, &effects) } ?? "has stored an unknown transfer"
+        association.outgoing[number].map { storedThere($0, name: name, wasThere: false, &effects) }
+          ?? "has stored an unknown transfer"
+      case .present(let number, let name):
+        association.outgoing[number].map { storedThere($0, name: name, wasThere: true, &effects) }
+          ?? "has an unknown transfer already"
+      case .restart(let number, let offset, let limit):
+        association.outgoing[number].map { restartedThere($0, offset: offset, limit: limit, &effects) }
+          ?? "restarts an unknown transfer"
+      case .comparing(let number, let count): comparedThere(association.outgoing[number], count, &effects)
       case .refuse(let number, let reason, let detail):
         association.outgoing[number].map { refusedThere($0, reason, detail, &effects) } ?? "refuses an unknown transfer"
       case .senderPaused(let number, let isPaused):
@@ -125,7 +133,7 @@ extension SessionEngine {
 
   /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread. At least a
   /// frame, or it would not go on.
-  private func transferWindow(of far: NodeID) -> UInt64 {
+  func transferWindow(of far: NodeID) -> UInt64 {
     let share = configuration.transferMemory / max(1, incoming.count)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
     guard let association = associations[far], let limit = association.peer.traits.unreadLimit else {
@@ -152,10 +160,13 @@ extension SessionEngine {
     send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node)
   }
 
-  mutating func committed(_ id: TransferID, name: [UInt8], _ effects: inout [Effect]) {
+  mutating func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ effects: inout [Effect]) {
     guard let transfer = incoming[id], transfer.phase == .committing else { return }
     forget(incoming: id)
-    send(.stored(transfer: transfer.number, name: Array(name.prefix(WireLimits.resourceName))), to: transfer.node)
+    let told = Array(name.prefix(WireLimits.storedPath))
+    send(
+      wasThere ? .present(transfer: transfer.number, name: told) : .stored(transfer: transfer.number, name: told),
+      to: transfer.node)
     deliver(.transferEnded(id, nil), &effects)
   }
 

@@ -156,6 +156,7 @@ extension SessionEngine {
     guard transfer.phase == .offered else { return "accepts an offer twice" }
     guard offset <= transfer.offer.size else { return "accepts from behind the end" }
     outgoing[id]?.phase = .sending
+    outgoing[id]?.isAllThere = offset == transfer.offer.size
     outgoing[id]?.readOffset = offset
     outgoing[id]?.transmitted = offset
     outgoing[id]?.stored = offset
@@ -197,13 +198,15 @@ extension SessionEngine {
     return nil
   }
 
-  mutating func storedThere(_ id: TransferID, name: [UInt8], _ effects: inout [Effect]) -> String? {
+  mutating func storedThere(
+    _ id: TransferID, name: [UInt8], wasThere: Bool, _ effects: inout [Effect]
+  ) -> String? {
     guard let transfer = outgoing[id] else { return "has stored an unknown transfer" }
     switch transfer.phase {
     case .abandoned: free(id)
     case .ended:
       effects.append(.closeSource(id))
-      reply(transfer.command, .stored(name: name), &effects)
+      reply(transfer.command, .stored(name: name, wasThere: wasThere), &effects)
       free(id)
     case .waiting, .offered, .sending: return "has stored a transfer before its end"
     }

@@ -44,6 +44,11 @@ extension IncomingDirectory {
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
   }
 
+  /// The same for what has come another way.
+  public func forgetKept(under key: ResumptionKey) {
+    if keptByteCount(under: key) > 0 { forgetKept(key.partialName) }
+  }
+
   private func keptNames() -> (files: Set<PartialFileName>, journals: Set<PartialFileName>) {
     var files: Set<PartialFileName> = []
     var journals: Set<PartialFileName> = []

@@ -421,18 +421,22 @@ public final class NodeDriver: RoundHandler {
 
   private func finish(_ transfer: TransferID) {
     guard let source = sources[transfer] else { return }
-    submit(transfer) { () throws(ResourceFailure) in .sourceFinished(transfer, try source.finish()) }
+    submit(transfer) { () throws(ResourceFailure) in
+      try source.readOn() ? .sourceFinished(transfer, try source.finish()) : nil
+    }
   }
 
-  private func submit(_ transfer: TransferID, _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact) {
-    let isTaken = worker.submit(answering: loop) { () -> Fact in
+  /// - Parameter work: gives nil if there is more to do, which waits for its turn again.
+  private func submit(_ transfer: TransferID, _ work: @escaping @Sendable () throws(ResourceFailure) -> Fact?) {
+    let isTaken = worker.submit(answering: loop) { () -> Fact? in
       do throws(ResourceFailure) {
         return try work()
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
     } then: { [own] fact in
-      own.driver?.process(fact)
+      guard let self = own.driver else { return }
+      if let fact { self.process(fact) } else { self.finish(transfer) }
     }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
@@ -449,6 +453,9 @@ public final class NodeDriver: RoundHandler {
       switch fact {
       case .chunkStored(_, let upTo): self.observer.storeProgressed(transfer, stored: upTo)
       case .committed: self.stores[transfer] = nil
+      case .storeRestarted(_, let offset):
+        runner.restart(offset: offset)
+        self.observer.storeProgressed(transfer, stored: offset)
       default: break
       }
       self.process(fact)

@@ -36,6 +36,12 @@ final class StoreRunner {
 
   func commit(size: UInt64, _ digest: ResourceDigest) { step = .committing(size: size, digest) }
 
+  /// The store has begun anew.
+  func restart(offset: UInt64) {
+    step = .receiving
+    stored = offset
+  }
+
   /// Gives the disk thread its next job, if it has none of this transfer.
   /// - Parameter report: called on the loop with what is to be told to the engine.
   func proceed(on worker: WorkerThread, loop: EventLoop, report: @escaping (StoreRunner, Fact) -> Void) {
@@ -55,7 +61,11 @@ final class StoreRunner {
     } else if case .committing(let size, let digest) = step {
       step = .ended
       submit(to: worker, loop, report) { () throws(ResourceFailure) in
-        .committed(id, name: try store.commit(size: size, digest: digest))
+        switch try store.commit(size: size, digest: digest) {
+        case .stored(let name): .committed(id, name: name)
+        case .present(let name): .committed(id, name: name, wasThere: true)
+        case .restarted(let offset): .storeRestarted(id, offset: offset)
+        }
       }
     }
   }

@@ -15,7 +15,7 @@ struct SimulatedSource {
   let trouble: Trouble
   /// Reads are answered in the order in which they were asked for.
   var busyUntil: UInt64 = 0
-  var isFinished = false
+  var finishes = 0
 
   /// Chunk frames of the bytes from `offset` on, or why they can't be read.
   func read(offset: UInt64, count: Int, transfer: UInt64, frameCount: Int) -> (frames: Bytes, failure: Reason?) {

@@ -21,6 +21,10 @@ struct SimulatedStore {
   var handedOver: UInt64
   /// The last offset that the engine was told of.
   var stored: Int
+  /// What is there is of the offered size and something else: the digest shows it, and the store begins anew.
+  var isSomethingElse = false
+  /// All of it was there before.
+  var wasThere = false
   /// A failure was reported; nothing more is answered.
   var isBroken = false
 

@@ -45,10 +45,11 @@ extension World {
   }
 
   func finishSource(_ transfer: TransferID, of node: SimulatedNode) {
-    guard var source = node.sources[transfer], !source.isFinished else {
-      return finding("a source finished twice, or closed before")
+    // Twice where the far side has found that what it has is something else.
+    guard var source = node.sources[transfer], source.finishes < 2 else {
+      return finding("a source finished three times, or closed before")
     }
-    source.isFinished = true
+    source.finishes += 1
     source.busyUntil = later(source.busyUntil, disk(node).readDelay)
     node.sources[transfer] = source
     if case .grows = source.trouble {
@@ -70,8 +71,18 @@ extension World {
     if let content = incoming.content, applicationDice.chance(scenario.personas[node.index].resumeChance) {
       prefix = Array(contents[content].prefix(applicationDice.number(0...contents[content].count)))
     }
-    node.stores[transfer] = SimulatedStore(
-      content: incoming.content, offeredSize: incoming.offer.size, prefix: prefix)
+    var store = SimulatedStore(content: incoming.content, offeredSize: incoming.offer.size, prefix: prefix)
+    if let content = incoming.content, applicationDice.chance(scenario.personas[node.index].resumeChance / 2) {
+      // A file of that name and size is there: the same, or another.
+      prefix = contents[content]
+      store.isSomethingElse = !prefix.isEmpty && applicationDice.chance(50)
+      if store.isSomethingElse { prefix[prefix.count / 2] ^= 1 }
+      store.wasThere = !store.isSomethingElse
+      store.bytes = prefix
+      store.handedOver = UInt64(prefix.count)
+      store.stored = prefix.count
+    }
+    node.stores[transfer] = store
     node.storedBytes += prefix.count
     return UInt64(prefix.count)
   }
@@ -111,7 +122,13 @@ extension World {
     store.busyUntil = later(store.busyUntil, disk(node).writeDelay)
     let isEqual = CheapDigest.resource(store.bytes) == digest
     if scenario.faults.contains(.storeLies), !store.bytes.isEmpty { store.bytes[store.bytes.count / 2] ^= 1 }
-    if !isEqual {
+    if !isEqual, store.isSomethingElse {
+      store.isSomethingElse = false
+      store.bytes = []
+      store.handedOver = 0
+      store.stored = 0
+      enterFact(.storeRestarted(transfer, offset: 0), of: node, at: store.busyUntil)
+    } else if !isEqual {
       store.phase = .failed
       enterFact(.storeFailed(transfer, .digestMismatch, detail: ""), of: node, at: store.busyUntil)
     } else if diskDice.chance(disk(node).commitFailChance) {
@@ -120,7 +137,7 @@ extension World {
       enterFact(.storeFailed(transfer, reason, detail: "simulated"), of: node, at: store.busyUntil)
     } else {
       store.phase = .committing
-      enterFact(.committed(transfer, name: Array("file".utf8)), of: node, at: store.busyUntil)
+      enterFact(.committed(transfer, name: Array("file".utf8), wasThere: store.wasThere), of: node, at: store.busyUntil)
     }
     node.stores[transfer] = store
   }

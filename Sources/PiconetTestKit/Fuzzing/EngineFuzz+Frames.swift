@@ -128,7 +128,16 @@ extension EngineFuzz {
     case 39: return .resetStream(stream: transfer, reason(), detail: "")
     case 40: return .stopStream(stream: transfer, reason(), detail: "")
     case 41: return .streamDone(stream: transfer)
-    default: return .unknownOptional(type: input.byte() | FrameType.optionalBit)
+    default:
+      let byte = input.byte()
+      switch byte & 7 {
+      case 1: return .present(transfer: transfer, name: input.bytes(atMost: 10))
+      case 2:
+        let (one, other) = (input.hostileNumber(), input.hostileNumber())
+        return .restart(transfer: transfer, offset: min(one, other), limit: max(one, other))
+      case 3: return .comparing(transfer: transfer, compared: input.hostileNumber())
+      default: return .unknownOptional(type: byte | FrameType.optionalBit)
+      }
     }
   }
 }

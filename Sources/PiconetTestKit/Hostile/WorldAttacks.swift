@@ -130,7 +130,7 @@ extension World {
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...37) {
+    switch node.dice.number(0...40) {
     case 0: return .codeReveal(nonce: node.dice.bytes(32))
     case 1: return .associate(AssociationID(high: large, low: small), received: small)
     case 2: return .associated(received: large, begun: small)
@@ -166,6 +166,9 @@ extension World {
     case 34: return .stopStream(stream: small, reason, detail: "")
     case 35: return .streamDone(stream: small)
     case 36: return .streamCredit(stream: small, limit: large)
+    case 37: return .present(transfer: small, name: [])
+    case 38: return .restart(transfer: small, offset: min(small, large), limit: large)
+    case 39: return .comparing(transfer: small, compared: large)
     default: return .refuse(transfer: small, reason, detail: "")
     }
   }

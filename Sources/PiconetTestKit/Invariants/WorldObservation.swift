@@ -12,7 +12,7 @@ extension World {
     case .transmitted(let link, let count): node.record.outstanding[link]? -= count
     case .dialFailed(let dial, _): node.record.dials.remove(dial)
     case .chunkStored(let transfer, let upTo): node.stores[transfer]?.stored = Int(upTo)
-    case .committed(let transfer, _):
+    case .committed(let transfer, _, _):
       if node.stores[transfer]?.phase == .committing { node.stores[transfer]?.phase = .committed }
     case .streamConsumed(let stream, let count):
       node.record.read[stream]?.unread -= count

@@ -29,6 +29,9 @@ extension TranscriptWording {
     case .offer(let transfer, let offer): "offer(\(transfer), \(offer.size))"
     case .end(let transfer, let size, _): "end(\(transfer), \(size))"
     case .stored(let transfer, _): "stored(\(transfer))"
+    case .present(let transfer, _): "present(\(transfer))"
+    case .restart(let transfer, let offset, let limit): "restart(\(transfer), \(offset), \(limit))"
+    case .comparing(let transfer, let count): "comparing(\(transfer), \(count))"
     default: "\(frame)"
     }
   }

@@ -41,7 +41,8 @@ struct TranscriptWording {
     case .sourceFinished(let transfer, _): "sourceFinished \(describe(transfer))"
     case .sourceFailed(let transfer, let reason, _): "sourceFailed \(describe(transfer)) \(reason)"
     case .chunkStored(let transfer, let upTo): "chunkStored \(describe(transfer)) \(upTo)"
-    case .committed(let transfer, _): "committed \(describe(transfer))"
+    case .storeRestarted(let transfer, let offset): "storeRestarted \(describe(transfer)) from \(offset)"
+    case .committed(let transfer, _, _): "committed \(describe(transfer))"
     case .storeFailed(let transfer, let reason, _): "storeFailed \(describe(transfer)) \(reason)"
     case .dialFailed(let dial, let failure): "dialFailed \(dial.rawValue) \(failure)"
     case .streamWritten(let stream, let bytes): "streamWritten \(describe(stream)) \(size(bytes))"
@@ -95,6 +96,7 @@ struct TranscriptWording {
     case .setDisconnectTimeout(let timeout): "setDisconnectTimeout \(timeout)"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
     case .cancelPing(let id): "cancelPing \(id.rawValue)"
+    case .tellCompared(let transfer, let count): "tellCompared \(describe(transfer)) \(count)"
     case .pauseTransfer(let transfer, let isPaused): "pauseTransfer \(describe(transfer)) \(isPaused)"
     case .openStream(let stream, let node, let name):
       "openStream \(describe(stream)) to \(name.debugDescription) \(self.name(node))"
@@ -132,6 +134,7 @@ struct TranscriptWording {
       "offerReceived \(describe(transfer)) from \(name(node)), \(offer.size) bytes"
     case .transferProgressed(let transfer, let stored): "transferProgressed \(describe(transfer)) \(stored)"
     case .transferAccepted(let transfer, let offset): "transferAccepted \(describe(transfer)) from \(offset)"
+    case .transferCompared(let transfer, let count): "transferCompared \(describe(transfer)) \(count)"
     case .transferPaused(let transfer, let isPaused): "transferPaused \(describe(transfer)) \(isPaused)"
     case .transferEnded(let transfer, let ending):
       "transferEnded \(describe(transfer)) \(ending.map { "\($0.blame) \($0)" } ?? "stored")"

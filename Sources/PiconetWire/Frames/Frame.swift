@@ -56,6 +56,12 @@ public enum Frame: Equatable, Sendable {
   case declineOffer(transfer: UInt64, Reason, detail: String)
   /// The resource is on the receiver's disk, verified, under this name.
   case stored(transfer: UInt64, name: [UInt8])
+  /// The receiver had this very content already, under this name.
+  case present(transfer: UInt64, name: [UInt8])
+  /// What the receiver has, and took for the resource, is something else: it has bytes up to `offset`, and takes bytes up to `limit`.
+  case restart(transfer: UInt64, offset: UInt64, limit: UInt64)
+  /// The receiver reads what it has, to compare it with the offer, and has read so much: a hint, which a receiver may skip.
+  case comparing(transfer: UInt64, compared: UInt64)
   /// The sender of the transfer gives up.
   case abandon(transfer: UInt64, Reason, detail: String)
   /// The receiver of the transfer gives up.
@@ -111,6 +117,9 @@ public enum Frame: Equatable, Sendable {
     case .acceptOffer: FrameType.acceptOffer
     case .declineOffer: FrameType.declineOffer
     case .stored: FrameType.stored
+    case .present: FrameType.present
+    case .restart: FrameType.restart
+    case .comparing: FrameType.comparing
     case .abandon: FrameType.abandon
     case .refuse: FrameType.refuse
     case .senderPaused: FrameType.senderPaused

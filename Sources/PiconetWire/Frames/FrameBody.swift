@@ -68,15 +68,19 @@ enum FrameBody {
     switch type {
     case FrameType.position:
       frame = .position(transfer: try transferNumber(&reader), offset: try reader.integer("offset"))
-    case FrameType.transferCredit, FrameType.acceptOffer:
+    case FrameType.comparing:
+      frame = .comparing(transfer: try transferNumber(&reader), compared: try reader.integer("compared"))
+    case FrameType.transferCredit, FrameType.acceptOffer, FrameType.restart:
       let transfer = try transferNumber(&reader)
       let offset = try reader.integer("offset")
       let limit = try reader.integer("limit")
       guard offset <= limit else { throw reader.malformed("offset \(offset) above limit \(limit)") }
       frame =
-        type == FrameType.acceptOffer
-        ? .acceptOffer(transfer: transfer, offset: offset, limit: limit)
-        : .transferCredit(transfer: transfer, stored: offset, limit: limit)
+        switch type {
+        case FrameType.acceptOffer: .acceptOffer(transfer: transfer, offset: offset, limit: limit)
+        case FrameType.restart: .restart(transfer: transfer, offset: offset, limit: limit)
+        default: .transferCredit(transfer: transfer, stored: offset, limit: limit)
+        }
     case FrameType.end:
       let transfer = try transferNumber(&reader)
       let size = try reader.integer("size")
@@ -107,10 +111,12 @@ enum FrameBody {
       frame =
         type == FrameType.senderPaused
         ? .senderPaused(transfer: transfer, isPaused) : .receiverPaused(transfer: transfer, isPaused)
-    case FrameType.stored:
+    case FrameType.stored, FrameType.present:
       let transfer = try transferNumber(&reader)
-      guard reader.rest.count <= WireLimits.resourceName else { throw reader.malformed("name above its limit") }
-      return .stored(transfer: transfer, name: Array(reader.rest))
+      guard reader.rest.count <= WireLimits.storedPath else { throw reader.malformed("name above its limit") }
+      let name = Array(reader.rest)
+      return type == FrameType.stored
+        ? .stored(transfer: transfer, name: name) : .present(transfer: transfer, name: name)
     default: return try decodeStream(type: type, body)
     }
     try reader.end()

@@ -91,10 +91,11 @@ public enum FrameEncoder {
     case .ping(let token), .pong(let token): VariableInteger.append(token, to: &body)
     case .acknowledge(let received): VariableInteger.append(received, to: &body)
     case .messageCredit(let limit): VariableInteger.append(limit, to: &body)
-    case .position(let transfer, let offset):
+    case .position(let transfer, let offset), .comparing(let transfer, let offset):
       VariableInteger.append(transfer, to: &body)
       VariableInteger.append(offset, to: &body)
-    case .transferCredit(let transfer, let stored, let limit), .acceptOffer(let transfer, let stored, let limit):
+    case .transferCredit(let transfer, let stored, let limit), .acceptOffer(let transfer, let stored, let limit),
+      .restart(let transfer, let stored, let limit):
       VariableInteger.append(transfer, to: &body)
       VariableInteger.append(stored, to: &body)
       VariableInteger.append(limit, to: &body)
@@ -119,7 +120,7 @@ public enum FrameEncoder {
     case .senderPaused(let transfer, let isPaused), .receiverPaused(let transfer, let isPaused):
       VariableInteger.append(transfer, to: &body)
       body.append(isPaused ? 1 : 0)
-    case .stored(let transfer, let name):
+    case .stored(let transfer, let name), .present(let transfer, let name):
       VariableInteger.append(transfer, to: &body)
       body.append(contentsOf: name)
     case .streamCredit(let stream, let limit):

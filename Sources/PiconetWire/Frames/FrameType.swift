@@ -26,6 +26,9 @@ public enum FrameType {
   public static let end: UInt8 = 0x13
   public static let streamCredit: UInt8 = 0x20
 
+  // The association, not sequenced, and optional.
+  public static let comparing: UInt8 = 0x94
+
   // The association, sequenced.
   public static let message: UInt8 = 0x40
   public static let fragment: UInt8 = 0x41
@@ -40,6 +43,8 @@ public enum FrameType {
   public static let stored: UInt8 = 0x53
   public static let abandon: UInt8 = 0x54
   public static let refuse: UInt8 = 0x55
+  public static let present: UInt8 = 0x56
+  public static let restart: UInt8 = 0x57
   public static let openStream: UInt8 = 0x60
   public static let streamData: UInt8 = 0x61
   public static let endStream: UInt8 = 0x62

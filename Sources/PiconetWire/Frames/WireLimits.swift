@@ -20,6 +20,10 @@ public enum WireLimits {
   public static let detail = 255
   /// The raw name of a resource; longer than any file system takes, so that the refusal can name its reason.
   public static let resourceName = 1024
+  /// The folders of a resource, slashes included.
+  public static let resourceFolder = 2_048
+  /// The path under which a receiver has stored a resource: folders and name, with the numbers that they may have got.
+  public static let storedPath = 4_096
   public static let mediaType = 127
   /// All metadata of a resource together.
   public static let metadata = 4096

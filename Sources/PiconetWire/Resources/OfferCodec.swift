@@ -6,6 +6,7 @@ enum OfferCodec {
     static let modified: UInt64 = 2
     static let metadata: UInt64 = 3
     static let identity: UInt64 = 4
+    static let folder: UInt64 = 5
   }
 
   static func append(transfer: UInt64, _ offer: ResourceOffer, to body: inout [UInt8]) {
@@ -23,6 +24,7 @@ enum OfferCodec {
     }
     if !offer.metadata.isEmpty { appendField(Field.metadata, offer.metadata, to: &body) }
     if !offer.identity.isEmpty { appendField(Field.identity, offer.identity, to: &body) }
+    if !offer.folder.isEmpty { appendField(Field.folder, offer.folder, to: &body) }
   }
 
   private static func appendField(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -53,6 +55,9 @@ enum OfferCodec {
           throw value.malformed("content identity above its limit")
         }
         offer.identity = Array(value.rest)
+      case Field.folder:
+        guard value.rest.count <= WireLimits.resourceFolder else { throw value.malformed("folder above its limit") }
+        offer.folder = Array(value.rest)
       default: break
       }
     }

@@ -14,9 +14,13 @@ public struct ResourceOffer: Hashable, Sendable {
   /// they are offered again, others never. Empty: nothing that was stored before can be gone on with.
   public var identity: [UInt8]
 
+  /// The folders that the file is to be stored below, the outermost first, with a slash between two: raw bytes, at most
+  /// `WireLimits.resourceFolder`. Empty: none.
+  public var folder: [UInt8]
+
   public init(
     name: [UInt8], size: UInt64, mediaType: String = "", modified: Int64? = nil, metadata: [UInt8] = [],
-    identity: [UInt8] = []
+    identity: [UInt8] = [], folder: [UInt8] = []
   ) {
     self.name = name
     self.size = size
@@ -24,6 +28,7 @@ public struct ResourceOffer: Hashable, Sendable {
     self.modified = modified
     self.metadata = metadata
     self.identity = identity
+    self.folder = folder
   }
 }
 

@@ -35,7 +35,7 @@ struct BluetoothToolTests {
         "--count", "\(photos.count)", "--transport", transport, "--adapter", adapters[0])
       #expect(receiver.events("listening").first?["transports"] as? [String] == [transport])
       let sender = try scene.sender(
-        "--to", "Kitchen", "--transport", transport, "--adapter", adapters[1], ToolScene.samples)
+        "--to", "Kitchen", "--transport", transport, "--adapter", adapters[1], ToolScene.samples + "/.")
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
       try received(scene, photos)

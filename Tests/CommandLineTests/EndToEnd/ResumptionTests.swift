@@ -85,7 +85,9 @@ struct ResumptionTests {
       try await waitForBytes(4 << 20, receiver)
       (receiverEnds ? receiver : first).send(signal: SIGINT)
       #expect(await first.end() == (receiverEnds ? 5 : 130), "\(first.error)")
-      #expect(first.error.contains("Run the same command again: a large file goes on where it stopped"))
+      #expect(
+        first.error.contains(
+          "Run the same command again: what is stored is not sent again, and a large file goes on where it stopped"))
       #expect(await receiver.shows("\"failed\""), "\(receiver.error)")
       if !receiverEnds { receiver.send(signal: SIGINT) }
       #expect(await receiver.end() == (receiverEnds ? 130 : 5), "\(receiver.error)")
@@ -110,7 +112,9 @@ struct ResumptionTests {
       receiver.send(signal: SIGKILL)
       #expect(await sender.end() == 5)
       #expect(
-        sender.error.hasSuffix("Run the same command again: a large file goes on where it stopped\n"), "\(sender.error)"
+        sender.error.hasSuffix(
+          "Run the same command again: what is stored is not sent again, and a large file goes on where it stopped\n"),
+        "\(sender.error)"
       )
     }
   }
@@ -138,7 +142,9 @@ struct ResumptionTests {
         slow.pause()
         #expect(await first.end() == 5, "\(first.error)")
         #expect(first.events("failed").first?["reason"] as? String == "timed-out")
-        #expect(first.error.contains("Run the same command again: a large file goes on where it stopped"))
+        #expect(
+          first.error.contains(
+            "Run the same command again: what is stored is not sent again, and a large file goes on where it stopped"))
         await #expect(throws: PiconetError.self) { try await slow.result }
         let second = try scene.sender("--to", "Kitchen", path)
         let again = try #require(await offers.next())

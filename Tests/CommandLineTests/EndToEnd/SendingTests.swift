@@ -14,9 +14,10 @@ struct SendingTests {
       let sender = try scene.sender("--to", "Kitchen", ToolScene.samples)
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
-      #expect(try scene.received() == photos.map { URL(filePath: $0).lastPathComponent })
+      #expect(try scene.received() == ["samples"])
+      #expect(try scene.received(scene.into + "/samples") == photos.map { URL(filePath: $0).lastPathComponent })
       for photo in photos {
-        #expect(try scene.isSame(photo, scene.into + "/" + URL(filePath: photo).lastPathComponent))
+        #expect(try scene.isSame(photo, scene.into + "/samples/" + URL(filePath: photo).lastPathComponent))
       }
       let sums = [sender, receiver].map { Set($0.events("stored").compactMap { $0["sha256"] as? String }) }
       #expect(sums[0].count == photos.count && sums[0] == sums[1])
@@ -159,9 +160,10 @@ struct SendingTests {
         try old.write(to: URL(filePath: into + "/a.jpg"))
         let receiver = try await scene.receiver("--on-conflict", policy, name: policy, into: into)
         let sender = try scene.sender("--to", policy, file)
-        #expect(await sender.end() == 0, "\(sender.error)")
+        let code: Int32 = policy == "skip" ? 6 : 0
+        #expect(await sender.end() == code, "\(sender.error)")
         receiver.send(signal: SIGTERM)
-        #expect(await receiver.end() == 0, "\(receiver.error)")
+        #expect(await receiver.end() == code, "\(receiver.error)")
         #expect(try scene.received(into) == names)
         #expect(try (Data(contentsOf: URL(filePath: into + "/a.jpg")) == old) == kept)
         let outcome = policy == "skip" ? "skipped" : "stored"

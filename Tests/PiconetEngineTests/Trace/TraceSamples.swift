@@ -47,7 +47,7 @@ struct TraceSamples {
   mutating func offer() -> ResourceOffer {
     ResourceOffer(
       name: bytes(), size: number(), mediaType: text(), modified: optional(Int64(bitPattern: number())),
-      metadata: bytes(), identity: bytes())
+      metadata: bytes(), identity: bytes(), folder: bytes())
   }
   mutating func proven() -> ProvenPeer {
     ProvenPeer(
@@ -90,13 +90,14 @@ struct TraceSamples {
       .leave(node(), reason()), .offer(transfer(), to: node(), offer()), .acceptOffer(transfer(), offset: number()),
       .declineOffer(transfer(), reason(), detail: text()), .cancelTransfer(transfer(), reason()), .shutDown,
       .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
+      .tellCompared(transfer(), byteCount: number()),
       .setDisconnectTimeout(duration()),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
       .cancelStream(stream(), reason(), detail: text()),
     ]
   }
   mutating func replies() -> [Reply] {
-    [.done, .connected(node()), .stored(name: bytes()), .failed(ending()), .roundTrip(duration())]
+    [.done, .connected(node()), .stored(name: bytes(), wasThere: isTrue()), .failed(ending()), .roundTrip(duration())]
   }
 
   mutating func facts() -> [Fact] {
@@ -110,7 +111,8 @@ struct TraceSamples {
       .linkClosed(link(), pick(linkEnds())), .trustJudged(link(), pick(judgements())),
       .codeDerived(link(), optional(text())), .chunksRead(transfer(), frames: bytes()[...], payloadCount: count()),
       .sourceFinished(transfer(), digest()), .sourceFailed(transfer(), reason(), detail: text()),
-      .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes()),
+      .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes(), wasThere: isTrue()),
+      .storeRestarted(transfer(), offset: number()),
       .storeFailed(transfer(), reason(), detail: text()), .deadlineReached,
       .linkPaced(link(), BulkPace(room: count(), bound: count())),
       .streamWritten(stream(), bytes()[...]), .streamConsumed(stream(), byteCount: count()),
@@ -128,7 +130,7 @@ struct TraceSamples {
       .offerReceived(transfer(), from: node(), offer()), .transferProgressed(transfer(), stored: number()),
       .transferAccepted(transfer(), offset: number()), .transferEnded(transfer(), optional(ending())),
       .stateChanged(node(), name: text(), pick(conditions())), .transferPaused(transfer(), isTrue()),
-      .suspended(node(), ending()), .resumed(node(), traits()),
+      .transferCompared(transfer(), byteCount: number()), .suspended(node(), ending()), .resumed(node(), traits()),
       .streamOpened(stream(), from: node(), name: text()), .streamReceived(stream(), bytes()[...]),
       .streamEnded(stream(), pick([.finished, .cancelled(ending()), .lost(ending())])),
       .streamStopped(stream(), ending()),

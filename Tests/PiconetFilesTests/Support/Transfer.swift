@@ -42,6 +42,7 @@ func receive(
 
 extension IncomingOutcome {
   var stored: StoredFile? { if case .stored(let file) = self { file } else { nil } }
+  var present: StoredFile? { if case .present(let file) = self { file } else { nil } }
 }
 
 /// The code that `body` fails with; nil if it does not, or with another error.

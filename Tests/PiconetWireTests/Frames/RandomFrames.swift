@@ -74,7 +74,8 @@ struct RandomFrames {
     ResourceOffer(
       name: bytes(0...WireLimits.resourceName), size: integer(), mediaType: text(WireLimits.mediaType),
       modified: Bool.random(using: &dice) ? Int64(bitPattern: dice.next()) : nil,
-      metadata: bytes(0...WireLimits.metadata), identity: bytes(0...WireLimits.contentIdentity))
+      metadata: bytes(0...WireLimits.metadata), identity: bytes(0...WireLimits.contentIdentity),
+      folder: bytes(0...WireLimits.resourceFolder))
   }
 
   mutating func frame() -> Frame { frame(FrameCase.allCases.randomElement(using: &dice) ?? .message) }
@@ -113,7 +114,12 @@ struct RandomFrames {
       let (offset, limit) = offsets()
       return .acceptOffer(transfer: transfer(), offset: offset, limit: limit)
     case .declineOffer: return .declineOffer(transfer: transfer(), reason(), detail: text(WireLimits.detail))
-    case .stored: return .stored(transfer: transfer(), name: bytes(0...WireLimits.resourceName))
+    case .stored: return .stored(transfer: transfer(), name: bytes(0...WireLimits.storedPath))
+    case .present: return .present(transfer: transfer(), name: bytes(0...WireLimits.storedPath))
+    case .restart:
+      let (offset, limit) = offsets()
+      return .restart(transfer: transfer(), offset: offset, limit: limit)
+    case .comparing: return .comparing(transfer: transfer(), compared: integer())
     case .abandon: return .abandon(transfer: transfer(), reason(), detail: text(WireLimits.detail))
     case .refuse: return .refuse(transfer: transfer(), reason(), detail: text(WireLimits.detail))
     case .streamCredit: return .streamCredit(stream: stream(), limit: integer())
@@ -125,7 +131,7 @@ struct RandomFrames {
     case .streamDone: return .streamDone(stream: stream())
     case .senderPaused: return .senderPaused(transfer: transfer(), Bool.random(using: &dice))
     case .receiverPaused: return .receiverPaused(transfer: transfer(), Bool.random(using: &dice))
-    case .unknownOptional: return .unknownOptional(type: UInt8.random(in: 0x80...0xCF, using: &dice))
+    case .unknownOptional: return .unknownOptional(type: UInt8.random(in: 0xA0...0xCF, using: &dice))
     }
   }
 }

@@ -6,7 +6,8 @@ enum FrameCase: CaseIterable {
   case hello, codeReveal, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, chunk, position, transferCredit, end
   case message, fragment, invite, accept, decline, withdraw, leave, removeMember, removed
-  case offer, acceptOffer, declineOffer, stored, abandon, refuse, senderPaused, receiverPaused
+  case offer, acceptOffer, declineOffer, stored, present, restart, comparing, abandon, refuse, senderPaused,
+    receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
 
   init(_ frame: Frame) {
@@ -39,6 +40,9 @@ enum FrameCase: CaseIterable {
       case .acceptOffer: .acceptOffer
       case .declineOffer: .declineOffer
       case .stored: .stored
+      case .present: .present
+      case .restart: .restart
+      case .comparing: .comparing
       case .abandon: .abandon
       case .refuse: .refuse
       case .senderPaused: .senderPaused

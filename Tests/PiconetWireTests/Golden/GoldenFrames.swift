@@ -65,6 +65,11 @@ enum GoldenFrames {
     "acceptOffer": .acceptOffer(transfer: 5, offset: 0, limit: 2 << 20),
     "declineOffer": .declineOffer(transfer: 5, .tooLarge, detail: "more than 1 MB"),
     "stored": .stored(transfer: 5, name: Array("beach-2.jpg".utf8)),
+    "present": .present(transfer: 5, name: Array("holiday/beach.jpg".utf8)),
+    "restart": .restart(transfer: 5, offset: 0, limit: 2 << 20),
+    "comparing": .comparing(transfer: 5, compared: 64 << 20),
+    "offer-in-folder": .offer(
+      transfer: 5, ResourceOffer(name: Array("beach.jpg".utf8), size: 3, folder: Array("holiday/2026".utf8))),
     "abandon": .abandon(transfer: 5, .sourceChanged, detail: "beach.jpg shrank"),
     "offer-with-identity": .offer(
       transfer: 5, ResourceOffer(name: Array("a".utf8), size: 3_145_728, identity: Array("content 7".utf8))),

@@ -139,7 +139,7 @@ struct FieldLimitTests {
     let name = { (count: Int) in [0, 0] + self.integer(UInt64(count)) + bytes(count) }
     #expect(try isTaken(FrameType.offer, name(1024)))
     #expect(try !isTaken(FrameType.offer, name(1025)))
-    for (id, limit) in [(1, 127), (3, 4096)] as [(UInt64, Int)] {
+    for (id, limit) in [(1, 127), (3, 4096), (4, 64), (5, 2048)] as [(UInt64, Int)] {
       #expect(try isTaken(FrameType.offer, name(0) + field(id, bytes(limit))))
       #expect(try !isTaken(FrameType.offer, name(0) + field(id, bytes(limit + 1))))
     }
@@ -149,8 +149,10 @@ struct FieldLimitTests {
     #expect(try isTaken(FrameType.offer, name(0) + unknown))
     #expect(try !isTaken(FrameType.offer, name(0) + unknown + field(164, [])))
     #expect(try !isTaken(FrameType.offer, name(0) + field(3, []) + field(1, [])))
-    #expect(try isTaken(FrameType.stored, [0] + bytes(1024)))
-    #expect(try !isTaken(FrameType.stored, [0] + bytes(1025)))
+    for type in [FrameType.stored, FrameType.present] {
+      #expect(try isTaken(type, [0] + bytes(4096)))
+      #expect(try !isTaken(type, [0] + bytes(4097)))
+    }
   }
 
   @Test func `a decoder's limit stays within what a hello may state`() {

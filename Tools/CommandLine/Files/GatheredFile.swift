@@ -1,3 +1,5 @@
+import Piconet
+
 /// A file to be sent, or a URL whose content is.
 struct GatheredFile: Hashable, Sendable {
   let path: LocalPath
@@ -5,6 +7,12 @@ struct GatheredFile: Hashable, Sendable {
   let size: Int64
   /// nil for a file that is no image, which only `--any` lets through, and for a URL, which the receiver looks at.
   let kind: ImageKind?
+  /// What it is offered as: no other file of the command has the same name in the same folder.
+  let name: AcceptableName
+  /// Where it is to be stored; nil: beside what was named itself.
+  let folder: AcceptableFolder?
+  /// Why it is not offered as it is called: a part of a sentence that follows "since".
+  let renaming: String?
   /// The path is a URL.
   var isURL: Bool { path.isURL }
 }
@@ -19,8 +27,6 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case notAnImage
     case noImages
     case tooDeep
-    case tooManyFiles
-    case tooManyEntries
     /// A URL that can't be one, with what is wrong.
     case badURL(String)
   }
@@ -39,7 +45,6 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .notAnImage: "not-an-image"
     case .noImages: "no-images"
     case .tooDeep: "too-deep"
-    case .tooManyFiles, .tooManyEntries: "too-many-files"
     case .badURL: "invalid-argument"
     }
   }
@@ -51,9 +56,8 @@ struct GatheringFailure: Error, Hashable, Sendable {
     case .notARegularFile: "not a regular file"
     case .notAnImage: "not an image; use --any to send it all the same"
     case .noImages: "the directory has no images"
-    case .tooDeep: "directories are nested deeper than \(CommandLineLimits.directoryDepth)"
-    case .tooManyFiles: "more than \(CommandLineLimits.files) files"
-    case .tooManyEntries: "the directory has more than \(CommandLineLimits.directoryEntries) entries"
+    case .tooDeep:
+      "more than \(AcceptableFolder.depthLimit) directories within one another; with --flat, up to \(CommandLineLimits.directoryDepth)"
     case .badURL(let why): why
     }
   }

@@ -12,3 +12,8 @@ enum SystemError {
     }
   }
 }
+
+/// errno of a call that failed.
+struct SystemFailure: Error, Hashable, Sendable {
+  let number: Int32
+}

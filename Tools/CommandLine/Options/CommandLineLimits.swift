@@ -4,12 +4,8 @@ enum CommandLineLimits {
   static let nameBytes = 63
   /// Bytes of a session's id.
   static let sessionBytes = 63
-  /// Files of one call of imagesend.
-  static let files = 10_000
   /// Directories below an operand.
   static let directoryDepth = 32
-  /// Directory entries looked at for one operand, images or not.
-  static let directoryEntries = 200_000
   /// Rows of the list a person picks a peer from. Peers beyond are counted, not listed.
   static let pickerRows = 99
   /// Changes of that list that wait to be drawn. Beyond it the newest is dropped: the list says so.

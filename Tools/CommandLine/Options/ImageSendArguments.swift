@@ -19,6 +19,10 @@ struct ImageSendArguments: Hashable, TransportArguments {
   var transport = TransportOptions()
   /// Send files that are no images too.
   var any = false
+  /// Offer all files beside one another, without the folders that they are in.
+  var isFlat = false
+  /// Follow links to directories.
+  var followsLinks = false
   /// Write events to standard output (EVENTS.md).
   var json = false
   var verbosity = Verbosity()

@@ -37,7 +37,11 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         arguments.count = try OptionNumbers.count(value)
       }),
     Option(
-      "on-conflict", help: "what to do when a file of that name exists (default rename)",
+      "on-conflict",
+      help: """
+        what to do when another file has that name: store it as 'photo (2).jpg' (default), leave it out, which ends with 6, \
+        or replace what was there before this sender came
+        """,
       .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.onConflict = try ConflictPolicy(value)
       }),

@@ -4,7 +4,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
   usage: "[OPTION]... FILE|DIRECTORY|URL...",
   summary: """
     Send photos to a device nearby that runs imagerecv: found by name, encrypted, verified. A DIRECTORY stands for all \
-    images in it and below; what a http or https URL gives is passed on while it arrives.
+    images in it and below, which are stored below folders of the same names; what a http or https URL gives is passed on while it arrives.
     """,
   options: [
     Option(
@@ -60,6 +60,10 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
   ] + transportOptions("what to send over") + [
     Option(
       "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
+    Option(
+      "flat", help: "store all files beside one another, without the folders that a DIRECTORY has",
+      .flag { $0.isFlat = true }),
+    Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
     Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),

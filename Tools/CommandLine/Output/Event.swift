@@ -97,6 +97,8 @@ enum Event: Hashable, Sendable {
     var file: String
     var done: Int64
     var total: Int64
+    /// A file that may be the same is read, on either side: `done` is how much of it.
+    var isComparing = false
     /// Bytes a second, once it can be estimated.
     var rate: Int64?
     /// Whole seconds left, once they can be estimated.
@@ -116,7 +118,18 @@ enum Event: Hashable, Sendable {
     var resumedFrom: Int64?
   }
 
-  /// Not transferred, by a rule that a person chose.
+  /// The receiver has this very content already, as both sides' digests show; nothing was stored.
+  struct Present: Hashable, Sendable {
+    var peer: String
+    var file: String
+    /// imagesend: what was offered. imagerecv: where it is.
+    var path: String
+    var bytes: Int64
+    /// 64 hexadecimal digits.
+    var sha256: String
+  }
+
+  /// Not transferred, by a rule that a person chose: another file has the name.
   struct Skipped: Hashable, Sendable {
     var peer: String?
     var file: String
@@ -149,6 +162,8 @@ enum Event: Hashable, Sendable {
   /// The last event.
   struct Finished: Hashable, Sendable {
     var stored: Int64
+    /// That were there already.
+    var present: Int64 = 0
     var skipped: Int64
     var failed: Int64
     /// Of the stored files.
@@ -170,6 +185,7 @@ enum Event: Hashable, Sendable {
   case offered(Offered)
   case progress(Progress)
   case stored(Stored)
+  case present(Present)
   case skipped(Skipped)
   case failed(Failed)
   case warning(Warning)

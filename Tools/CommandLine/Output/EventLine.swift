@@ -68,6 +68,7 @@ enum EventLine {
       object.add("file", progress.file)
       object.add("done", progress.done)
       object.add("total", progress.total)
+      if progress.isComparing { object.add("phase", "comparing") }
       object.add("rate", ifKnown: progress.rate)
       object.add("remaining", ifKnown: progress.remaining)
     case .stored(let stored):
@@ -78,6 +79,13 @@ enum EventLine {
       object.add("bytes", stored.bytes)
       object.add("sha256", stored.sha256)
       object.add("resumedFrom", ifKnown: stored.resumedFrom)
+    case .present(let present):
+      object.add("event", "present")
+      object.add("peer", present.peer)
+      object.add("file", present.file)
+      object.add("path", present.path)
+      object.add("bytes", present.bytes)
+      object.add("sha256", present.sha256)
     case .skipped(let skipped):
       object.add("event", "skipped")
       object.add("peer", ifKnown: skipped.peer)
@@ -99,6 +107,7 @@ enum EventLine {
     case .finished(let finished):
       object.add("event", "finished")
       object.add("stored", finished.stored)
+      object.add("present", finished.present)
       object.add("skipped", finished.skipped)
       object.add("failed", finished.failed)
       object.add("bytes", finished.bytes)

@@ -1,6 +1,6 @@
 /// How imagesend and imagerecv end. The numbers are a promise to scripts and never change.
 enum ExitCode: Int32, Sendable, CaseIterable {
-  /// Every file was stored (or skipped, where the person asked for that).
+  /// Every file was stored, or was there already.
   case stored = 0
   /// A defect in Piconet.
   case internalError = 1
@@ -12,7 +12,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case refused = 4
   /// The link broke, or nothing moved for too long.
   case linkLost = 5
-  /// A local file or directory: missing, unreadable, no permission, no space, not an image.
+  /// A local file or directory: missing, unreadable, no permission, no space, not an image; or a file was skipped because another one
+  /// has its name at the receiver.
   case localFile = 6
   /// The peer is not who it was, or nobody has said that it is: its key changed, is not confirmed or not allowed, or the codes did not match.
   case identity = 7
@@ -23,13 +24,13 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// What `--help` says of the code.
   var summary: String {
     switch self {
-    case .stored: "every file was stored"
+    case .stored: "every file was stored, or was there already"
     case .internalError: "internal error"
     case .usage: "the command line was wrong, or left a choice open"
     case .noSuchPeer: "no such peer was found"
     case .refused: "the other side refused"
     case .linkLost: "the link was lost, or timed out"
-    case .localFile: "a local file: unreadable, no space, no permission"
+    case .localFile: "a local file: unreadable, no space, no permission; or a file was skipped for another of its name"
     case .identity: "a peer's key changed or is not confirmed, or the codes did not match"
     case .interrupted: "interrupted by a signal"
     }

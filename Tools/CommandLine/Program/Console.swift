@@ -54,7 +54,11 @@ final class Console: Sendable {
       case .stored(let stored):
         state.finished.stored += 1
         state.finished.bytes += stored.bytes
-      case .skipped: state.finished.skipped += 1
+      case .present: state.finished.present += 1
+      case .skipped:
+        state.finished.skipped += 1
+        // Somebody's photo is not there, though nothing is wrong.
+        state.codes.insert(.localFile)
       case .failed(let failed):
         state.finished.failed += 1
         state.codes.insert(failed.exitCode)
@@ -143,6 +147,16 @@ final class Console: Sendable {
       }
       return state.output.exitCode(after: state.finished.exitCode)
     }
+  }
+
+  /// What has become of the files, where there were several.
+  func tellSum() {
+    let sum = counts
+    guard sum.stored + sum.present + sum.skipped + sum.failed > 1 else { return }
+    let parts = [
+      (sum.stored, "stored"), (sum.present, "already there"), (sum.skipped, "skipped"), (sum.failed, "failed"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    note(parts.joined(separator: ", "))
   }
 
   /// Whether nothing has failed so far.

@@ -15,6 +15,8 @@ final class TransferBoard: Sendable {
     var total: Int64
     var done: Int64 = 0
     var shown: Int64 = 0
+    /// It is compared with what the receiver has.
+    var isComparing = false
     var rate = TransferRate()
   }
 
@@ -42,6 +44,16 @@ final class TransferBoard: Sendable {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
       state.entries[index].done = Int64(clamping: done)
+      state.entries[index].isComparing = false
+    }
+  }
+
+  /// As `progressed`, of what a side reads to compare it.
+  func compared(_ key: Key, done: UInt64) {
+    state.withLock { state in
+      guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }
+      state.entries[index].done = Int64(clamping: done)
+      state.entries[index].isComparing = true
     }
   }
 
@@ -85,13 +97,14 @@ final class TransferBoard: Sendable {
   private static func progress(_ entry: Entry) -> Event.Progress {
     Event.Progress(
       peer: entry.peer, file: entry.file, done: entry.done, total: entry.total,
-      rate: entry.rate.bytesPerSecond.map { Int64($0) },
+      isComparing: entry.isComparing, rate: entry.rate.bytesPerSecond.map { Int64($0) },
       remaining: entry.rate.timeLeft(forBytes: entry.total - entry.done).map { $0.components.seconds })
   }
 
   private static func bar(_ entry: Entry, others: Int) -> ProgressBar {
     ProgressBar(
-      name: LocalPath(entry.file).lastComponent.readable + (others > 0 ? " +\(others)" : ""), done: entry.done,
+      name: (entry.isComparing ? "comparing " : "") + LocalPath(entry.file).lastComponent.readable
+        + (others > 0 ? " +\(others)" : ""), done: entry.done,
       total: entry.total, bytesPerSecond: entry.rate.bytesPerSecond,
       timeLeft: entry.rate.timeLeft(forBytes: entry.total - entry.done))
   }

@@ -72,7 +72,8 @@ final class OfferDesk: Sendable {
 
   private func take(_ offer: IncomingOffer) async {
     let peer = offer.sender.fingerprint.description
-    let name = String(decoding: offer.rawName, as: UTF8.self)
+    let folder = offer.rawFolder.isEmpty ? [] : offer.rawFolder + [0x2F]
+    let name = String(decoding: folder + offer.rawName, as: UTF8.self)
     console.tell(
       .offered(
         Event.Offered(
@@ -98,17 +99,29 @@ final class OfferDesk: Sendable {
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
     do throws(PiconetError) {
-      let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content) {
-        [board, notes] done, total in
-        board.progressed(key, done: done)
-        // Now, since a sender leaves when it hears that all is stored.
-        if done == total { notes.lookSoon(at: offer.sender) }
-      }
+      let transfer = try await offer.startStoring(
+        in: directory, onConflict: policy, content: content,
+        progress: { [board, notes] done, total in
+          board.progressed(key, done: done)
+          // Now, since a sender leaves when it hears that all is stored.
+          if done == total { notes.lookSoon(at: offer.sender) }
+        },
+        comparing: { [board] done, _ in board.compared(key, done: done) })
       let file = try await transfer.interruptibleResult
       board.end(key)
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
+      }
+      if file.wasThere {
+        console.tell(
+          .present(
+            Event.Present(
+              peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
+              sha256: file.digest.hexadecimal)))
+        console.result(path: file.path)
+        console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): already there")
+        return true
       }
       console.tell(
         .stored(
@@ -125,7 +138,8 @@ final class OfferDesk: Sendable {
       board.end(key)
       if error.code == .exists, policy == .skip {
         console.tell(.skipped(Event.Skipped(peer: peer, file: name, reason: "exists")))
-        console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, the name is taken")
+        console.note(
+          "\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, another file has the name")
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {

@@ -4,8 +4,9 @@ import Synchronization
 /// Sends the gathered files to one member, a few at once.
 struct Delivery: Sendable {
   let member: Member
-  let files: [GatheredFile]
+  let files: FileFeed
   let console: Console
+  let gathering: GatheringNotes
   let board: TransferBoard
   let notes: ConnectionNotes
   /// After this long without progress, though the connection lives, the peer is given up.
@@ -14,17 +15,13 @@ struct Delivery: Sendable {
   /// What the files' tasks share.
   private final class Shared: Sendable {
     struct State {
-      var next = 0
       /// Why nothing more can be sent.
       var end: TransferFailure?
       var patience: DeliveryPatience
-      var stored = 0
       /// Files that did not arrive though nobody has given them up.
       var unfinished = 0
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
-      /// Names that were offered in the place of others.
-      var repaired: Set<String> = []
     }
     let state: Mutex<State>
 
@@ -49,29 +46,19 @@ struct Delivery: Sendable {
 
   private func sendAll(_ shared: Shared) async {
     await withTaskGroup(of: Void.self) { senders in
-      for _ in 0..<min(CommandLineLimits.filesAtOnce, files.count) {
-        senders.addTask {
-          while let index = shared.state.withLock({ state -> Int? in
-            guard state.next < files.count else { return nil }
-            defer { state.next += 1 }
-            return state.next
-          }) {
-            await send(files[index], shared)
-          }
-        }
+      for _ in 0..<CommandLineLimits.filesAtOnce {
+        senders.addTask { while let file = await files.next() { await send(file, shared) } }
       }
     }
   }
 
   /// A person would not guess that nothing is lost.
   private func tellHowToGoOn(_ shared: Shared) {
-    let (stored, unfinished, keepsPart) = shared.state.withLock { ($0.stored, $0.unfinished, $0.keepsPart) }
+    let (unfinished, keepsPart) = shared.state.withLock { ($0.unfinished, $0.keepsPart) }
     guard unfinished > 0 else { return }
-    let what =
-      stored > 0
-      ? "Send the \(unfinished) \(unfinished == 1 ? "file" : "files") that \(unfinished == 1 ? "is" : "are") not stored again"
-      : "Run the same command again"
-    console.note(what + (keepsPart ? ": a large file goes on where it stopped" : ""))
+    console.note(
+      "Run the same command again: what is stored is not sent again"
+        + (keepsPart ? ", and a large file goes on where it stopped" : ""))
   }
 
   /// Returns when nothing has moved for too long, and says so.
@@ -94,6 +81,7 @@ struct Delivery: Sendable {
       shared.state.withLock { $0.unfinished += 1 }
       return failed(name, end)
     }
+    gathering.tell(renamed: file)
     let mediaType = file.kind?.mediaType
     let opened: OpenablePath?
     do throws(TransferFailure) {
@@ -127,20 +115,19 @@ struct Delivery: Sendable {
       }
       let sent: SentFile
       if let opened {
-        let acceptable = offeredName(file, shared)
-        if let line = repairNote(file, acceptable) { console.note(line) }
         let transfer = try await member.startSending(
-          file: opened.text, name: acceptable, mediaType: mediaType ?? "", progress: progress)
+          file: opened.text, name: file.name, folder: file.folder, mediaType: mediaType ?? "", progress: progress
+        ) { [board] compared, _ in
+          board.compared(key, done: compared)
+          shared.state.withLock { $0.patience.moved(at: .now) }
+        }
         sent = try await transfer.interruptibleResult
       } else {
-        sent = try await send(url: name, key, progress)
+        sent = try await send(url: name, as: file.name, key, progress)
       }
-      shared.state.withLock {
-        $0.patience.moved(at: .now)
-        $0.stored += 1
-      }
+      shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
-      stored(name, sent, lastComponent: file.path.lastComponent.readable)
+      stored(file, sent)
     } catch {
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
@@ -166,36 +153,14 @@ struct Delivery: Sendable {
     }
   }
 
-  /// Two names of which nothing is left but the same are told apart by a number, and from the names of the other files.
-  private func offeredName(_ file: GatheredFile, _ shared: Shared) -> AcceptableName {
-    let name = AcceptableName(file.path.lastComponent.bytes)
-    guard name.refusal != nil else { return name }
-    return shared.state.withLock { state in
-      var (offered, number) = (name, 1)
-      while !state.repaired.insert(offered.text).inserted
-        || files.contains(where: { $0.path.lastComponent.readable == offered.text })
-      {
-        number += 1
-        offered = name.numbered(number)
-      }
-      return offered
-    }
-  }
-
-  /// A photo is not lost for its name, and nobody looks in vain for it there under the one that it has here.
-  private func repairNote(_ file: GatheredFile, _ acceptable: AcceptableName) -> String? {
-    acceptable.refusal.map { why in
-      "\(console.safe(file.path.readable)): offered as '\(console.safe(acceptable.text))', since the name \(why)"
-    }
-  }
-
   /// What a server has not given is a failure of this side, and no reason to give up the peer.
   private func send(
-    url: String, _ key: TransferBoard.Key, _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
+    url: String, as name: AcceptableName, _ key: TransferBoard.Key,
+    _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
   ) async throws(PiconetError) -> SentFile {
     let transfer: OutgoingTransfer
     do throws(PiconetError) {
-      transfer = try await member.startSending(url: url, progress: progress)
+      transfer = try await member.startSending(url: url, name: name.text, progress: progress)
     } catch {
       guard let failure = error.underlying as? HTTPFailure, failure.code != .cancelled else { throw error }
       throw PiconetError(.sourceUnreadable, peer: member.id, blame: .us, detail: failure.description)
@@ -209,21 +174,31 @@ struct Delivery: Sendable {
 
   static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)
 
-  private func stored(_ file: String, _ sent: SentFile, lastComponent: String) {
+  private func stored(_ file: GatheredFile, _ sent: SentFile) {
+    let path = file.path.readable
+    let size = Int64(clamping: sent.size)
+    let offered = (file.folder.map { $0.text + "/" } ?? "") + file.name.text
+    let isElsewhere = sent.storedName != offered || file.renaming != nil
+    let place = isElsewhere ? " as '\(console.safe(sent.storedName))'" : ""
+    if sent.wasThere {
+      console.tell(
+        .present(
+          Event.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
+      console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.name))")
+      return
+    }
     console.tell(
       .stored(
         Event.Stored(
-          peer: peer, file: file, path: file, bytes: Int64(clamping: sent.size), sha256: sent.digest.hexadecimal,
+          peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
-    let other = sent.storedName == lastComponent ? "" : " as '\(console.safe(sent.storedName))'"
     console.result(
-      "\(console.safe(file)): stored\(other) on \(console.safe(member.name)), \(HumanFigures.bytes(Int64(clamping: sent.size)))"
-    )
+      "\(console.safe(path)): stored\(place) on \(console.safe(member.name)), \(HumanFigures.bytes(size))")
   }
 
   private func skipped(_ file: String) {
     console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
-    console.result("\(console.safe(file)): skipped, \(console.safe(member.name)) has a file of that name")
+    console.result("\(console.safe(file)): skipped, \(console.safe(member.name)) has another file of that name")
   }
 
   private func failed(_ file: String, _ failure: TransferFailure) {

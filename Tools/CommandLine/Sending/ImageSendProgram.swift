@@ -6,20 +6,21 @@ public struct ImageSendProgram: Sendable {
   let environment: ProgramEnvironment
   let console: Console
 
+  private var walk: FileWalk {
+    FileWalk(
+      arguments.operands,
+      FileWalk.Options(any: arguments.any, isFlat: arguments.isFlat, followsLinks: arguments.followsLinks))
+  }
+
   private var session: String { arguments.session ?? ProgramEnvironment.usualSession }
 
   /// Does everything and tells it; cancelling the task ends it in good order.
   func run() async {
-    let gathered = FileGathering(arguments.operands, any: arguments.any)
-    for failure in gathered.failures {
-      let name = failure.path.readable
-      console.tell(
-        .failed(
-          Event.Failed(
-            peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
-      console.problem("\(console.safe(name)): \(failure.message)")
-    }
-    guard !gathered.files.isEmpty, console.accepts(arguments.transport, address: arguments.address) else { return }
+    let gathering = GatheringNotes(console: console)
+    // Before anybody is looked for: is there anything to send?
+    guard await FileFeed(walk, gathering).next() != nil,
+      console.accepts(arguments.transport, address: arguments.address)
+    else { return }
     do throws(PiconetError) {
       var configuration = try environment.configuration(
         session: session, name: arguments.name, mode: .client, transport: arguments.transport,
@@ -33,7 +34,7 @@ public struct ImageSendProgram: Sendable {
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
       let node = try await Node(configuration)
       await console.tellDamage(node)
-      await run(node, gathered.files, contact, naming)
+      await run(node, gathering, contact, naming)
       await node.stop()
     } catch {
       let failure = TransferFailure(error, on: .sender)
@@ -41,7 +42,7 @@ public struct ImageSendProgram: Sendable {
     }
   }
 
-  private func run(_ node: Node, _ files: [GatheredFile], _ contact: FirstContact, _ naming: PeerNaming) async {
+  private func run(_ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming) async {
     let board = TransferBoard(console: console)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
@@ -49,14 +50,15 @@ public struct ImageSendProgram: Sendable {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership { reach.tell(change) }
       }
-      await send(files, node, board, contact, naming)
+      await send(gathering, node, board, contact, naming)
       group.cancelAll()
     }
     console.clearBar()
+    console.tellSum()
   }
 
   private func send(
-    _ files: [GatheredFile], _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming
+    _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming
   ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)
@@ -79,10 +81,10 @@ public struct ImageSendProgram: Sendable {
           contact: contact)
         // Before others are looked for: only who answers there shows whether `--to` means the same one.
         _ = await gate.enter()
-        let opened = await open(connection, files)
+        let opened = await open(connection, gathering)
         if let opened { _ = search.claim(opened.id) }
         group.addTask {
-          if let opened { await deliver(files, to: opened, node, board) }
+          if let opened { await deliver(gathering, to: opened, node, board) }
           gate.leave()
         }
       }
@@ -96,11 +98,11 @@ public struct ImageSendProgram: Sendable {
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
                 let connection = PeerConnection(node: node, place: .peer(peer), console: console, contact: contact)
-                inner.addTask { await deliver(files, over: connection, gate, board) }
+                inner.addTask { await deliver(gathering, over: connection, gate, board) }
               }
             }
           } catch {
-            notSent(files, to: nil, Task.isCancelled ? Delivery.interrupted : TransferFailure(error))
+            await notSent(gathering, to: nil, Task.isCancelled ? Delivery.interrupted : TransferFailure(error))
           }
         }
       }
@@ -108,30 +110,31 @@ public struct ImageSendProgram: Sendable {
   }
 
   private func deliver(
-    _ files: [GatheredFile], over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
+    _ gathering: GatheringNotes, over connection: PeerConnection, _ gate: TaskGate, _ board: TransferBoard
   ) async {
     let isDone: Void? = await gate.run {
-      if let member = await open(connection, files) { await deliver(files, to: member, connection.node, board) }
+      if let member = await open(connection, gathering) { await deliver(gathering, to: member, connection.node, board) }
     }
-    if isDone == nil { notSent(files, to: connection, Delivery.interrupted) }
+    if isDone == nil { await notSent(gathering, to: connection, Delivery.interrupted) }
   }
 
   /// nil where it failed, which was told.
-  private func open(_ connection: PeerConnection, _ files: [GatheredFile]) async -> Member? {
+  private func open(_ connection: PeerConnection, _ gathering: GatheringNotes) async -> Member? {
     do throws(TransferFailure) {
       return try await connection.open(timeout: arguments.timeout)
     } catch {
-      notSent(files, to: connection, error)
+      await notSent(gathering, to: connection, error)
       return nil
     }
   }
 
-  private func deliver(_ files: [GatheredFile], to member: Member, _ node: Node, _ board: TransferBoard) async {
+  private func deliver(_ gathering: GatheringNotes, to member: Member, _ node: Node, _ board: TransferBoard) async {
     let notes = ConnectionNotes(node: node, console: console)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await notes.watch() }
       await Delivery(
-        member: member, files: files, console: console, board: board, notes: notes, patience: arguments.timeout
+        member: member, files: FileFeed(walk, gathering), console: console, gathering: gathering, board: board,
+        notes: notes, patience: arguments.timeout
       ).run()
       group.cancelAll()
     }
@@ -141,9 +144,12 @@ public struct ImageSendProgram: Sendable {
   }
 
   /// No file of them was so much as offered.
-  private func notSent(_ files: [GatheredFile], to connection: PeerConnection?, _ failure: TransferFailure) {
+  private func notSent(
+    _ gathering: GatheringNotes, to connection: PeerConnection?, _ failure: TransferFailure
+  ) async {
     console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
-    for file in files {
+    let feed = FileFeed(walk, gathering)
+    while let file = await feed.next() {
       console.tell(
         .failed(
           Event.Failed(

@@ -5,7 +5,7 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
-    case cancelPing
+    case cancelPing, tellCompared
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -18,6 +18,7 @@ extension Command: TraceCoded {
     case .offer(let id, let node, let offer): bytes(Tag.offer, id, node, offer)
     case .acceptOffer(let id, let offset): bytes(Tag.acceptOffer, id, offset)
     case .declineOffer(let id, let reason, let detail): bytes(Tag.declineOffer, id, reason, detail)
+    case .tellCompared(let id, let count): bytes(Tag.tellCompared, id, count)
     case .cancelTransfer(let id, let reason): bytes(Tag.cancelTransfer, id, reason)
     case .shutDown: bytes(Tag.shutDown)
     case .ping(let node, let timeout): bytes(Tag.ping, node, timeout)
@@ -41,6 +42,7 @@ extension Command: TraceCoded {
     case .offer: .offer(try reader(), to: try reader(), try reader())
     case .acceptOffer: .acceptOffer(try reader(), offset: try reader())
     case .declineOffer: .declineOffer(try reader(), try reader(), detail: try reader())
+    case .tellCompared: .tellCompared(try reader(), byteCount: try reader())
     case .cancelTransfer: .cancelTransfer(try reader(), try reader())
     case .shutDown: .shutDown
     case .ping: .ping(try reader(), timeout: try reader())
@@ -62,7 +64,7 @@ extension Reply: TraceCoded {
     switch self {
     case .done: bytes(Tag.done)
     case .connected(let node): bytes(Tag.connected, node)
-    case .stored(let name): bytes(Tag.stored, name)
+    case .stored(let name, let wasThere): bytes(Tag.stored, name, wasThere)
     case .failed(let ending): bytes(Tag.failed, ending)
     case .roundTrip(let duration): bytes(Tag.roundTrip, duration)
     }
@@ -72,7 +74,7 @@ extension Reply: TraceCoded {
     switch try reader.tag(Tag.self) {
     case .done: .done
     case .connected: .connected(try reader())
-    case .stored: .stored(name: try reader())
+    case .stored: .stored(name: try reader(), wasThere: try reader())
     case .failed: .failed(try reader())
     case .roundTrip: .roundTrip(try reader())
     }

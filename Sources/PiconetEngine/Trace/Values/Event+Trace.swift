@@ -6,7 +6,7 @@ extension Event: TraceCoded {
     case peerFound, peerChanged, peerLost, invitationReceived, invitationEnded, confirmationNeeded, invitationSent
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
-    case peerRefused
+    case peerRefused, transferCompared
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -24,6 +24,7 @@ extension Event: TraceCoded {
     case .offerReceived(let id, let node, let offer): bytes(Tag.offerReceived, id, node, offer)
     case .transferProgressed(let id, let stored): bytes(Tag.transferProgressed, id, stored)
     case .transferAccepted(let id, let offset): bytes(Tag.transferAccepted, id, offset)
+    case .transferCompared(let id, let count): bytes(Tag.transferCompared, id, count)
     case .transferEnded(let id, let ending): bytes(Tag.transferEnded, id, ending)
     case .stateChanged(let node, let name, let condition): bytes(Tag.stateChanged, node, name, condition)
     case .transferPaused(let id, let isPaused): bytes(Tag.transferPaused, id, isPaused)
@@ -53,6 +54,7 @@ extension Event: TraceCoded {
     case .offerReceived: .offerReceived(try reader(), from: try reader(), try reader())
     case .transferProgressed: .transferProgressed(try reader(), stored: try reader())
     case .transferAccepted: .transferAccepted(try reader(), offset: try reader())
+    case .transferCompared: .transferCompared(try reader(), byteCount: try reader())
     case .transferEnded: .transferEnded(try reader(), try reader())
     case .stateChanged: .stateChanged(try reader(), name: try reader(), try reader())
     case .transferPaused: .transferPaused(try reader(), try reader())

@@ -6,7 +6,7 @@ extension Fact: TraceCoded {
     case commanded, messageQueued, messagesConsumed, discoveryReported, discoveryEnded, dialFailed, linkOpened, received
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
-    case streamWritten, streamConsumed, availabilityChanged
+    case streamWritten, streamConsumed, availabilityChanged, storeRestarted
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -27,7 +27,8 @@ extension Fact: TraceCoded {
     case .sourceFinished(let id, let digest): bytes(Tag.sourceFinished, id, digest)
     case .sourceFailed(let id, let reason, let detail): bytes(Tag.sourceFailed, id, reason, detail)
     case .chunkStored(let id, let upTo): bytes(Tag.chunkStored, id, upTo)
-    case .committed(let id, let name): bytes(Tag.committed, id, name)
+    case .committed(let id, let name, let wasThere): bytes(Tag.committed, id, name, wasThere)
+    case .storeRestarted(let id, let offset): bytes(Tag.storeRestarted, id, offset)
     case .storeFailed(let id, let reason, let detail): bytes(Tag.storeFailed, id, reason, detail)
     case .deadlineReached: bytes(Tag.deadlineReached)
     case .linkPaced(let link, let pace): bytes(Tag.linkPaced, link, pace.room, pace.bound)
@@ -55,7 +56,8 @@ extension Fact: TraceCoded {
     case .sourceFinished: .sourceFinished(try reader(), try reader())
     case .sourceFailed: .sourceFailed(try reader(), try reader(), detail: try reader())
     case .chunkStored: .chunkStored(try reader(), upTo: try reader())
-    case .committed: .committed(try reader(), name: try reader())
+    case .committed: .committed(try reader(), name: try reader(), wasThere: try reader())
+    case .storeRestarted: .storeRestarted(try reader(), offset: try reader())
     case .storeFailed: .storeFailed(try reader(), try reader(), detail: try reader())
     case .deadlineReached: .deadlineReached
     case .linkPaced: .linkPaced(try reader(), BulkPace(room: try reader(), bound: try reader()))

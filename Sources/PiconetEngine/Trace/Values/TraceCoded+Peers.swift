@@ -44,11 +44,11 @@ extension ProvenPeer: TraceCoded {
 }
 
 extension ResourceOffer: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity) }
+  func write(to bytes: inout TraceBytes) { bytes(name, size, mediaType, modified, metadata, identity, folder) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ResourceOffer {
     ResourceOffer(
       name: try reader(), size: try reader(), mediaType: try reader(), modified: try reader(), metadata: try reader(),
-      identity: try reader())
+      identity: try reader(), folder: try reader())
   }
 }
 

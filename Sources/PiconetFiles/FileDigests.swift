@@ -1,0 +1,79 @@
+import Glibc
+import Synchronization
+
+/// What a file system says of a file whose content stays the same: device, inode, size, times of change.
+struct FileStamp: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+  let size: UInt64
+  let modified: ModificationTime
+  let changed: ModificationTime
+
+  /// The file system counts whole seconds.
+  var isCoarse: Bool { modified.nanoseconds == 0 && changed.nanoseconds == 0 }
+
+  /// Nanoseconds since the last change; none for a time that is still to come.
+  func age(at now: Int64) -> Int64 {
+    let last = max(modified.seconds, changed.seconds)
+    let (product, overflow) = last.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow, product < now else { return 0 }
+    let latest = max(
+      modified.seconds == last ? Int64(modified.nanoseconds) : 0,
+      changed.seconds == last ? Int64(changed.nanoseconds) : 0)
+    return max(0, now.subtractingReportingOverflow(product).partialValue - latest)
+  }
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = UInt64(clamping: status.st_size)
+    modified = ModificationTime(status.st_mtim)
+    changed = ModificationTime(status.st_ctim)
+  }
+}
+
+/// Digests of files that were read to be compared, so that nobody can have the same files read over and over. Any thread may use it.
+final class FileDigests: Sendable {
+  struct Key: Hashable, Sendable {
+    /// Inode numbers are those of the moment on some file systems (FAT).
+    let path: String
+    let stamp: FileStamp
+  }
+
+  static let limit = 1_024
+  /// Nanoseconds: a file that was changed so recently may be changed again without a change of its times, which a kernel takes from its
+  /// last tick; FAT counts them in two seconds.
+  static let youngest: Int64 = 100_000_000
+  static let youngestWhereCoarse: Int64 = 4_000_000_000
+
+  private struct State {
+    var digests: [Key: SHA256Digest] = [:]
+    var order: [Key] = []
+    var next = 0
+  }
+
+  private let state = Mutex(State())
+
+  func digest(of key: Key) -> SHA256Digest? { state.withLock { $0.digests[key] } }
+
+  /// The oldest makes room.
+  func note(_ digest: SHA256Digest, of key: Key, at now: Int64 = FileDigests.now) {
+    guard key.stamp.age(at: now) >= (key.stamp.isCoarse ? Self.youngestWhereCoarse : Self.youngest) else { return }
+    state.withLock { state in
+      guard state.digests.updateValue(digest, forKey: key) == nil else { return }
+      if state.order.count < Self.limit {
+        state.order.append(key)
+      } else {
+        state.digests[state.order[state.next]] = nil
+        state.order[state.next] = key
+        state.next = (state.next + 1) % Self.limit
+      }
+    }
+  }
+
+  /// Nanoseconds since 1970.
+  static var now: Int64 {
+    var time = timespec()
+    return clock_gettime(CLOCK_REALTIME, &time) == 0 ? Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) : 0
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+
+/// A folder below a receiving directory, or the directory itself, opened: where a file gets its name. Confined to one thread.
+final class IncomingFolder {
+  let directory: IncomingDirectory
+  let descriptor: FileDescriptor
+  /// From the directory to the folder, with the numbers that its folders have.
+  let components: [SafeFileName]
+
+  init(_ directory: IncomingDirectory, _ descriptor: FileDescriptor, _ components: [SafeFileName]) {
+    self.directory = directory
+    self.descriptor = descriptor
+    self.components = components
+  }
+
+  var number: Int32 { descriptor.number }
+
+  /// Where the directory finds an entry of the folder.
+  func relativePath(of name: SafeFileName) -> String { (components + [name]).map(\.text).joined(separator: "/") }
+
+  func path(of name: SafeFileName) -> String { directory.path(of: relativePath(of: name)) }
+
+  /// Whether the folder still has a name.
+  var exists: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
+
+  /// What an entry is, symbolic links not followed; nil if there is none.
+  func status(of name: SafeFileName) throws(FileFailure) -> stat? {
+    var status = stat()
+    if fstatat(number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }
+    let number = errno
+    guard number == ENOENT else { throw failure(errno: number, name: name) }
+    return nil
+  }
+
+  func kind(of name: SafeFileName) throws(FileFailure) -> FileKind? {
+    try status(of: name).map { FileKind(mode: $0.st_mode) }
+  }
+
+  func failure(errno number: Int32, name: SafeFileName) -> FileFailure {
+    if number == ENOENT || number == ESTALE, !exists {
+      return FileFailure(.directoryVanished, path: directory.path(of: components.map(\.text).joined(separator: "/")))
+    }
+    return directory.failure(errno: number, name: relativePath(of: name))
+  }
+
+  /// Makes the entries durable. A file system that can't (EINVAL) is not at fault.
+  func synchronize() throws(FileFailure) {
+    let outcome = FileDescriptor.retrying { fsync(number) }
+    guard outcome.result < 0, outcome.errno != EINVAL, outcome.errno != EROFS else { return }
+    throw directory.failure(errno: outcome.errno, name: components.map(\.text).joined(separator: "/"))
+  }
+}
+
+extension IncomingDirectory {
+  /// The directory itself.
+  var top: IncomingFolder { IncomingFolder(self, descriptor, []) }
+
+  /// Another folder is tried with a number where something else has the name; so often.
+  static let maximumFolderNumber = 100
+
+  /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: what it has the name
+  /// of is something else, as a file is, and the folder gets a number. The same path leads to the same folder as long as nobody
+  /// changes what is there.
+  /// - Parameter creating: false: gives nil where the folder is not there.
+  func open(_ folder: SafeFolder, creating: Bool) throws(FileFailure) -> IncomingFolder? {
+    var current = top
+    for component in folder.components {
+      guard let next = try open(component, in: current, creating: creating) else { return nil }
+      current = next
+    }
+    return current
+  }
+
+  /// Opens what has exactly these names; nil where one is not there, or is something else.
+  func openExactly(_ components: [SafeFileName]) -> IncomingFolder? {
+    var current = top
+    for component in components {
+      guard case .opened(let next) = Self.look(at: component, in: current) else { return nil }
+      current = next
+    }
+    return current
+  }
+
+  private enum Look {
+    case opened(IncomingFolder)
+    case missing
+    /// Something else has the name.
+    case taken
+    case failed(FileFailure)
+  }
+
+  private func open(
+    _ component: SafeFileName, in parent: IncomingFolder, creating: Bool
+  ) throws(FileFailure) -> IncomingFolder? {
+    for number in 1...Self.maximumFolderNumber {
+      let name = number == 1 ? component : component.numbered(number)
+      var look = Self.look(at: name, in: parent)
+      if case .missing = look {
+        guard creating else { return nil }
+        // Somebody may make it, or put something else there, in the instant between.
+        if mkdirat(parent.number, name.text, 0o777) == 0 {
+          try parent.synchronize()
+        } else if errno != EEXIST {
+          throw parent.failure(errno: errno, name: name)
+        }
+        look = Self.look(at: name, in: parent)
+      }
+      switch look {
+      case .opened(let folder): return folder
+      case .taken: continue
+      case .missing: throw parent.failure(errno: ENOENT, name: name)
+      case .failed(let failure): throw failure
+      }
+    }
+    throw FileFailure(.exists, path: parent.path(of: component))
+  }
+
+  private static func look(at name: SafeFileName, in parent: IncomingFolder) -> Look {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(parent.number, name.text, flags) }
+    guard opened.result >= 0 else {
+      switch opened.errno {
+      case ENOENT: return .missing
+      case ENOTDIR, ELOOP: return .taken
+      default: return .failed(parent.failure(errno: opened.errno, name: name))
+      }
+    }
+    let descriptor = FileDescriptor(opened.result)
+    // A file gets its name by a rename, which stays within a file system.
+    guard descriptor.status()?.st_dev == parent.descriptor.status()?.st_dev else {
+      return .failed(FileFailure(.otherFileSystem, path: parent.path(of: name)))
+    }
+    return .opened(IncomingFolder(parent.directory, descriptor, parent.components + [name]))
+  }
+}

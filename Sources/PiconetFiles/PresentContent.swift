@@ -1,0 +1,150 @@
+import Glibc
+
+/// Files in a folder that may have the content of an offer already: those of its size, under its name or under the name with a number.
+///
+/// They are read in steps, so that a thread that others need too is never held up for long. What they hash to is kept for as long as the
+/// file system says that they are as they were. Calls block on the disk. Confined to one thread at a time.
+public final class PresentContent {
+  /// Files of one name that are compared. What is beyond is not found again, and may be stored a second time.
+  static let limit = 64
+
+  private struct Candidate {
+    let name: SafeFileName
+    var stamp: FileStamp
+    var digest: SHA256Digest?
+  }
+
+  private let folder: IncomingFolder
+  private let size: UInt64
+  private var candidates: [Candidate] = []
+  private var underWay: (index: Int, file: FileDescriptor, hash: RunningSHA256, position: UInt64)?
+  private var finished = 0
+
+  /// Looks for files; reads none. Gives nil where there are none, which takes one look where the name is free.
+  public convenience init?(
+    in directory: IncomingDirectory, folder: SafeFolder, name: SafeFileName, size: UInt64
+  ) throws(FileFailure) {
+    guard let folder = try directory.open(folder, creating: false) else { return nil }
+    try self.init(in: folder, name: name, size: size)
+  }
+
+  init?(in folder: IncomingFolder, name: SafeFileName, size: UInt64) throws(FileFailure) {
+    self.folder = folder
+    self.size = size
+    for number in 1...max(1, folder.directory.settings.maximumNumber) {
+      let name = number == 1 ? name : name.numbered(number)
+      // Where the numbers end, this file would go.
+      guard let status = try folder.status(of: name) else { break }
+      if FileKind(mode: status.st_mode) == .regular, UInt64(clamping: status.st_size) == size {
+        candidates.append(Candidate(name: name, stamp: FileStamp(status)))
+      }
+      if candidates.count == Self.limit { break }
+    }
+    if candidates.isEmpty { return nil }
+  }
+
+  /// The one file of this name.
+  init(in folder: IncomingFolder, exactly name: SafeFileName, _ status: stat) {
+    self.folder = folder
+    size = UInt64(clamping: status.st_size)
+    candidates = [Candidate(name: name, stamp: FileStamp(status))]
+  }
+
+  /// What a file hashes to that was compared, as long as it is as it was.
+  func digest(of name: SafeFileName, _ stamp: FileStamp) -> SHA256Digest? {
+    candidates.first { $0.name == name && $0.stamp == stamp }?.digest
+  }
+
+  /// Bytes that were read. Grows to the size of one file at most, since that is what is to be told of.
+  public var comparedByteCount: UInt64 {
+    let share = UInt64(max(1, candidates.count))
+    return min(size, UInt64(finished) * (size / share) + (underWay?.position ?? 0) / share)
+  }
+
+  /// Reads on, about so many bytes.
+  /// - Returns: whether all is read.
+  public func step(_ byteCount: UInt64) -> Bool {
+    var left = max(1, byteCount)
+    while left > 0 {
+      if underWay == nil, !begin() { break }
+      guard var current = underWay else { break }
+      let wanted = min(left, size - current.position)
+      let count = FileContent.add(current.file, from: current.position, count: wanted, to: current.hash)
+      current.position += count
+      left -= min(left, max(1, count))
+      if count == wanted, current.position < size {
+        underWay = current
+        continue
+      }
+      underWay = nil
+      finished += 1
+      if count == wanted { end(current.index, current.file, current.hash) }
+    }
+    return underWay == nil && finished == candidates.count
+  }
+
+  /// The file that has this content, and is still as it was read; nil if there is none.
+  public func match(_ digest: SHA256Digest) -> SafeFileName? {
+    for candidate in candidates where candidate.digest == digest {
+      if let status = try? folder.status(of: candidate.name), FileStamp(status) == candidate.stamp {
+        return candidate.name
+      }
+    }
+    return nil
+  }
+
+  public func path(of name: SafeFileName) -> StoredPath {
+    StoredPath(relative: folder.relativePath(of: name), absolute: folder.path(of: name))
+  }
+
+  /// Makes sure that the name is on the disk: whoever stored the file may have been killed before.
+  public func settle() throws(FileFailure) { try folder.synchronize() }
+
+  /// Opens the next file whose digest is not known.
+  /// - Returns: false if there is none.
+  private func begin() -> Bool {
+    while finished < candidates.count {
+      let candidate = candidates[finished]
+      if let known = folder.directory.digests.digest(of: key(candidate)) {
+        candidates[finished].digest = known
+      } else if let file = open(candidate), let hash = RunningSHA256() {
+        underWay = (finished, file, hash, 0)
+        return true
+      }
+      finished += 1
+    }
+    return false
+  }
+
+  private func open(_ candidate: Candidate) -> FileDescriptor? {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(folder.number, candidate.name.text, flags) }
+    guard opened.result >= 0 else { return nil }
+    let file = FileDescriptor(opened.result)
+    guard let status = file.status(), FileStamp(status) == candidate.stamp else { return nil }
+    _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_SEQUENTIAL)
+    return file
+  }
+
+  private func end(_ index: Int, _ file: FileDescriptor, _ hash: RunningSHA256) {
+    guard let status = file.status(), FileStamp(status) == candidates[index].stamp, let digest = hash.finish() else {
+      return
+    }
+    candidates[index].digest = digest
+    folder.directory.digests.note(digest, of: key(candidates[index]))
+  }
+
+  private func key(_ candidate: Candidate) -> FileDigests.Key {
+    FileDigests.Key(path: folder.relativePath(of: candidate.name), stamp: candidate.stamp)
+  }
+}
+
+@available(*, unavailable, message: "It is used by one thread at a time.")
+extension PresentContent: Sendable {}
+
+/// Where a stored file is.
+public struct StoredPath: Hashable, Sendable {
+  /// Below the receiving directory.
+  public let relative: String
+  public let absolute: String
+}

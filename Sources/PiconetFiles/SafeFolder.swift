@@ -1,0 +1,68 @@
+/// The folders that a file goes below, the outermost first, each with a name that is as safe as a file's.
+///
+/// On the wire and in results their names stand with a slash between two. A receiver takes them as they are or refuses them, as it does
+/// with names; a sender may repair its own (`init(repairing:)`).
+public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
+  /// How many folders may stand within one another.
+  public static let maximumDepth = 16
+  /// The longest path in bytes, slashes included.
+  public static let maximumByteCount = 2_048
+
+  /// Empty: the receiving directory itself.
+  public let components: [SafeFileName]
+
+  /// The receiving directory itself.
+  public static let none = SafeFolder(components: [])
+
+  private init(components: [SafeFileName]) { self.components = components }
+
+  /// Checks a path as a peer sent it. No bytes are no folder. Pure; the work is bounded by `maximumByteCount`.
+  public init(bytes: some Collection<UInt8>) throws(FileNameRefusal) {
+    guard !bytes.isEmpty else {
+      self = .none
+      return
+    }
+    guard bytes.count <= Self.maximumByteCount else { throw .folderTooLong }
+    let parts = bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
+    guard parts.count <= Self.maximumDepth else { throw .tooDeep }
+    var components: [SafeFileName] = []
+    for part in parts { components.append(try SafeFileName(bytes: part)) }
+    self.components = components
+  }
+
+  /// The path with the nearest names that are not refused; nil where it is too deep or too long.
+  /// - Parameter names: as in a directory, without slashes.
+  public init?(repairing names: [[UInt8]]) {
+    guard names.count <= Self.maximumDepth else { return nil }
+    components = names.map { SafeFileName(repairing: $0) }
+    guard text.utf8.count <= Self.maximumByteCount else { return nil }
+  }
+
+  public var isEmpty: Bool { components.isEmpty }
+
+  /// The path, with slashes between the names.
+  public var text: String { components.map(\.text).joined(separator: "/") }
+
+  public var description: String { text }
+
+  /// The path of a file in the folder.
+  public func path(of name: SafeFileName) -> String { isEmpty ? name.text : "\(text)/\(name.text)" }
+
+  /// Takes a path of a file apart, as `path(of:)` makes it; nil for what no receiver stores.
+  static func split(_ path: some Collection<UInt8>) -> (components: [SafeFileName], name: SafeFileName)? {
+    // A number behind each name makes a path longer than what was offered.
+    guard path.count <= 2 * maximumByteCount else { return nil }
+    let parts = path.split(separator: 0x2F, omittingEmptySubsequences: false)
+    guard parts.count <= maximumDepth + 1 else { return nil }
+    var names: [SafeFileName] = []
+    for part in parts {
+      guard let name = try? SafeFileName(bytes: part) else { return nil }
+      names.append(name)
+    }
+    guard let name = names.popLast() else { return nil }
+    return (names, name)
+  }
+
+  /// Whether a receiver may have stored a file under this path.
+  public static func isPath(_ path: some Collection<UInt8>) -> Bool { split(path) != nil }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PiconetFiles
+
+@Suite("Content that is there already") struct PresentContentTests {
+  private func present(
+    _ directory: IncomingDirectory, _ text: String, _ size: Int, folder: String = ""
+  ) throws -> PresentContent? {
+    try PresentContent(
+      in: directory, folder: SafeFolder(bytes: Array(folder.utf8)), name: try name(text), size: UInt64(size))
+  }
+
+  private func read(_ content: PresentContent, step: UInt64 = .max) -> Int {
+    var steps = 1
+    while !content.step(step) { steps += 1 }
+    return steps
+  }
+
+  @Test("is found under its name, and under the name with a number")
+  func found() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    for seed: UInt8 in 0..<3 { try receive("photo.jpg", pattern(5000, seed: seed), in: directory) }
+    #expect(try present(directory, "other.jpg", 5000) == nil)
+    #expect(try present(directory, "photo.jpg", 5001) == nil)
+    let content = try #require(try present(directory, "photo.jpg", 5000))
+    _ = read(content)
+    #expect(content.match(digest(pattern(5000)))?.text == "photo.jpg")
+    #expect(content.match(digest(pattern(5000, seed: 2)))?.text == "photo (3).jpg")
+    #expect(content.match(digest(pattern(5000, seed: 9))) == nil)
+  }
+
+  @Test("is read in steps, each of which tells more, and the last all")
+  func steps() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    try folder.file("a", pattern(1 << 20))
+    try folder.file("a (2)", pattern(1 << 20, seed: 1))
+    let content = try #require(try present(directory, "a", 1 << 20))
+    var told: [UInt64] = []
+    while !content.step(128 << 10) { told.append(content.comparedByteCount) }
+    #expect(told.count == 15, "\(told)")
+    #expect(told == told.sorted() && Set(told).count == told.count, "\(told)")
+    #expect(content.comparedByteCount == 1 << 20)
+    #expect(content.match(digest(pattern(1 << 20, seed: 1)))?.text == "a (2)")
+  }
+
+  @Test("is not what was changed, replaced or removed after it was read")
+  func changed() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    for change in ["write", "replace", "remove"] {
+      try receive(change, [1, 2, 3], in: directory)
+      let content = try #require(try present(directory, change, 3))
+      _ = read(content)
+      #expect(content.match(digest([1, 2, 3])) != nil)
+      switch change {
+      case "write":
+        let file = try #require(FileHandle(forWritingAtPath: folder.path(change)))
+        try file.write(contentsOf: Data([4]))
+        try file.close()
+        var times = [timespec(tv_sec: 1, tv_nsec: 1), timespec(tv_sec: 1, tv_nsec: 1)]
+        utimensat(AT_FDCWD, folder.path(change), &times, 0)
+      case "replace":
+        unlink(folder.path(change))
+        try folder.file(change, [7, 7, 7])
+      default: unlink(folder.path(change))
+      }
+      #expect(content.match(digest([1, 2, 3])) == nil, "\(change)")
+    }
+  }
+
+  @Test("links, folders and FIFOs are not compared, and nobody waits for one")
+  func special() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    try folder.file("target", [1, 2, 3])
+    symlink("target", folder.path("link"))
+    mkfifo(folder.path("fifo"), 0o600)
+    _ = try folder.folder("folder")
+    for text in ["link", "fifo", "folder"] {
+      for size in [0, 3, 4096] { #expect(try present(directory, text, size) == nil, "\(text)") }
+    }
+  }
+
+  @Test("what arrives all the same is not stored a second time", arguments: ConflictPolicy.allCases, [true, false])
+  func notTwice(policy: ConflictPolicy, unnamed: Bool) throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: unnamed))
+    try receive("a.jpg", [1], in: directory)
+    let inode = try status(folder.path("a.jpg")).st_ino
+    guard case .present(let file) = try receive("a.jpg", [1], in: directory, policy: policy) else {
+      Issue.record("stored again")
+      return
+    }
+    #expect(file.path == folder.path("a.jpg") && file.digest == digest([1]))
+    #expect(try entries(folder.path) == ["a.jpg"])
+    #expect(try status(folder.path("a.jpg")).st_ino == inode)
+    #expect(try receive("a.jpg", [2], in: directory).stored?.name.text == "a (2).jpg")
+    guard case .present(let second) = try receive("a.jpg", [2], in: directory) else {
+      Issue.record("stored again")
+      return
+    }
+    #expect(second.name.text == "a (2).jpg")
+    #expect(try entries(folder.path) == ["a (2).jpg", "a.jpg"])
+  }
+
+  @Test("a file is read once however often it is compared, but not while it is fresh")
+  func remembered() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    try folder.file("a", pattern(100))
+    func isKnown() throws -> Bool {
+      let key = FileDigests.Key(path: "a", stamp: FileStamp(try status(folder.path("a"))))
+      return directory.digests.digest(of: key) != nil
+    }
+    _ = read(try #require(try present(directory, "a", 100)))
+    let key = FileDigests.Key(path: "a", stamp: FileStamp(try status(folder.path("a"))))
+    let digests = FileDigests()
+    digests.note(digest(pattern(100)), of: key)
+    #expect(digests.digest(of: key) == nil)
+    digests.note(digest(pattern(100)), of: key, at: FileDigests.now + 10_000_000_000)
+    #expect(digests.digest(of: key) == digest(pattern(100)))
+    #expect(digests.digest(of: FileDigests.Key(path: "b", stamp: key.stamp)) == nil)
+  }
+
+  @Test("digests that are remembered have a limit, and the oldest goes first")
+  func bounded() throws {
+    let folder = try TemporaryDirectory()
+    try folder.file("a", [1])
+    let stamp = FileStamp(try status(folder.path("a")))
+    let digests = FileDigests()
+    let late = FileDigests.now + 10_000_000_000
+    for number in 0...FileDigests.limit {
+      digests.note(digest([1]), of: FileDigests.Key(path: "\(number)", stamp: stamp), at: late)
+    }
+    #expect(digests.digest(of: FileDigests.Key(path: "0", stamp: stamp)) == nil)
+    #expect(digests.digest(of: FileDigests.Key(path: "1", stamp: stamp)) != nil)
+    #expect(digests.digest(of: FileDigests.Key(path: "\(FileDigests.limit)", stamp: stamp)) != nil)
+  }
+
+  @Test("a file of this process that is not to be replaced keeps its place, and the other gets a number")
+  func notReplaced() throws {
+    let folder = try TemporaryDirectory()
+    let directory = try IncomingDirectory(path: folder.path, settings: .test())
+    var used: Set<String> = []
+    func overwrite(_ bytes: [UInt8]) throws -> String? {
+      let file = try IncomingFile(
+        in: directory, name: try name("a.jpg"), offeredSize: UInt64(bytes.count), policy: .overwrite,
+        mayReplace: { used.insert($0).inserted })
+      try file.write(bytes)
+      return try file.commit(expectedDigest: digest(bytes)).stored?.name.text
+    }
+    try folder.file("a.jpg", [9])
+    #expect(try overwrite([1]) == "a.jpg")
+    #expect(try overwrite([2]) == "a (2).jpg")
+    #expect(try content(folder.path("a.jpg")) == [1])
+    #expect(try content(folder.path("a (2).jpg")) == [2])
+  }
+}

@@ -1,0 +1,208 @@
+import Glibc
+import Piconet
+
+/// Goes through the operands of a command line and gives one file after the other.
+///
+/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (for all its files with `--any`), sorted
+/// by name, without what is hidden. What is in it is offered below folders of the same names, `--flat` without them. Links to files are
+/// sent as their content; a link to a directory is followed if it was named itself, or with `followsLinks`, and then no directory is entered
+/// twice, so a loop ends. What can't be sent is a failure of its own and does not stop the rest.
+///
+/// There is no limit on the number of files. In memory are the names of the directories on the way to the present one, and where files of
+/// several operands may meet, or with `isFlat`, a number for each name.
+struct FileWalk: Sendable {
+  struct Options: Hashable, Sendable {
+    /// Files that are no images too.
+    var any = false
+    /// Without folders.
+    var isFlat = false
+    var followsLinks = false
+    var depth = CommandLineLimits.directoryDepth
+  }
+
+  enum Step: Hashable, Sendable {
+    case file(GatheredFile)
+    case failure(GatheringFailure)
+    /// A link to a directory that is not followed.
+    case link(LocalPath)
+    /// A file that is there for the second time.
+    case twice(LocalPath)
+  }
+
+  /// A directory on the way.
+  private struct Level {
+    let path: LocalPath
+    let names: DirectoryNames
+    var next = 0
+    /// What it is offered below.
+    let folder: [[UInt8]]
+    /// Names of folders in it that were repaired.
+    var repaired: Set<[UInt8]> = []
+  }
+
+  private let options: Options
+  private let operands: [LocalPath]
+  private var nextOperand = 0
+  private var levels: [Level] = []
+  /// Of the operand that is looked at.
+  private var visited: Set<OfferedNames.Identity> = []
+  private var isBarren = false
+  private var offered = OfferedNames()
+
+  init(_ operands: [LocalPath], _ options: Options = Options()) {
+    self.operands = operands
+    self.options = options
+  }
+
+  /// The next file or failure; nil at the end. Blocks on the disk.
+  mutating func next() -> Step? {
+    while true {
+      let step: Step?
+      if !levels.isEmpty {
+        step = nextBelow()
+      } else if nextOperand < operands.count {
+        nextOperand += 1
+        step = begin(operands[nextOperand - 1])
+      } else {
+        return nil
+      }
+      guard let step else { continue }
+      switch step {
+      case .file, .failure, .twice: isBarren = false
+      case .link: break
+      }
+      return step
+    }
+  }
+
+  private mutating func begin(_ operand: LocalPath) -> Step? {
+    if operand.isURL { return url(operand) }
+    do throws(GatheringFailure) {
+      let status: stat
+      do throws(GatheringFailure) {
+        status = try Self.status(of: operand)
+      } catch {
+        guard let scheme = operand.scheme else { throw error }
+        throw GatheringFailure(path: operand, reason: .badURL("'\(scheme)' is not fetched, http and https are"))
+      }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        let found = try Self.inspect(operand, status)
+        guard found.kind != nil || options.any else { throw GatheringFailure(path: operand, reason: .notAnImage) }
+        return step(operand, found, folder: [], siblings: nil)
+      }
+      visited = []
+      isBarren = true
+      let name = operand.lastComponent.bytes
+      // What is not the name of a folder stands for what is in it.
+      let isPlace = name == [0x2E] || name == [0x2E, 0x2E] || name == [0x2F] || name.isEmpty
+      return try enter(operand, status, folder: isPlace || options.isFlat ? [] : [AcceptableName(name).bytes])
+    } catch {
+      isBarren = false
+      return .failure(error)
+    }
+  }
+
+  private mutating func nextBelow() -> Step? {
+    guard let level = levels.last else { return nil }
+    guard level.next < level.names.count else {
+      levels.removeLast()
+      guard levels.isEmpty, isBarren else { return nil }
+      return .failure(GatheringFailure(path: level.path, reason: .noImages))
+    }
+    levels[levels.count - 1].next += 1
+    let name = level.names[level.next]
+    let path = level.path.appending(name)
+    do throws(GatheringFailure) {
+      var status = try Self.status(of: path, followingLink: false)
+      let isLink = status.st_mode & S_IFMT == S_IFLNK
+      if isLink { status = try Self.status(of: path) }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR:
+        if isLink, !options.followsLinks { return .link(path) }
+        return try enter(path, status, folder: options.isFlat ? [] : level.folder + [folderName(name)])
+      case S_IFREG:
+        let found = try Self.inspect(path, status)
+        guard found.kind != nil || options.any else { return nil }
+        return step(path, found, folder: level.folder, siblings: level.names)
+      // Sockets and the like in a directory are nothing that anybody asked for.
+      default: return nil
+      }
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// - Returns: nothing; what is in it follows.
+  private mutating func enter(
+    _ path: LocalPath, _ status: stat, folder: [[UInt8]]
+  ) throws(GatheringFailure) -> Step? {
+    guard levels.count <= options.depth, AcceptableFolder(folder) != nil else {
+      throw GatheringFailure(path: path, reason: .tooDeep)
+    }
+    if options.followsLinks, !visited.insert(OfferedNames.Identity(status)).inserted { return nil }
+    do throws(SystemFailure) {
+      levels.append(Level(path: path, names: try DirectoryNames(of: path), folder: folder))
+    } catch {
+      throw GatheringFailure(path: path, reason: .system(error.number))
+    }
+    return nil
+  }
+
+  /// The name of a folder in the present one, repaired where receivers would not make it so: then none that another one has.
+  private mutating func folderName(_ name: [UInt8]) -> [UInt8] {
+    let acceptable = AcceptableName(name)
+    guard acceptable.refusal != nil else { return name }
+    var (candidate, number) = (acceptable, 1)
+    while levels[levels.count - 1].names.contains(candidate.bytes)
+      || !levels[levels.count - 1].repaired.insert(candidate.bytes).inserted
+    {
+      number += 1
+      candidate = acceptable.numbered(number)
+    }
+    return candidate.bytes
+  }
+
+  // MARK: One file
+
+  private mutating func step(
+    _ path: LocalPath, _ found: Found, folder: [[UInt8]], siblings: DirectoryNames?
+  ) -> Step {
+    let name = AcceptableName(path.lastComponent.bytes)
+    guard let folder = AcceptableFolder(folder) else {
+      return .failure(GatheringFailure(path: path, reason: .tooDeep))
+    }
+    // Files of one directory have different names already.
+    let mayMeet = options.isFlat || operands.count > 1 || name.refusal != nil
+    let answer =
+      mayMeet
+      ? offered.take(name, in: folder.text, identity: found.identity) { text in
+        name.refusal != nil && siblings?.contains(text.utf8) == true
+      } : .free(name)
+    switch answer {
+    case .sameFile: return .twice(path)
+    case .free(let name), .numbered(let name):
+      var renaming = name.refusal.map { "the name \($0)" }
+      if case .numbered = answer, renaming == nil { renaming = "another file of this command has that name" }
+      return .file(
+        GatheredFile(
+          path: path, size: found.size, kind: found.kind, name: name, folder: folder.text.isEmpty ? nil : folder,
+          renaming: renaming))
+    }
+  }
+
+  private mutating func url(_ operand: LocalPath) -> Step {
+    do throws(PiconetError) {
+      let name = AcceptableName(Array(try Member.resourceName(of: operand.readable).utf8))
+      let answer = offered.take(name, in: "", identity: nil)
+      guard case .numbered(let other) = answer else {
+        return .file(GatheredFile(path: operand, size: 0, kind: nil, name: name, folder: nil, renaming: nil))
+      }
+      return .file(
+        GatheredFile(
+          path: operand, size: 0, kind: nil, name: other, folder: nil,
+          renaming: "another file of this command has that name"))
+    } catch {
+      return .failure(GatheringFailure(path: operand, reason: .badURL(error.detail)))
+    }
+  }
+}

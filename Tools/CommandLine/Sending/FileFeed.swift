@@ -1,0 +1,54 @@
+import Piconet
+import Synchronization
+
+/// The files of a command for one receiver, one after the other: whoever has room for another file asks. What can't be sent is told
+/// on the way.
+actor FileFeed {
+  private var walk: FileWalk
+  private let notes: GatheringNotes
+
+  init(_ walk: FileWalk, _ notes: GatheringNotes) {
+    self.walk = walk
+    self.notes = notes
+  }
+
+  /// The next file; nil at the end. A thread of the pool waits for the disk meanwhile, and no more than one for each receiver.
+  func next() -> GatheredFile? {
+    while let step = walk.next() {
+      if case .file(let file) = step { return file }
+      notes.tell(step)
+    }
+    return nil
+  }
+}
+
+/// Tells what can't be sent once, though each receiver's feed comes across it.
+final class GatheringNotes: Sendable {
+  private let console: Console
+  private let told = Mutex<Set<Int>>([])
+
+  init(console: Console) { self.console = console }
+
+  func tell(_ step: FileWalk.Step) {
+    guard told.withLock({ $0.insert(step.hashValue).inserted }) else { return }
+    switch step {
+    case .file: break
+    case .failure(let failure):
+      let name = failure.path.readable
+      console.tell(
+        .failed(
+          Event.Failed(
+            peer: nil, file: name, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+      console.problem("\(console.safe(name)): \(failure.message)")
+    case .link(let path):
+      console.note("\(console.safe(path.readable)): a link to a directory, not followed (--follow-links follows it)")
+    case .twice(let path): console.note("\(console.safe(path.readable)): named twice, sent once", detail: 1)
+    }
+  }
+
+  /// What a file is offered as that can't keep its name.
+  func tell(renamed file: GatheredFile) {
+    guard let why = file.renaming, told.withLock({ $0.insert(file.path.hashValue).inserted }) else { return }
+    console.note("\(console.safe(file.path.readable)): offered as '\(console.safe(file.name.text))', since \(why)")
+  }
+}
