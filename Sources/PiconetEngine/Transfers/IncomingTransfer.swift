@@ -23,8 +23,12 @@ struct IncomingTransfer: Sendable {
   var repeated: UInt64 = 0
   /// What the sender was told that it may send up to.
   var limit: UInt64 = 0
-  /// What we claimed to have was something else, and the sender was told so.
+  /// We claimed with our acceptance to have all bytes.
+  var claimsAll = false
+  /// That was wrong, and the sender was told so.
   var hasRestarted = false
+  /// What we have may turn out to be something else.
+  var mayRestart: Bool { claimsAll && !hasRestarted }
   /// Our side gives no credit.
   var isPaused = false
   /// The far side has told that it sends nothing.

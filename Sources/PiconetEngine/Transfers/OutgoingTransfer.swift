@@ -42,6 +42,8 @@ struct OutgoingTransfer: Sendable {
   var isAllThere = false
   /// That was wrong, and it has said so.
   var hasRestarted = false
+  /// The far side may still say that what it has is something else.
+  var mayRestart: Bool { isAllThere && !hasRestarted }
   /// Bytes that the far side has compared, before it answers.
   var compared: UInt64 = 0
   /// Asked for from the source up to here.

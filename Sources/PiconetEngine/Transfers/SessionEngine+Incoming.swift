@@ -100,6 +100,7 @@ extension SessionEngine {
     }
     let offset = min(offset, transfer.offer.size)
     incoming[id]?.phase = .receiving
+    incoming[id]?.claimsAll = offset == transfer.offer.size
     incoming[id]?.received = offset
     incoming[id]?.stored = offset
     let window = transfer.isPaused ? 0 : transferWindow(of: transfer.node)

@@ -14,7 +14,9 @@ extension SessionEngine {
   }
 
   private mutating func pause(_ transfer: OutgoingTransfer, _ isPaused: Bool, _ effects: inout [Effect]) {
-    guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended else { return }
+    // What has ended may have to begin anew.
+    guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended || transfer.mayRestart
+    else { return }
     outgoing[transfer.id]?.isPaused = isPaused
     // An offer that waits for its turn is told of when it goes.
     if transfer.number != nil { tellPause(transfer.id, to: transfer.node) }
@@ -24,7 +26,9 @@ extension SessionEngine {
   }
 
   private mutating func pause(_ transfer: IncomingTransfer, _ isPaused: Bool) {
-    guard transfer.isPaused != isPaused, transfer.phase == .offered || transfer.phase == .receiving else { return }
+    guard transfer.isPaused != isPaused,
+      transfer.phase == .offered || transfer.phase == .receiving || transfer.phase == .committing && transfer.mayRestart
+    else { return }
     incoming[transfer.id]?.isPaused = isPaused
     tellPause(transfer.id, to: transfer.node)
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer.id) }

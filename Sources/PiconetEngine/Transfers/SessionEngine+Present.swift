@@ -16,7 +16,7 @@ extension SessionEngine {
 
   /// The answer to a commit: the store has what is needed of it all the same.
   mutating func storeRestarted(_ id: TransferID, offset: UInt64) {
-    guard let transfer = incoming[id], transfer.phase == .committing, !transfer.hasRestarted else { return }
+    guard let transfer = incoming[id], transfer.phase == .committing, transfer.mayRestart else { return }
     let offset = min(offset, transfer.offer.size)
     let limit = transfer.isPaused ? offset : min(transfer.offer.size, offset + transferWindow(of: transfer.node))
     incoming[id]?.hasRestarted = true
@@ -44,7 +44,7 @@ extension SessionEngine {
   mutating func restartedThere(_ id: TransferID, offset: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
     guard let transfer = outgoing[id] else { return "restarts an unknown transfer" }
     if transfer.phase == .abandoned { return nil }
-    guard transfer.phase == .ended, transfer.isAllThere, !transfer.hasRestarted else {
+    guard transfer.phase == .ended, transfer.mayRestart else {
       return "restarts a transfer that it did not claim to have, or has not got to the end of"
     }
     guard offset <= transfer.offer.size else { return "restarts from behind the end" }

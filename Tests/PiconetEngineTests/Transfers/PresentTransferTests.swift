@@ -73,10 +73,28 @@ struct PresentTransferTests {
       beyond.receive(.restart(transfer: 0, offset: Self.size + 1, limit: Self.size + 1)).closeReason == .protocolBroken)
     let unknown = claimed()
     #expect(unknown.receive(.restart(transfer: 9, offset: 0, limit: 1)).closeReason == .protocolBroken)
-    // A store of ours that wants to do it twice is not heard.
+    // A store of ours that wants to do it twice, or has claimed nothing, is not heard.
     let store = claiming()
     store.side.take(.storeRestarted(theirs, offset: 0))
     #expect(store.side.take(.storeRestarted(theirs, offset: 0)).frames == [])
+  }
+
+  @Test("a transfer that is let rest after its end, or while it is committed, rests when it begins anew")
+  func paused() {
+    let sender = claimed()
+    #expect(sender.side.command(.pauseTransfer(ours, true)).frames == [.senderPaused(transfer: 0, true)])
+    let outcome = sender.receive(.restart(transfer: 0, offset: 0, limit: Self.size))
+    #expect(!outcome.effects.contains { if case .readChunks = $0 { true } else { false } })
+    let on = sender.side.command(.pauseTransfer(ours, false))
+    #expect(on.effects.contains { if case .readChunks(ours, _, 0, _, _) = $0 { true } else { false } })
+
+    let receiver = claiming()
+    #expect(receiver.side.command(.pauseTransfer(theirs, true)).frames == [.receiverPaused(transfer: 0, true)])
+    #expect(
+      receiver.side.take(.storeRestarted(theirs, offset: 10)).frames == [.restart(transfer: 0, offset: 10, limit: 10)])
+    #expect(
+      receiver.side.command(.pauseTransfer(theirs, false)).frames
+        == [.receiverPaused(transfer: 0, false), .transferCredit(transfer: 0, stored: 10, limit: Self.size)])
   }
 
   @Test("what a receiver compares is told before its answer, only as far as it goes on, and not afterwards")
