@@ -43,11 +43,13 @@ struct ToolOptionsTests {
   func imagerecv() throws {
     let arguments = try receive(
       "--name=Küche", "--session=s1", "--directory=/tmp/x", "--accept=known", "--count=3", "--on-conflict=skip",
-      "--transport=auto", "--adapter=hci1", "--listen=:0", "--max-size=10M", "--any", "--json", "-q", "-v")
+      "--transport=auto", "--adapter=hci1", "--listen=:0", "--max-size=10M", "--timeout=2m", "--any", "--json", "-q",
+      "-v")
     #expect(
       arguments
         == ImageReceiveArguments(
-          name: "Küche", session: "s1", directory: "/tmp/x", accept: .known, count: 3, onConflict: .skip,
+          name: "Küche", session: "s1", directory: "/tmp/x", accept: .known, count: 3, timeout: .seconds(120),
+          onConflict: .skip,
           transport: TransportOptions(choice: .auto, adapter: "hci1"), listen: HostAndPort(host: "", port: 0),
           maxSize: 10_485_760, any: true, json: true,
           verbosity: Verbosity(isQuiet: true, detail: 1)))

@@ -62,6 +62,9 @@ public struct NodeConfiguration: Sendable {
   /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is taken becomes a
   /// member for a moment at most, and both sides are told `full`.
   public var capacity = 8
+  /// After how long a member that has nothing open and of which nothing moves gives way, with `idle`, to somebody else who is accepted
+  /// while the session is full. nil, the default: no member ever does.
+  public var idleMemberTimeout: Duration?
   /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with GKSession;
   /// without it this node leaves nobody because another one wants it.
   public var allowsRemoval = true
@@ -125,6 +128,7 @@ public struct NodeConfiguration: Sendable {
     }
     var configuration = EngineConfiguration(scope: session, name: name)
     configuration.capacity = capacity
+    configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval
     configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports

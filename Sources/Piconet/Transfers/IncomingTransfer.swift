@@ -46,6 +46,10 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// again, see `IncomingOffer.startStoring`. Without effect after the end.
   public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
 
+  /// Ends it on both sides with `timedOut`, because it stands still and something else needs its place: what is stored waits for the same
+  /// file to be offered again. Without effect after the end.
+  public func giveUpForNow() { offer.core.cancel(offer.transfer, .timedOut) }
+
   /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: why it is not stored; the sender is told the same reason.
   public var result: Received {

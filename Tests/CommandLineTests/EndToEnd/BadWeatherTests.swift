@@ -11,10 +11,10 @@ struct BadWeatherTests {
 
   /// A transfer that has begun and has far to go.
   private func underWay(
-    _ scene: ToolScene, _ arguments: String..., size: Int64 = Self.large,
+    _ scene: ToolScene, _ arguments: String..., size: Int64 = Self.large, receiving: [String] = [],
     body: (ToolProcess, ToolProcess) async throws -> Void
   ) async throws {
-    let receiver = try await scene.receiver()
+    let receiver = try await scene.receiver(receiving)
     let file = try scene.sparse("large.jpg", size: size)
     let sender = try scene.start(
       "imagesend", ["--json", "--to", "Kitchen"] + arguments + [file], state: "sender")
@@ -86,6 +86,22 @@ struct BadWeatherTests {
         sender.send(signal: SIGCONT)
         #expect(await sender.end() == 5, "\(sender.error)")
         #expect(visible(scene.into) == [])
+      }
+    }
+  }
+
+  @Test("a file that stands still does not keep the one place of --count 1: another sender's takes it")
+  func standsStill() async throws {
+    try await ToolScene.run { scene in
+      try await underWay(scene, receiving: ["--count", "1", "--timeout", "1"]) { sender, receiver in
+        sender.send(signal: SIGSTOP)
+        let next = try scene.start(
+          "imagesend", ["--json", "--name", "Tablet", "--to", "Kitchen", try scene.photo("a.jpg")], state: "another")
+        #expect(await next.end() == 0, "\(next.error)")
+        #expect(await receiver.end() == 5, "\(receiver.error)")
+        #expect(receiver.events("failed").first?["reason"] as? String == "timed-out")
+        #expect(visible(scene.into) == ["a.jpg"])
+        sender.send(signal: SIGKILL)
       }
     }
   }

@@ -106,6 +106,14 @@ final class ToolScene: Sendable {
     _ arguments: String..., name: String = "Kitchen", accept: String? = "all", json: Bool = true,
     onTerminal: Bool = false, state: String? = nil, into: String? = nil
   ) async throws -> ToolProcess {
+    try await receiver(
+      arguments, name: name, accept: accept, json: json, onTerminal: onTerminal, state: state, into: into)
+  }
+
+  func receiver(
+    _ arguments: [String], name: String = "Kitchen", accept: String? = "all", json: Bool = true,
+    onTerminal: Bool = false, state: String? = nil, into: String? = nil
+  ) async throws -> ToolProcess {
     let receiver = try start(
       "imagerecv",
       ["--name", name, "--directory", into ?? self.into] + (json ? ["--json"] : [])

@@ -12,6 +12,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   var fingerprint = false
   /// End after so many stored files; nil: go on until interrupted.
   var count: Int?
+  /// How long a sender or a counted file may stand still while others wait.
+  var timeout: Duration = .seconds(10)
   var onConflict: ConflictPolicy = .rename
   var transport = TransportOptions()
   /// nil: every address, any free port.

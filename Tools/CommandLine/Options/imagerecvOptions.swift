@@ -58,6 +58,15 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         guard size > 0 else { throw .because("must be at least 1; without --max-size files of any size are taken") }
         arguments.maxSize = size
       }),
+    Option(
+      "timeout",
+      help: """
+        let a sender that sends nothing for this long, or a file of --count that stands still, give way to another \
+        (default 10); 1.5, 2m
+        """,
+      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+        arguments.timeout = try OptionNumbers.seconds(value)
+      }),
     Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
     Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),

@@ -15,6 +15,7 @@ public struct ImageReceiveProgram: Sendable {
         session: arguments.session, name: arguments.name, mode: .server, transport: arguments.transport)
       configuration.program = ProgramEnvironment.imagesProgram
       configuration.capacity = CommandLineLimits.senders + 1
+      configuration.idleMemberTimeout = arguments.timeout
       configuration.listen = listen
       let node = try await Node(configuration)
       await run(node, configuration)

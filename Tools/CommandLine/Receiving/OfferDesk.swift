@@ -11,7 +11,7 @@ final class OfferDesk: Sendable {
   private let policy: ConflictPolicy
   private let takesAny: Bool
   /// Files that may still be stored; nil: any number.
-  private let places: TaskGate?
+  private let places: FilePlaces?
   private let limit: Int?
   private let state = Mutex(State())
 
@@ -39,7 +39,7 @@ final class OfferDesk: Sendable {
     policy = arguments.onConflict
     takesAny = arguments.any
     limit = arguments.count
-    places = arguments.count.map { TaskGate($0) }
+    places = arguments.count.map { FilePlaces($0, patience: arguments.timeout) }
   }
 
   /// Until as many files are stored as were asked for, or the task is cancelled.
@@ -58,6 +58,7 @@ final class OfferDesk: Sendable {
         }
         self.enough.finish()
       }
+      group.addTask { await self.places?.watch() }
       for await _ in enoughHappened {}
       group.cancelAll()
     }
@@ -87,13 +88,20 @@ final class OfferDesk: Sendable {
     }
     guard await gate.enter() else { return await refuse(offer, name) }
     defer { gate.leave() }
-    guard await places?.enter() ?? true else { return await refuse(offer, name) }
+    guard let places else {
+      _ = await store(offer, name, peer, nil)
+      return
+    }
+    guard let place = await places.enter(peer) else { return await refuse(offer, name) }
     // A place that was used stays used.
-    if await !store(offer, name, peer) { places?.leave() }
+    let isStored = await store(offer, name, peer, place)
+    places.leave(place, isUsed: isStored)
   }
 
   /// - Returns: whether it was stored.
-  private func store(_ offer: IncomingOffer, _ name: String, _ peer: String) async -> Bool {
+  private func store(
+    _ offer: IncomingOffer, _ name: String, _ peer: String, _ place: FilePlaceTable.Place?
+  ) async -> Bool {
     let key = board.begin(name, peer: peer, total: Int64(clamping: offer.size))
     defer { board.end(key) }
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
@@ -101,12 +109,18 @@ final class OfferDesk: Sendable {
     do throws(PiconetError) {
       let transfer = try await offer.startStoring(
         in: directory, onConflict: policy, content: content,
-        progress: { [board, notes] done, total in
+        progress: { [board, notes, places] done, total in
           board.progressed(key, done: done)
+          if let place { places?.moved(place, done: done, of: total) }
           // Now, since a sender leaves when it hears that all is stored.
           if done == total { notes.lookSoon(at: offer.sender) }
         },
-        comparing: { [board] done, _ in board.compared(key, done: done) })
+        comparing: { [board, places] done, _ in
+          board.compared(key, done: done)
+          // How fast it goes is our disk's doing, not the sender's.
+          if let place { places?.compared(place) }
+        })
+      if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult
       board.end(key)
       state.withLock { state in

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Places for files that are counted")
+struct FilePlaceTests {
+  private let start = ContinuousClock.now
+
+  /// An object, since what `#expect` looks at may not change.
+  private final class Table {
+    private var table: FilePlaceTable
+
+    init(_ count: Int) { table = FilePlaceTable(count, patience: .seconds(10)) }
+
+    func enter(_ place: UInt64, _ sender: String, at now: FilePlaceTable.Time) -> Bool {
+      table.enter(place, sender, at: now)
+    }
+    func cancel(_ place: UInt64) -> Bool { table.cancel(place) }
+    func moved(_ place: UInt64, done: UInt64, of total: UInt64, at now: FilePlaceTable.Time) {
+      table.moved(place, done: done, of: total, at: now)
+    }
+    func leave(_ place: UInt64, isUsed: Bool, at now: FilePlaceTable.Time) -> UInt64? {
+      table.leave(place, isUsed: isUsed, at: now)
+    }
+    func standing(at now: FilePlaceTable.Time) -> [UInt64] { table.standing(at: now) }
+  }
+
+  private func at(_ seconds: Int) -> FilePlaceTable.Time { start + .seconds(seconds) }
+
+  /// One place, which a sender called A has.
+  private func table() -> Table {
+    let table = Table(1)
+    _ = table.enter(1, "A", at: start)
+    return table
+  }
+
+  @Test("a file that stands still gives way to another sender's after its time, and is asked once")
+  func givesWay() {
+    let table = table()
+    let entered = table.enter(2, "B", at: at(3))
+    #expect(!entered)
+    #expect(table.standing(at: at(9)).isEmpty)
+    #expect(table.standing(at: at(10)) == [1])
+    #expect(table.standing(at: at(11)).isEmpty)
+    #expect(table.leave(1, isUsed: false, at: at(12)) == 2)
+    #expect(table.standing(at: at(30)).isEmpty)
+  }
+
+  @Test("nobody gives way while nobody else waits: neither alone, nor before files of the same sender")
+  func staysAlone() {
+    let table = table()
+    #expect(table.standing(at: at(1_000)).isEmpty)
+    _ = table.enter(2, "A", at: at(3))
+    #expect(table.standing(at: at(1_000)).isEmpty)
+  }
+
+  @Test("a file that comes further stays, drops now and then are no progress, and one that is all here stays")
+  func progress() {
+    let table = table()
+    _ = table.enter(2, "B", at: start)
+    table.moved(1, done: 1_024, of: 1_000_000, at: at(9))
+    #expect(table.standing(at: at(18)).isEmpty)
+    for second in 10...18 { table.moved(1, done: 1_024 + UInt64(second), of: 1_000_000, at: at(second)) }
+    #expect(table.standing(at: at(19)) == [1])
+
+    let complete = self.table()
+    _ = complete.enter(2, "B", at: start)
+    complete.moved(1, done: 5, of: 5, at: at(1))
+    #expect(complete.standing(at: at(1_000)).isEmpty)
+  }
+
+  @Test("who has let a file stand still comes behind those who have not")
+  func comesBehind() {
+    let table = table()
+    for place in 2...9 as ClosedRange<UInt64> { _ = table.enter(place, "A", at: start) }
+    _ = table.enter(10, "B", at: at(5))
+    #expect(table.standing(at: at(10)) == [1])
+    #expect(table.leave(1, isUsed: false, at: at(10)) == 10)
+    // And once B is done, whoever is left.
+    #expect(table.leave(10, isUsed: false, at: at(11)) == 2)
+  }
+
+  @Test("no more give way than others wait")
+  func noMoreThanWait() {
+    let table = Table(3)
+    for place in 1...3 as ClosedRange<UInt64> { _ = table.enter(place, "A", at: at(Int(place))) }
+    _ = table.enter(4, "B", at: at(3))
+    #expect(table.standing(at: at(20)) == [1])
+    #expect(table.standing(at: at(21)).isEmpty)
+  }
+
+  @Test("a place that was used stays used, and who stops waiting gets none")
+  func used() {
+    let table = table()
+    _ = table.enter(2, "B", at: start)
+    _ = table.enter(3, "C", at: start)
+    #expect(table.leave(1, isUsed: true, at: at(1)) == nil)
+    #expect(table.cancel(2))
+    #expect(!table.cancel(2))
+    #expect(table.leave(1, isUsed: false, at: at(1)) == nil)
+  }
+
+  @Test("the place of a file that stands still is taken by the one that waits, which is told how to give its own up")
+  func overdue() async {
+    let places = FilePlaces(1, patience: .zero)
+    let first = await places.enter("A")
+    let (standing, stands) = AsyncStream<Void>.makeStream()
+    async let second = places.enter("B")
+    let watching = Task { await places.watch() }
+    if let first { places.whenStanding(first) { stands.finish() } }
+    for await _ in standing {}
+    if let first { places.leave(first, isUsed: false) }
+    #expect(await second != nil)
+    watching.cancel()
+    await watching.value
+  }
+}
