@@ -13,6 +13,7 @@ final class OfferDesk: Sendable {
   /// Files that may still be stored; nil: any number.
   private let places: FilePlaces?
   private let limit: Int?
+  private let underWay = OffersUnderWay()
   private let state = Mutex(State())
 
   private struct State {
@@ -49,8 +50,13 @@ final class OfferDesk: Sendable {
       group.addTask {
         await withDiscardingTaskGroup { offers in
           for await offer in self.node.session.offers {
+            guard self.underWay.begin(offer.sender.id) else {
+              await offer.decline(.tooManyTransfers)
+              continue
+            }
             offers.addTask {
               await self.take(offer)
+              self.underWay.end(offer.sender.id)
               if self.isFull { self.enough.finish() }
             }
           }

@@ -1,0 +1,27 @@
+import Piconet
+import Synchronization
+
+/// How many offers of each sender are looked at: one that offers and gives up again, without end, must not fill the memory with
+/// offers that have ended and wait to be told of.
+final class OffersUnderWay: Sendable {
+  /// Twice what a sender may have open: some have ended, and were not looked at yet.
+  static let limit = 128
+
+  private let counts = Mutex<[NodeID: Int]>([:])
+
+  /// - Returns: false if there are too many of this sender.
+  func begin(_ sender: NodeID) -> Bool {
+    counts.withLock { counts in
+      guard counts[sender, default: 0] < Self.limit else { return false }
+      counts[sender, default: 0] += 1
+      return true
+    }
+  }
+
+  func end(_ sender: NodeID) {
+    counts.withLock { counts in
+      let left = (counts[sender] ?? 0) - 1
+      counts[sender] = left > 0 ? left : nil
+    }
+  }
+}
