@@ -25,6 +25,13 @@ def invited(receiver: Program, node: Node) -> Association:
     return association
 
 
+def called_by(place: Place, listener: socket.socket, *words, node: Node | None = None, **options) -> tuple[Program, Association]:
+    """imagesend dials us at the listener's address; its association, before its invitation is answered."""
+    node = node or Node()
+    sender = place.sender(listener.getsockname(), *words, **options)
+    return sender, Association(Link.accept(listener, node))
+
+
 def known_to_receiver(place: Place, node: Node, **options) -> None:
     """A person at imagerecv compares the code and says yes to this sender, who sends a photo."""
     receiver = ask_receiver(place, **options)

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import select
-import selectors
 import signal
 import socket
 import subprocess
@@ -22,20 +21,23 @@ class Crashed(AssertionError):
 
 
 class Program:
-    """One process of ours under test; its standard error goes to a file, its events are read."""
+    """One process of ours under test. What it says goes to files, so that it never waits for us to read."""
 
     def __init__(self, words: list[str], folder: pathlib.Path, environment: dict[str, str], stdin, stdout, terminal: bool):
         """`terminal`: its standard input and error are a terminal, of which `screen` is what it shows."""
         self.name = pathlib.Path(words[0]).name
         self.log = folder / f"{self.name}-{len(list(folder.glob('*.log')))}.log"
+        self.reader = open(self.log.with_suffix(".output"), "w+b", buffering=0)
         self.terminal: int | None = None
-        if terminal:
-            self.terminal, inner = os.openpty()
-            self.process = subprocess.Popen(words, stdin=inner, stdout=stdout, stderr=inner, env=environment, cwd=folder)
-            os.close(inner)
-        else:
-            with open(self.log, "wb") as log:
-                self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=log, env=environment, cwd=folder)
+        with open(self.log, "wb") as log, open(self.reader.name, "wb", buffering=0) as output:
+            if terminal:
+                self.terminal, inner = os.openpty()
+                stdin, log_or_terminal = inner, inner
+            else:
+                log_or_terminal = log
+            self.process = subprocess.Popen(words, stdin=stdin, stdout=stdout or output, stderr=log_or_terminal, env=environment, cwd=folder)
+            if terminal:
+                os.close(inner)
         self.output = bytearray()  # of standard output, all of it
         self.screen = bytearray()  # of the terminal
         self.lines_read = 0
@@ -52,19 +54,15 @@ class Program:
 
     def read_more(self, until: float) -> bool:
         """Waits for more output. False at its end."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
-            if not selector.select(max(0.0, until - time.monotonic())):
+        while True:
+            has_ended = not self.is_running
+            data = self.reader.read()
+            if data or has_ended:
+                self.output += data
+                return bool(data)
+            if time.monotonic() >= until:
                 raise Late(f"{self.name} has said nothing more")
-        data = os.read(self.process.stdout.fileno(), 65_536)
-        self.output += data
-        return bool(data)
-
-    def read_until(self, wanted: bytes, patience: float = 10.0) -> None:
-        until = time.monotonic() + patience
-        while wanted not in self.output:
-            if not self.read_more(until):
-                raise AssertionError(f"{self.name} has ended without {wanted!r}")
+            select.select([], [], [], 0.01)
 
     def new_events(self) -> list[dict]:
         """Those that have come since the last that was asked for, without waiting."""
@@ -149,11 +147,11 @@ class Program:
         """Its exit status."""
         until = time.monotonic() + patience
         try:
-            if self.process.stdout is not None:
-                while self.read_more(until):
-                    pass
-            return self.process.wait(max(0.001, until - time.monotonic()))
-        except (Late, subprocess.TimeoutExpired) as error:
+            status = self.process.wait(max(0.001, until - time.monotonic()))
+            while self.read_more(until):
+                pass
+            return status
+        except subprocess.TimeoutExpired as error:
             raise Late(f"{self.name} has not ended") from error
 
     def kill(self) -> None:
@@ -170,10 +168,11 @@ class Program:
                 self.process.wait(5)
             except subprocess.TimeoutExpired:
                 self.kill()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        while self.read_more(0.0):
+            pass
         if self.terminal is not None:
             self.look()
 
@@ -189,7 +188,7 @@ class Place:
         path.mkdir(exist_ok=True)
         return path
 
-    def start(self, program: str, *words, state: str = "state", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def start(self, program: str, *words, state: str = "state", stdin=subprocess.DEVNULL, stdout=None,
               terminal: bool = False) -> Program:
         """Starts a program whose key and known peers are in `state`."""
         environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),

@@ -35,8 +35,7 @@ def test_relay(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(server.getsockname(), photo)
-        near = Association(Link.accept(server, Node(name="Receiver")))
+        sender, near = meetings.called_by(place, server, photo, node=Node(name="Receiver"))
         near.wait_for(Invite)
         far = meetings.invited(receiver, Node(name="Sender"))
         receiver.see(meetings.QUESTION)

@@ -5,11 +5,12 @@ import os
 import socket
 import threading
 
+import meetings
 import transfers
-from association import Association, joined
+from association import joined
 from frames import AcceptOffer, End
 from identity import Identity
-from link import Late, Link, LinkEnded, Node
+from link import Late, LinkEnded, Node
 from marks import fails_today
 from place import Place
 from reasons import Reason
@@ -49,8 +50,7 @@ def test_receiver_that_claims_all(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(data)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(server.getsockname(), photo)
-        member = Association(Link.accept(server, Node()))
+        sender, member = meetings.called_by(place, server, photo)
         member.let_in()
         incoming = Incoming(member)
         member.send(AcceptOffer(incoming.number, len(data), len(data)))
@@ -104,8 +104,7 @@ def test_never_stored(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo" * 100)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(server.getsockname(), "--timeout", "2", photo)
-        member = Association(Link.accept(server, Node()))
+        sender, member = meetings.called_by(place, server, "--timeout", "2", photo)
         member.let_in()
         incoming = Incoming(member)
         incoming.accept()
@@ -147,8 +146,7 @@ def taken_of_a_url(place: Place, path: str) -> int:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as web, socket.create_server(("127.0.0.1", 0)) as server:
         web.daemon_threads = True
         threading.Thread(target=web.serve_forever, daemon=True).start()
-        sender = place.sender(server.getsockname(), "--timeout", "2", f"http://127.0.0.1:{web.server_port}/{path}.jpg")
-        member = Association(Link.accept(server, Node()))
+        sender, member = meetings.called_by(place, server, "--timeout", "2", f"http://127.0.0.1:{web.server_port}/{path}.jpg")
         member.let_in()
         try:
             incoming = Incoming(member, patience=3)
@@ -186,7 +184,8 @@ def test_names(place: Place):
     outcome = Outgoing(member, b"photo", b"\xff\xfe.jpg", number=99).start()
     assert outcome is None or outcome.reason == Reason.NAME_REFUSED
     assert not [name for name in os.listdir(place.folder / "received") if not name.startswith(".")]
-    assert set(os.listdir(place.folder)) <= {"received", "receiver", "temporary", "imagerecv-0.log"}, os.listdir(place.folder)
+    beside = {"received", "receiver", "temporary", receiver.log.name, receiver.log.with_suffix(".output").name}
+    assert set(os.listdir(place.folder)) == beside, os.listdir(place.folder)
 
 
 @fails_today("overwrite replaces what the same command has just stored", "nothing lost, nothing twice")
@@ -241,8 +240,7 @@ def test_link_in_a_folder(place: Place):
     (album / "loop").symlink_to("../private")
     identity = Identity.below(place.node_of("sender"))
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(server.getsockname(), album)
-        member = Association(Link.accept(server, Node(identity)))
+        sender, member = meetings.called_by(place, server, album, node=Node(identity))
         member.let_in()
         names = []
         try:

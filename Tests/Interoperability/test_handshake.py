@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 import frames
 import hello
+import meetings
 import tls
 from association import Association, joined, resumed
 from frames import Associate, CodeReveal, Hello, Message, Ping, Pong
@@ -60,8 +61,7 @@ def test_dialler_as_larger(place: Place):
 def accepted(place: Place, identity: Identity) -> Association:
     """imagesend dials us; its association, before its invitation is answered."""
     with listener() as server:
-        place.sender(server.getsockname(), photo(place))
-        return Association(Link.accept(server, Node(identity)))
+        return meetings.called_by(place, server, photo(place), node=Node(identity))[1]
 
 
 def test_acceptor_as_smaller(place: Place):
@@ -83,8 +83,7 @@ def test_acceptor_as_larger(place: Place):
 def test_equal_codes(place: Place):
     """both sides compute the same short code"""
     with listener() as server:
-        sender = place.sender(server.getsockname(), photo(place))
-        association = Association(Link.accept(server, Node()))
+        sender, association = meetings.called_by(place, server, photo(place))
         association.let_in()
         assert sender.event("connected")["code"] == association.link.code
 

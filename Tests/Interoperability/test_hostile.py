@@ -6,10 +6,11 @@ import socket
 
 import document
 import frames
+import meetings
 import short_code
 import tls
 import transfers
-from association import Association, joined
+from association import joined
 from hello import COMMITMENT
 from link import Late, Link, LinkEnded, Node
 from place import Place, Program
@@ -96,7 +97,7 @@ def test_frames_of_members(place: Place):
     grown = receiver.memory() - before
     assert grown < 24 << 20, f"{grown >> 20} MiB more in memory"
     assert {path.name for path in place.folder.iterdir()} <= {
-        "received", "receiver", "temporary", *(path.name for path in place.folder.glob("*.log"))}
+        "received", "receiver", "temporary", *(path.name for path in place.folder.glob("*-[0-9]*.*"))}
 
 
 def test_frames_to_a_sender(place: Place):
@@ -106,8 +107,7 @@ def test_frames_to_a_sender(place: Place):
     photo.write_bytes(bytes(200_000))
     for number in range(12):
         with socket.create_server(("127.0.0.1", 0)) as server:
-            sender = place.sender(server.getsockname(), "--timeout", "1", photo, state=f"sender{number % 4}")
-            association = Association(Link.accept(server, Node()))
+            sender, association = meetings.called_by(place, server, "--timeout", "1", photo, state=f"sender{number % 4}")
             if number % 2:
                 association.let_in()
             torment(dice, association.link, 30)

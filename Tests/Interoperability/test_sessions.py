@@ -3,6 +3,7 @@ import socket
 import time
 
 import hello
+import meetings
 from association import Association, joined, resumed
 from fields import integer
 from frames import Accept, Associate, Decline, Invite, Leave, Ping, Pong, RemoveMember, Removed, Withdraw
@@ -42,8 +43,7 @@ def test_crossing_invitations(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        place.sender(server.getsockname(), photo)
-        association = Association(Link.accept(server, Node()))
+        _, association = meetings.called_by(place, server, photo)
         association.wait_for(Invite)
         association.send(Invite(10_000), Accept())
         association.is_member = True
@@ -56,8 +56,7 @@ def test_declined(place: Place):
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"photo")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(server.getsockname(), photo)
-        association = Association(Link.accept(server, Node()))
+        sender, association = meetings.called_by(place, server, photo)
         association.wait_for(Invite)
         association.send(Decline(Reason.DECLINED, "not now"))
         association.link.end()

@@ -4,8 +4,9 @@ import os
 import socket
 
 import hello
+import meetings
 import transfers
-from association import Association, joined, resumed
+from association import joined, resumed
 from fields import integer
 from frames import Abandon, Offer, Position, Refuse
 from identity import Identity
@@ -126,8 +127,7 @@ def offered(place: Place, server: socket.socket, data: bytes, node: Node | None 
     path = place.path("photos") / name
     if not path.exists():
         path.write_bytes(data)
-    sender = place.sender(server.getsockname(), path)
-    member = Association(Link.accept(server, node or Node()))
+    sender, member = meetings.called_by(place, server, path, node=node)
     member.let_in()
     return sender, Incoming(member)
 
