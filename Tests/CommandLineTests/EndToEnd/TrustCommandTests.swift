@@ -35,6 +35,19 @@ struct TrustCommandTests {
     }
   }
 
+  @Test("programs that write at once lose nothing of one another")
+  func atOnce() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "First", key, state: "a")
+      let digits = (0..<6).map { String(repeating: "e\($0)", count: 32) }
+      let adding = try digits.map { try scene.start("piconet", ["trust", "add", "Device \($0)", $0], state: "a") }
+      for trust in adding { #expect(await trust.end() == 0, "\(trust.error)") }
+      let lines = try await scene.trust(state: "a").split(separator: "\n")
+      #expect(Set(lines.compactMap { $0.split(separator: " ").last.map(String.init) }) == Set(digits + [key]))
+      #expect(lines.count == 7)
+    }
+  }
+
   @Test("who is not known, a wrong fingerprint and wrong words end with 3, 7 and 2, and change nothing")
   func mistakes() async throws {
     try await ToolScene.run { scene in

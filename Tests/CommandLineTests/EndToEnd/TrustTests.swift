@@ -42,6 +42,8 @@ struct TrustTests {
         #expect(await wary.end() == 7, "\(wary.error)")
         #expect(wary.error.contains("expected \(key.prefix(12)), but "), "\(wary.error)")
       }
+      let ping = try scene.start("piconet", ["ping", address], state: "sender")
+      #expect(await ping.end() == 7, "\(ping.error)")
       #expect(try !scene.received().contains("c.jpg"))
     }
   }
@@ -57,6 +59,15 @@ struct TrustTests {
         sender.type("\(key)\n")
         #expect(await sender.end() == code, "\(sender.error)")
       }
+      let interrupted = try scene.start(
+        "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await interrupted.shows(FirstContact.prompt), "\(interrupted.error)")
+      interrupted.send(signal: SIGINT)
+      #expect(await interrupted.end() == 130, "\(interrupted.error)")
+      let late = try scene.start(
+        "imagesend", ["--to", "Kitchen", "--timeout", "3", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await late.shows(FirstContact.prompt), "\(late.error)")
+      #expect(await late.end() == 5, "no answer is none: \(late.error)")
       #expect(try await scene.trust(state: "sender") == "")
       #expect(try scene.received().isEmpty)
     }

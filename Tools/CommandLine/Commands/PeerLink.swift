@@ -51,8 +51,10 @@ struct PeerLink: Sendable {
   /// The peer that was named, once it has accepted; nil: it failed, which was told.
   func reach(_ node: Node) async -> Member? {
     do throws(TransferFailure) {
-      return try await PeerConnection(node: node, place: try await place(node), console: console)
-        .open(timeout: arguments.timeout)
+      return try await PeerConnection(
+        node: node, place: try await place(node), console: console, naming: environment.naming
+      )
+      .open(timeout: arguments.timeout)
     } catch {
       fail(Task.isCancelled ? Delivery.interrupted : error)
       return nil

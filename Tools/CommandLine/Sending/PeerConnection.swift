@@ -13,8 +13,10 @@ struct PeerConnection: Sendable {
   let node: Node
   let place: Place
   let console: Console
-  /// nil: whoever answers will do.
+  /// nil: nobody is asked, and nothing is remembered.
   var contact: FirstContact?
+  /// Whose keys were confirmed at addresses.
+  var naming = PeerNaming.nobody
 
   /// What a person calls it; may be a peer's own words.
   var text: String {
@@ -36,8 +38,12 @@ struct PeerConnection: Sendable {
   var fingerprint: String? {
     switch place {
     case .peer(let peer): peer.id.peer.description
-    case .address(let address, _): contact?.expected(at: address.description)?.description
+    case .address(let address, _): expected(at: address)?.description
     }
+  }
+
+  private func expected(at address: DialPlace) -> PeerID? {
+    contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
   }
 
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the other
@@ -99,7 +105,7 @@ struct PeerConnection: Sendable {
               peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
         return .success(
           try await node.connect(
-            to: address.description, expecting: contact?.expected(at: address.description), timeout: timeout,
+            to: address.description, expecting: expected(at: address), timeout: timeout,
             proven: proven))
       }
     } catch {
