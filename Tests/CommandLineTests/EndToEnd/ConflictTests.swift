@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("Photos of one name, and what is there already")
+struct ConflictTests {
+  private func write(_ text: String, _ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: URL(filePath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+    try Data([0xFF, 0xD8, 0xFF, 0xE0] + Array(text.utf8)).write(to: URL(filePath: path))
+  }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path)).dropFirst(4), as: UTF8.self)
+  }
+
+  @Test("another photo of the name and size: beside it, left out with 6, or in its place; the same one is success")
+  func policies() async throws {
+    try await ToolScene.run { scene in
+      try write("new", scene.folder.path + "/a.jpg")
+      for (policy, code, contents) in [
+        ("rename", 0, ["a.jpg": "old", "a (2).jpg": "new"]), ("skip", 6, ["a.jpg": "old"]),
+        ("overwrite", 0, ["a.jpg": "new"]),
+      ] as [(String, Int32, [String: String])] {
+        let into = "\(scene.folder.path)/\(policy)"
+        try write("old", into + "/a.jpg")
+        let receiver = try await scene.receiver("--on-conflict", policy, name: policy, into: into)
+        for round in 0..<2 {
+          let sender = try scene.sender("--to", policy, scene.folder.path + "/a.jpg")
+          #expect(await sender.end() == code, "\(sender.error)")
+          let kind = policy == "skip" ? "skipped" : round == 0 ? "stored" : "present"
+          #expect(sender.events(kind).count == 1, "\(policy) \(round): \(sender.events())")
+        }
+        receiver.send(signal: SIGTERM)
+        #expect(await receiver.end() == code)
+        #expect(try Set(scene.received(into)) == Set(contents.keys))
+        for (name, content) in contents { #expect(try text("\(into)/\(name)") == content) }
+      }
+    }
+  }
+
+  @Test("two photos of one command never meet, whatever the receiver does with names that are taken")
+  func neverMeet() async throws {
+    try await ToolScene.run { scene in
+      let from = scene.folder.path + "/from"
+      for (path, content) in [("holiday/strand.jpg", "1"), ("other/strand.jpg", "2"), ("other/STRAND.jpg", "3")] {
+        try write(content, "\(from)/\(path)")
+      }
+      let folders = ["\(from)/holiday", "\(from)/other"]
+      for (name, options, expected) in [
+        ("kept", [], ["holiday/strand.jpg", "other/STRAND.jpg", "other/strand.jpg"]),
+        ("flat", ["--flat"], ["STRAND (2).jpg", "strand (2).jpg", "strand.jpg"]),
+      ] as [(String, [String], [String])] {
+        let into = "\(scene.folder.path)/\(name)"
+        if name == "kept" {
+          try write("old", into + "/holiday/strand.jpg")
+        } else {
+          try write("old", into + "/strand.jpg")
+        }
+        let receiver = try await scene.receiver("--on-conflict", "overwrite", name: name, into: into)
+        let sender = try scene.start(
+          "imagesend", ["--json", "--to", name] + options + folders, state: "sender")
+        #expect(await sender.end() == 0, "\(sender.error)")
+        receiver.send(signal: SIGTERM)
+        #expect(await receiver.end() == 0, "\(receiver.error)")
+        let there = try FileManager.default.subpathsOfDirectory(atPath: into).filter { $0.hasSuffix(".jpg") }
+        let contents = try there.map { try text("\(into)/\($0)") }
+        #expect(contents.sorted() == ["1", "2", "3"], "\(there)")
+        // A name without case counts as the same: what this command has stored stays beside it.
+        if name == "kept" { #expect(there.count == expected.count) }
+      }
+    }
+  }
+
+  @Test("links to directories in an album are said and left alone; with --follow-links they are followed, once")
+  func links() async throws {
+    try await ToolScene.run { scene in
+      let from = scene.folder.path + "/from"
+      try write("1", from + "/album/a.jpg")
+      try write("secret", from + "/secret.jpg")
+      #expect(symlink("..", from + "/album/loop") == 0)
+      let receiver = try await scene.receiver()
+      let sender = try scene.sender("--to", "Kitchen", from + "/album")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(sender.error.contains("album/loop: a link to a directory, not followed"), "\(sender.error)")
+      #expect(try FileManager.default.subpathsOfDirectory(atPath: scene.into).sorted() == ["album", "album/a.jpg"])
+      let follower = try scene.sender("--to", "Kitchen", "--follow-links", from + "/album")
+      #expect(await follower.end() == 0, "\(follower.error)")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() == 0)
+      #expect(
+        try FileManager.default.subpathsOfDirectory(atPath: scene.into).sorted() == [
+          "album", "album/a.jpg", "album/loop", "album/loop/secret.jpg",
+        ])
+    }
+  }
+
+  @Test("a folder that is a link at the receiver is not followed")
+  func linkedFolder() async throws {
+    try await ToolScene.run { scene in
+      try write("1", scene.folder.path + "/album/a.jpg")
+      let outside = scene.folder.path + "/outside"
+      try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+      #expect(symlink(outside, scene.into + "/album") == 0)
+      let receiver = try await scene.receiver("--count", "1")
+      let sender = try scene.sender("--to", "Kitchen", scene.folder.path + "/album")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      #expect(try scene.received(outside) == [])
+      #expect(try scene.received() == ["album", "album (2)"])
+      #expect(try text(scene.into + "/album (2)/a.jpg") == "1")
+    }
+  }
+
+  @Test(
+    "a large file that may be the same is compared with progress on both sides, and the time-out of the sender waits")
+  func comparing() async throws {
+    try await ToolScene.run { scene in
+      let path = try scene.sparse("film.jpg", size: 600 << 20)
+      try FileManager.default.copyItem(atPath: path, toPath: scene.into + "/film.jpg")
+      let receiver = try await scene.receiver("--count", "1")
+      let sender = try scene.sender("--to", "Kitchen", path)
+      #expect(await sender.end(within: .seconds(300)) == 0, "\(sender.error)")
+      #expect(await receiver.end() == 0)
+      #expect(sender.events("present").count == 1)
+      for side in [sender, receiver] {
+        #expect(side.events("progress").contains { $0["phase"] as? String == "comparing" }, "\(side.events())")
+      }
+      #expect(try scene.received() == ["film.jpg"])
+    }
+  }
+}
