@@ -103,6 +103,9 @@ private let imagerecvHelp = """
                               whose files to take: ask each time, of known peers
                               that may push (see piconet trust), or of all
                               (default ask)
+        --visible=all|known   who finds this device: all, or known devices that
+                              know it (over TCP only, without name or key in the
+                              air) (default all)
         --fingerprint         show the fingerprint of this device, for imagesend
                               --fingerprint, and exit
         --count=N             exit after N files were stored (default: go on

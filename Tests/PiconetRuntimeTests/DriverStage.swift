@@ -169,6 +169,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func code(of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
     -> String?
   { nil }
+  func admits(_ peer: PeerID) -> Bool { true }
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement { .new }
   func happened(_ event: Event) {}
   func replied(_ command: CommandID, _ reply: Reply) {}

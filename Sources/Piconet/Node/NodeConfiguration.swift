@@ -13,6 +13,15 @@ public enum SessionMode: Sendable, Hashable {
   case peer
 }
 
+/// Who gets to know that a node is there, while it is available.
+public enum NodeVisibility: Sendable, Hashable {
+  /// All who share the network.
+  case everybody
+  /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. Who dials without being a
+  /// known peer of this device is refused before it hears anything but the key, which TLS shows. Over TCP only.
+  case knownPeers
+}
+
 /// Where a node's identity and the peers that it remembers are kept.
 public enum IdentityStorage: Sendable, Hashable {
   /// A folder of its own, such as `$XDG_STATE_HOME/piconet`; made when needed, for this user only.
@@ -47,6 +56,8 @@ public struct NodeConfiguration: Sendable {
   public var discoveryInfo: [String: String] = [:]
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
+  /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP as the only transport.
+  public var visibility = NodeVisibility.everybody
   /// Which keys are let in. Default: any. A blocked one, and a stranger with a known device's name, is refused under every policy.
   public var trust = TrustPolicy.firstUse
   /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127 bytes. Default: that of
@@ -125,6 +136,11 @@ public struct NodeConfiguration: Sendable {
     guard (1...PeerRight.programByteLimit).contains(program.utf8.count) || program == session else {
       throw PiconetError(
         .invalidArgument, blame: .us, detail: "a program's name has 1 to \(PeerRight.programByteLimit) bytes")
+    }
+    if visibility == .knownPeers, transports != [.tcp] || identity == .ephemeral {
+      throw PiconetError(
+        .invalidArgument, blame: .us,
+        detail: "only over TCP, and with an identity that is kept, can a node be visible to known peers alone")
     }
     var configuration = EngineConfiguration(scope: session, name: name)
     configuration.capacity = capacity

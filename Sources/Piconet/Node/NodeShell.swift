@@ -126,15 +126,18 @@ final class NodeShell: @unchecked Sendable {
       trace = try Self.openTrace(settings)
       engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
     }
-    let wiring = try NodeWiring(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
+    let judge = KnownPeersJudge(
+      policy: configuration.trust, program: configuration.program, ownPeer: identity.peer,
+      visibility: configuration.visibility,
+      file: knownPeers,
+      advertisedNames: { [unowned core] peer in core.advertised.names(of: peer, at: .now) })
+    core.standing = { judge.standing(of: $0) }
+    let wiring = try NodeWiring(
+      loop: loop, configuration: configuration, listen: listen, resolver: resolver, veiled: { judge.veiled })
     self.wiring = wiring
     var limits = LinkLimits()
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
-    let judge = KnownPeersJudge(
-      policy: configuration.trust, program: configuration.program, ownPeer: identity.peer, file: knownPeers,
-      advertisedNames: { [unowned core] peer in core.advertised.names(of: peer, at: .now) })
-    core.standing = { judge.standing(of: $0) }
     driver = NodeDriver(
       loop: loop, worker: worker, engine: engine,
       transports: wiring.transports, discoveries: wiring.discoveries, security: security,

@@ -13,6 +13,7 @@ final class KnownPeersJudge: TrustJudge {
   private let policy: TrustPolicy
   private let program: String
   private let ownPeer: PeerID
+  private let visibility: NodeVisibility
   private let file: KnownPeersFile?
   /// The names under which a key was advertised lately; none if it was not.
   private let advertisedNames: (PeerID) -> Set<String>
@@ -20,18 +21,30 @@ final class KnownPeersJudge: TrustJudge {
   private(set) var memory = KnownPeersFile.Memory()
 
   init(
-    policy: TrustPolicy, program: String, ownPeer: PeerID, file: KnownPeersFile?,
+    policy: TrustPolicy, program: String, ownPeer: PeerID, visibility: NodeVisibility = .everybody,
+    file: KnownPeersFile?,
     advertisedNames: @escaping (PeerID) -> Set<String>
   ) {
     self.policy = policy
     self.program = program
     self.ownPeer = ownPeer
+    self.visibility = visibility
     self.file = file
     self.advertisedNames = advertisedNames
   }
 
   /// Looked at each time: another program of this user may have changed it meanwhile.
   private func known() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
+
+  func admits(_ peer: PeerID) -> Bool {
+    visibility == .everybody || peer == ownPeer || (try? known())?[peer]?.isBlocked == false
+  }
+
+  /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this device, and known peers.
+  var veiled: [(PeerID, String)] {
+    let entries = (try? known())?.entries ?? []
+    return [(ownPeer, "this device")] + entries.map { ($0.id, $0.name) }
+  }
 
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement {
     // Another program of this device has this device's key.

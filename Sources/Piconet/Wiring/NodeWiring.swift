@@ -1,6 +1,7 @@
 import PiconetEngine
 import PiconetIP
 import PiconetRuntime
+import PiconetWire
 
 #if Bluetooth
   import PiconetBluetooth
@@ -17,10 +18,11 @@ final class NodeWiring {
   #endif
 
   init(
-    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread
+    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread,
+    veiled: @escaping () -> [(PeerID, String)]
   ) throws(PiconetError) {
     if configuration.transports.contains(.tcp) {
-      try addIP(loop: loop, configuration: configuration, listen: listen, resolver: resolver)
+      try addIP(loop: loop, configuration: configuration, listen: listen, resolver: resolver, veiled: veiled)
     }
     if let additional = configuration.additional {
       let parts = additional(loop)
@@ -42,7 +44,8 @@ final class NodeWiring {
   }
 
   private func addIP(
-    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread
+    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread,
+    veiled: @escaping () -> [(PeerID, String)]
   ) throws(PiconetError) {
     var settings = TCPConfiguration()
     settings.listen = listen
@@ -55,9 +58,11 @@ final class NodeWiring {
     var random = SystemRandomNumberGenerator()
     do throws(LinkFailure) {
       discoveries.append(
-        try DNSServiceDiscovery(
-          loop: LoopForDatagrams(loop),
-          options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())))
+        VeiledDiscovery(
+          try DNSServiceDiscovery(
+            loop: LoopForDatagrams(loop),
+            options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())),
+          isVeiled: configuration.visibility == .knownPeers, candidates: veiled))
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
     }

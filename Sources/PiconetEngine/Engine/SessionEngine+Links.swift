@@ -19,6 +19,10 @@ extension SessionEngine {
     makeRoomForHandshake(now, &effects)
     links[id] = link
     timesChanged = true
+    guard opening.isAdmitted else {
+      let told = "this device is not trusted there"
+      return end(id, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, now, &effects)
+    }
     if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
   }
 

@@ -10,8 +10,13 @@ public struct LinkOpening: Sendable, Hashable {
   /// Our nonce for the short code and the commitment to it, drawn anew for each link.
   public var nonce: [UInt8]
   public var commitment: [UInt8]
+  /// False: we say nothing of ourselves to this key, not even our name; it is refused at once.
+  public var isAdmitted: Bool
 
-  public init(dial: DialID?, peer: PeerID, traits: LinkTraits, nonce: [UInt8], commitment: [UInt8]) {
+  public init(
+    dial: DialID?, peer: PeerID, traits: LinkTraits, nonce: [UInt8], commitment: [UInt8], isAdmitted: Bool = true
+  ) {
+    self.isAdmitted = isAdmitted
     self.dial = dial
     self.peer = peer
     self.traits = traits

@@ -105,7 +105,9 @@ public final class DNSServiceDiscovery: Discovery {
       let incarnation = advertisement.incarnation.description
       responder = Responder(
         ServiceRegistration(
-          label: InstanceLabel.make(name: advertisement.name, identifier: advertisement.peer.description),
+          label: InstanceLabel.make(
+            name: advertisement.name.isEmpty ? "Piconet" : advertisement.name,
+            identifier: advertisement.peer.description),
           // The incarnation keeps two nodes of one device apart.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
           port: port, text: text), seed: nextSeed())

@@ -536,7 +536,7 @@ public final class NodeDriver: RoundHandler {
     }
     let opening = LinkOpening(
       dial: runner.dial, peer: peer, traits: runner.endpoint.traits, nonce: nonce,
-      commitment: security.commitment(to: nonce))
+      commitment: security.commitment(to: nonce), isAdmitted: runner.dial != nil || trust.admits(peer))
     facts.append(.linkOpened(runner.id, opening))
     if let pace = runner.newPace() { facts.append(.linkPaced(runner.id, pace)) }
     work()

@@ -214,6 +214,34 @@ struct TrustTests {
     }
   }
 
+  @Test(
+    "a receiver that is visible to known devices only is found by those, and by nobody else; a stranger hears nothing of it"
+  )
+  func visibleToKnown() async throws {
+    try await ToolScene.run { scene in
+      let key = try await scene.fingerprint("Kitchen")
+      for state in ["sender", "scanner"] { try await scene.trust("add", "My kitchen", key, state: state) }
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      try await scene.trust("allow", "Phone", "push", state: "Kitchen")
+      let receiver = try await scene.receiver("--visible", "known", name: "Secret", accept: "known", state: "Kitchen")
+      let seeing = try scene.start("piconet", ["scan"], state: "scanner")
+      let blind = try scene.start("piconet", ["scan"], state: "stranger")
+      #expect(await seeing.shows("My kitchen (\(key.prefix(12)), known)"), "\(seeing.output)")
+      // One that everybody sees, and that came later.
+      _ = try await scene.receiver(name: "Hall")
+      #expect(await blind.shows("Hall ("))
+      #expect(blind.output.split(separator: "\n").count == 1, "\(blind.output)")
+      let known = try scene.sender("--to", "My kitchen", try scene.photo("a.jpg"))
+      #expect(await known.end() == 0, "\(known.error)")
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      let stranger = try scene.sender(
+        "--address", address, "--fingerprint", key, try scene.photo("b.jpg"), state: "stranger")
+      #expect(await stranger.end() == 7, "\(stranger.error)")
+      #expect(!stranger.error.contains("Secret") && !stranger.output.contains("Secret"))
+      #expect(try scene.received() == ["a.jpg"])
+    }
+  }
+
   @Test("names that look alike are told apart: in the scan, in the question, in what is remembered")
   func lookalikes() async throws {
     try await ToolScene.run { scene in

@@ -27,6 +27,17 @@ struct HandshakeTests {
     #expect(outcome.frames.count == 1)
   }
 
+  @Test("a key that is not admitted is told so, and hears nothing of us")
+  func notAdmitted() {
+    let one = OneSided()
+    var opening = one.opening(dial: nil)
+    opening.isAdmitted = false
+    let outcome = one.side.take(.linkOpened(one.link, opening))
+    #expect(outcome.frames == [.close(.identity, detail: "this device is not trusted there")])
+    #expect(outcome.effects.contains(.closeLink(one.link, flush: true)))
+    #expect(one.receive(one.hello(.commitment(someNonce))).frames.isEmpty, "the link is forgotten")
+  }
+
   @Test("the dialling side reveals its nonce, proves the peer, associates and invites")
   func diallerGoesOn() {
     let one = dialled()

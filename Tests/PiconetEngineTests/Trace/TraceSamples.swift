@@ -102,7 +102,7 @@ struct TraceSamples {
 
   mutating func facts() -> [Fact] {
     let opening = LinkOpening(
-      dial: optional(dial()), peer: peer(), traits: traits(), nonce: bytes(), commitment: bytes())
+      dial: optional(dial()), peer: peer(), traits: traits(), nonce: bytes(), commitment: bytes(), isAdmitted: isTrue())
     return [
       .commanded(command(), pick(commands())), .messageQueued(node(), bytes()[...], pick(DeliveryMode.allCases)),
       .messagesConsumed(node(), byteCount: count()), .discoveryReported(source: text(), pick(reports())),

@@ -8,6 +8,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   var session: String?
   var directory: LocalPath = "."
   var accept: AcceptPolicy = .ask
+  var visible: Visibility = .all
   /// Show this device's own fingerprint and end.
   var fingerprint = false
   /// End after so many stored files; nil: go on until interrupted.
@@ -25,4 +26,11 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   /// Write events to standard output (EVENTS.md).
   var json = false
   var verbosity = Verbosity()
+
+  func check() throws(UsageError) {
+    try transport.check(listen: listen)
+    if visible == .known, transport.choice.isBluetoothOnly || transport.adapter != nil {
+      throw UsageError("'--visible known' is for TCP: over Bluetooth a device shows its name")
+    }
+  }
 }

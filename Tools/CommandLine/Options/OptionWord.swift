@@ -34,6 +34,11 @@ enum TransportChoice: String, OptionWord {
   var isBluetoothOnly: Bool { !kinds.contains(.tcp) }
 }
 
+/// Who finds imagerecv.
+enum Visibility: String, OptionWord {
+  case all, known
+}
+
 /// Whose files imagerecv takes.
 enum AcceptPolicy: String, OptionWord {
   case ask, known, all

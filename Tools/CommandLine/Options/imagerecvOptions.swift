@@ -29,6 +29,14 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         arguments.accept = try AcceptPolicy(value)
       }),
     Option(
+      "visible",
+      help: """
+        who finds this device: all, or known devices that know it (over TCP only, without name or key in the air) (default all)
+        """,
+      .value(name: Visibility.choices) { (arguments, value) throws(UnacceptableValue) in
+        arguments.visible = try Visibility(value)
+      }),
+    Option(
       "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
       .flag { $0.fingerprint = true }),
     Option(
@@ -86,4 +94,4 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
         ("imagerecv --accept all --count 1 --max-size 20M --json", ""),
       ]),
   ],
-  check: { (arguments) throws(UsageError) in try arguments.transport.check(listen: arguments.listen) })
+  check: { (arguments) throws(UsageError) in try arguments.check() })

@@ -14,6 +14,10 @@ public struct ImageReceiveProgram: Sendable {
       var configuration = try environment.configuration(
         session: arguments.session, name: arguments.name, mode: .server, transport: arguments.transport)
       configuration.program = ProgramEnvironment.imagesProgram
+      if arguments.visible == .known {
+        configuration.visibility = .knownPeers
+        configuration.transports = [.tcp]
+      }
       configuration.capacity = CommandLineLimits.senders + 1
       configuration.idleMemberTimeout = arguments.timeout
       configuration.listen = listen

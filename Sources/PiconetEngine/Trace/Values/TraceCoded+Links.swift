@@ -33,10 +33,11 @@ extension LinkTraits: TraceCoded {
 }
 
 extension LinkOpening: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(dial, peer, traits, nonce, commitment) }
+  func write(to bytes: inout TraceBytes) { bytes(dial, peer, traits, nonce, commitment, isAdmitted) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> LinkOpening {
     LinkOpening(
-      dial: try reader(), peer: try reader(), traits: try reader(), nonce: try reader(), commitment: try reader())
+      dial: try reader(), peer: try reader(), traits: try reader(), nonce: try reader(), commitment: try reader(),
+      isAdmitted: try reader())
   }
 }
 

@@ -1,0 +1,22 @@
+import CPiconetOpenSSL
+import PiconetWire
+
+/// What a device advertises in the place of its fingerprint when it wants to be recognised by those alone who know it: HMAC-SHA-256
+/// (RFC 2104), keyed by the fingerprint, over a label, the incarnation and the session. The incarnation is drawn at each start, so that two
+/// veils of one device have nothing in common for whoever does not know it.
+///
+/// It keeps nothing from those who have ever had the fingerprint: whoever has been connected to the device, and whoever was told of it.
+public enum PeerVeil {
+  private static let label = Array("piconet veil".utf8)
+
+  public static func veil(of peer: PeerID, _ incarnation: Incarnation, session: String) -> PeerID? {
+    let number = (0..<8).map { UInt8(truncatingIfNeeded: incarnation.rawValue >> (56 - 8 * $0)) }
+    let text = label + number + Array(session.utf8)
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    var count: UInt32 = 0
+    guard HMAC(EVP_sha256(), peer.bytes, Int32(PeerID.byteCount), text, text.count, &digest, &count) != nil else {
+      return nil
+    }
+    return PeerID(bytes: digest)
+  }
+}
