@@ -29,6 +29,7 @@ private let examples: [Event] = [
       peer: fingerprint, name: "Living room", transports: ["tcp", "l2cap", "rfcomm"], address: "[2001:db8::7]:4000")),
   .connected(
     .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
+  .code(.init(peer: fingerprint, name: "Living room", code: "271 828")),
   .suspended(
     .init(peer: fingerprint, name: "Living room", reason: "link-failed", message: "the connection broke")),
   .resumed(.init(peer: fingerprint, name: "Living room", transport: "tcp")),

@@ -29,15 +29,11 @@ final class AssociatedEngine {
   func associate(
     _ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits(), _ capabilities: Capabilities = []
   ) throws {
-    let nonce = [UInt8](repeating: 3, count: CodePart.byteCount)
     let hello = Hello(
-      incarnation: far.incarnation, name: "far", scope: "test", capabilities: capabilities, limits: limits,
-      code: .commitment(nonce))
+      incarnation: far.incarnation, name: "far", scope: "test", capabilities: capabilities, limits: limits)
     let traits = LinkTraits(kind: .tcp, remoteAddress: "far")
-    take(.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits, nonce: nonce, commitment: nonce)))
+    take(.linkOpened(link, LinkOpening(dial: nil, peer: far.peer, traits: traits)))
     receive(.hello(hello), on: link)
-    receive(.codeReveal(nonce: nonce), on: link)
-    take(.codeDerived(link, "123456"))
     take(.trustJudged(link, .known))
     let before = engine.census.associations
     receive(.associate(AssociationID(high: 1, low: link.rawValue), received: 0), on: link)
@@ -46,7 +42,7 @@ final class AssociatedEngine {
 
   /// The far side invites us, and we accept: one sequenced frame each way.
   func becomeMember() throws {
-    receive(.invite(timeout: 30_000, context: []))
+    receive(.invite(Invite(timeout: 30_000, commitment: someCommitment)))
     _ = command(.answerInvitation(far, accept: true, .declined))
     try #require(engine.census.members == 1)
   }
@@ -55,6 +51,10 @@ final class AssociatedEngine {
   func take(_ fact: Fact) {
     effects = []
     engine.handle(fact, at: now, into: &effects)
+    for case .drawNonce(let id) in effects {
+      let nonce = CodeNonce(bytes: someNonce, commitment: someCommitment)
+      engine.handle(.nonceDrawn(id, nonce), at: now, into: &effects)
+    }
     engine.flush(at: now, into: &effects)
   }
 

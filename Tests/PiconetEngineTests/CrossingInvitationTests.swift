@@ -28,9 +28,9 @@ struct CrossingInvitationTests {
   @Test("an invitation from a peer that we are leaving is declined, even if it was a member")
   func invitationWhileLeaving() throws {
     let near = try AssociatedEngine()
-    near.receive(.invite(timeout: 1_000, context: []))
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = near.command(.answerInvitation(near.far, accept: true, .left))
-    near.receive(.withdraw(.cancelled), .invite(timeout: 1_000, context: []))
+    near.receive(.withdraw(.cancelled), .invite(Invite(timeout: 1_000, commitment: someCommitment)))
     #expect(near.census.links == 1)
     #expect(try near.transmittedFrames().contains(.decline(.left, detail: "")))
   }
@@ -48,7 +48,7 @@ struct CrossingInvitationTests {
     near.take(.discoveryReported(source: "test", .seen(sighting)))
     let invitation = invite(near, second)
     // While we dial, the first peer takes the only place.
-    near.receive(.invite(timeout: 1_000, context: []))
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = near.command(.answerInvitation(near.far, accept: true, .left))
     #expect(near.census.members == 1)
     try near.associate(LinkID(rawValue: 2), second)

@@ -11,7 +11,7 @@ struct FrameLimitTests {
     configuration.frameLimit = 1_024
     configuration.transmitWindow = 2_048
     let near = try AssociatedEngine(configuration, limits: PeerLimits(frame: 16_381))
-    near.receive(.invite(timeout: 1_000, context: []))
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = near.command(.answerInvitation(near.far, accept: true, .left))
     near.take(.transmitted(near.link, byteCount: 1_000))
     near.take(.messageQueued(near.far, [UInt8](repeating: 7, count: 5_000)[...], .reliable))

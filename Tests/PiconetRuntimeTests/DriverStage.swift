@@ -164,11 +164,8 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   // MARK: The rest
 
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel { channel }
-  func makeNonce() -> [UInt8]? { nil }
-  func commitment(to nonce: [UInt8]) -> [UInt8] { [] }
-  func code(of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
-    -> String?
-  { nil }
+  func makeNonce() -> CodeNonce? { nil }
+  func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String? { nil }
   func admits(_ peer: PeerID) -> Bool { true }
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement { .new }
   func happened(_ event: Event) {}

@@ -154,9 +154,14 @@ struct AttemptTests {
     try await NodePair.run(client: {
       $0.trust = .ask
       $0.identity = .directory(state.path + "/state")
-      if let answer { $0.confirm = { member in member.shortCode.count == 7 && answer } }
+      if let answer { $0.confirm = { _, code in code.count == 7 && answer } }
     }) { pair in
-      let accepting = Task { try await pair.server.invitations.first()?.accept() }
+      let accepting = Task {
+        let invitation = await pair.server.invitations.first()
+        #expect(invitation?.comparesCodes == true)
+        _ = try await invitation?.showCode()
+        return try await invitation?.accept()
+      }
       let error = await failure { try await pair.client.connect(to: pair.address()) }
       switch answer {
       case true?:
@@ -176,7 +181,7 @@ struct AttemptTests {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)
     try await NodePair.run(client: {
       $0.trust = .ask
-      $0.confirm = { _ in
+      $0.confirm = { _, _ in
         ask.yield()
         // Until the task is cancelled, as a person's answer that never comes.
         let (never, _) = AsyncStream.makeStream(of: Void.self)
@@ -186,6 +191,7 @@ struct AttemptTests {
       }
     }) { pair in
       let inviting = Task { try await pair.client.connect(to: pair.address()) }
+      _ = try await pair.server.invitations.first()?.showCode()
       _ = await asked.first()
       inviting.cancel()
       #expect(await failure { try await inviting.value }?.code == .cancelled)

@@ -21,7 +21,12 @@ struct WaitingTests {
       try await Host.client { other in
         let inviting = Task { try await other.connect(to: address) }
         let waiting = try #require(await pair.server.invitations.first())
-        #expect(try await invited(from: pair.client) { _ = try? await $0.accept() } == nil)
+        // Meanwhile somebody else takes the only place.
+        try await pair.client.setAvailable(true)
+        let place = try #require(await pair.client.listeningAddresses.first)
+        let taking = Task { try await pair.client.invitations.first()?.accept() }
+        _ = try await pair.server.connect(to: [place])
+        #expect(try await taking.value != nil)
         let ended = Task { await waiting.ended() }
         #expect(await failure { try await waiting.accept() }?.code == .full)
         let result = try #require(await value(of: ended))

@@ -23,7 +23,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let version = Code(rawValue: "version")
     /// The peer's key is not trusted: it changed, is not remembered, or is not the pinned one.
     public static let identity = Code(rawValue: "identity")
-    /// A person compared the short codes and they differ.
+    /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
     public static let codeMismatch = Code(rawValue: "codeMismatch")
     /// The peer is in another session.
     public static let wrongSession = Code(rawValue: "wrongSession")
@@ -150,7 +150,8 @@ extension PiconetError {
   private static let words: [Code: String] = [
     .declined: "declined", .cancelled: "cancelled", .timedOut: "no answer in time", .full: "the session is full",
     .version: "no protocol version in common", .identity: "the identity is not trusted",
-    .codeMismatch: "the short codes differ", .wrongSession: "the device is in another session",
+    .codeMismatch: "the short codes differ, or could not be compared",
+    .wrongSession: "the device is in another session",
     .unreachable: "unreachable", .linkFailed: "the connection broke", .protocolBroken: "the protocol was broken",
     .limitExceeded: "a limit was crossed", .shuttingDown: "shutting down", .left: "the peer left",
     .removed: "removed from the session",

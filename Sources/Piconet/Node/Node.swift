@@ -102,14 +102,16 @@ public final class Node: Sendable {
   /// - Parameters:
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at most 300 s.
-  ///   - proven: called on the node's loop once the peer's key is proven and it has been asked: the moment to show the short
-  ///     code, which a person on the other side may want to compare before answering. Must return quickly.
+  ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
+  ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's screen: to be shown here,
+  ///     too, since a person there compares it. Never called where nobody is asked there. Must return quickly.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(
     _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30),
-    proven: (@Sendable (ProvenMember) -> Void)? = nil
+    proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    let member = try await invite(.node(peer.id), context: context, timeout: timeout, proven: proven)
+    let member = try await invite(
+      .node(peer.id), context: context, timeout: timeout, NodeCore.Inviting(proven: proven, code: code))
     // The judge has looked at what we have dialled; the peer may have dialled us at the same moment.
     guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
       await !core.wasAdvertised(member.proven)
@@ -126,11 +128,11 @@ public final class Node: Sendable {
   /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
   public func connect(
     to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
-    proven: (@Sendable (ProvenMember) -> Void)? = nil
+    proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await connect(
       to: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
-      proven: proven)
+      proven: proven, code: code)
   }
 
   /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the order of
@@ -139,17 +141,19 @@ public final class Node: Sendable {
   /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
   public func connect(
     to addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
-    timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil
+    timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil,
+    code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await invite(.addresses(addresses, expected: expected), context: context, timeout: timeout, proven: proven)
+    try await invite(
+      .addresses(addresses, expected: expected), context: context, timeout: timeout,
+      NodeCore.Inviting(proven: proven, code: code))
   }
 
   private func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration,
-    proven: (@Sendable (ProvenMember) -> Void)?
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, _ inviting: NodeCore.Inviting
   ) async throws(PiconetError) -> Member {
     try await checkRight(to: target)
-    let reply = await core.invite(target, context: context, timeout: timeout, proven: proven)
+    let reply = await core.invite(target, context: context, timeout: timeout, inviting)
     switch reply {
     case .connected(let node):
       guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }
@@ -157,7 +161,7 @@ public final class Node: Sendable {
     case .failed(let ending):
       if case .node(let node) = target { throw PiconetError(ending, peer: node) }
       throw PiconetError(ending, peer: nil)
-    case .done, .stored, .roundTrip:
+    case .done, .stored, .roundTrip, .code:
       throw PiconetError(.internalError, blame: .us, detail: "an invitation got another command's reply")
     }
   }

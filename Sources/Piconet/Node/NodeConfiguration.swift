@@ -67,9 +67,12 @@ public struct NodeConfiguration: Sendable {
     set { givenProgram = newValue }
   }
   private var givenProgram: String?
-  /// Asked before we invite a peer that the policy wants a person to confirm: true if both screens show the same code.
-  /// Without it such a peer is refused.
-  public var confirm: (@Sendable (ProvenMember) async -> Bool)?
+  /// Asked before an invitation of ours makes a peer a member that the policy wants a person to confirm: true if both screens show this
+  /// code. Without it such a peer is refused. When the invitation ends meanwhile, the answer is nobody's.
+  public var confirm: (@Sendable (ProvenMember, _ code: String) async -> Bool)?
+  /// Invitations of peers that are not known yet, of which `Node.invitations` tells at once; others wait until one of these is answered.
+  /// While others wait, one stands for 60 s at most. 1 to 1,024; default 8.
+  public var openInvitations = 8
   /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is taken becomes a
   /// member for a moment at most, and both sides are told `full`.
   public var capacity = 8
@@ -146,6 +149,7 @@ public struct NodeConfiguration: Sendable {
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval
+    configuration.openInvitations = openInvitations
     configuration.deliversLateMessages = deliversLateMessages
     configuration.transports = transports
     configuration.messageLimit = messageLimit

@@ -44,8 +44,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var proven: [NodeID: ProvenMember] = [:]
     var open: [NodeID: Watched<PiconetError?>] = [:]
     var replies: [CommandID: CheckedContinuation<Reply, Never>] = [:]
-    /// Whom to tell when the invited peer is proven.
-    var inviting: [CommandID: @Sendable (ProvenMember) -> Void] = [:]
+    /// Whom to tell of invitations of ours.
+    var inviting: [CommandID: Inviting] = [:]
     var nextCommand: UInt64 = 1
     var sending: [TransferID: OutgoingTransfer] = [:]
     /// The offers that they were made by.
@@ -58,6 +58,14 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     var isClosed = false
     var finished: CheckedContinuation<Void, Never>?
     var isFinished = false
+  }
+
+  /// Who wants to hear of an invitation of ours; called on the loop.
+  struct Inviting: Sendable {
+    /// The peer is proven and has been asked.
+    var proven: (@Sendable (ProvenMember) -> Void)?
+    /// The code is on its screen.
+    var code: (@Sendable (ProvenMember, String) -> Void)?
   }
 
   private let state = Mutex(State())
@@ -122,13 +130,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
 
-  /// - Parameter proven: called on the loop when the peer of an invitation is proven and has been asked.
   func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration,
-    proven: (@Sendable (ProvenMember) -> Void)?
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, _ inviting: Inviting
   ) async -> Reply {
     let id = makeCommand()
-    if let proven { state.withLock { $0.inviting[id] = proven } }
+    state.withLock { $0.inviting[id] = inviting }
     defer { state.withLock { $0.inviting[id] = nil } }
     return await reply(id, onCancel: { .cancelInvitation($0) }) { id in
       .fact(.commanded(id, .invite(target, context: context, timeout: timeout)))
@@ -253,18 +259,21 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     case .disconnected(let node, let ending): disconnected(node, ending)
     case .suspended(let node, let ending): suspended(node, ending)
     case .resumed(let node, let traits): resumed(node, over: traits.kind)
-    case .invitationReceived(let peer, let context, _): invited(peer, context)
+    case .invitationReceived(let peer, let context, _, let comparesCodes): invited(peer, context, comparesCodes)
     case .invitationEnded(let node, let ending):
       guard let invitation = state.withLock({ $0.open.removeValue(forKey: node) }) else { return }
       invitation.update { $0 = PiconetError(ending, peer: node) }
       invitations.remove { $0.state === invitation }
     case .stateChanged(let node, let name, let condition): states.changed(node, name: name, condition)
-    case .confirmationNeeded(let peer): confirm(proven(peer))
+    case .confirmationNeeded(let peer, let code): confirm(proven(peer), code)
     case .peerRefused(let node, let name, let traits, let ending, let untold):
       refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
-      waiting?(proven(peer))
+      waiting?.proven?(proven(peer))
+    case .codeShown(let command, let peer, let code):
+      let waiting = state.withLock { $0.inviting[command] }
+      waiting?.code?(proven(peer), code)
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
     case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
     case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
@@ -354,25 +363,26 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     submit(.fact(.messagesConsumed(batch.node, byteCount: batch.cost)))
   }
 
-  private func invited(_ peer: ProvenPeer, _ context: [UInt8]) {
+  private func invited(_ peer: ProvenPeer, _ context: [UInt8], _ comparesCodes: Bool) {
     let member = proven(peer)
     if case .remembered = configuration.trust, !member.rights.contains(.push) {
       // It may be sent to, and no more.
       return submit(.fact(.commanded(makeCommand(), .answerInvitation(member.id, accept: false, .declined))))
     }
-    let invitation = Invitation(peer: member, context: context, core: self, state: Watched(nil))
+    let invitation = Invitation(
+      peer: member, context: context, comparesCodes: comparesCodes, core: self, state: Watched(nil))
     state.withLock { $0.open[peer.node] = invitation.state }
     invitations.push(invitation)
   }
 
-  private func confirm(_ member: ProvenMember) {
+  private func confirm(_ member: ProvenMember, _ code: String) {
     guard let ask = configuration.confirm else {
       return submit(.fact(.commanded(makeCommand(), .confirm(member.id, false, .identity))))
     }
     let id = makeCommand().rawValue
     state.withLock { state in
       state.confirmations[id] = Task { [self] in
-        let isSame = await ask(member)
+        let isSame = await ask(member, code)
         submit(.fact(.commanded(makeCommand(), .confirm(member.id, isSame, .codeMismatch))))
         _ = self.state.withLock { $0.confirmations.removeValue(forKey: id) }
       }

@@ -23,7 +23,7 @@ extension Session {
     {
     case .roundTrip(let duration): return duration
     case .failed(let ending): throw PiconetError(ending, peer: member.id)
-    case .done, .connected, .stored:
+    case .done, .connected, .stored, .code:
       throw PiconetError(.internalError, blame: .us, detail: "a ping got another command's reply")
     }
   }

@@ -1,4 +1,5 @@
 import PiconetEngine
+import PiconetRuntime
 import PiconetWire
 
 /// A peer that wants us in a session: to be accepted or declined before it expires.
@@ -7,14 +8,39 @@ public struct Invitation: Sendable, Identifiable {
   public let peer: ProvenMember
   /// The inviter's free data: not to be trusted before the peer is.
   public let context: [UInt8]
+  /// Codes have to be compared, by the inviter's trust policy or by ours: it can be accepted only once `showCode` has given its code.
+  public let comparesCodes: Bool
   let core: NodeCore
   let state: Watched<PiconetError?>
 
   /// The inviter's.
   public var id: NodeID { peer.id }
 
-  /// Accepts.
-  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`.
+  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. To be called when the question is on the screen, and
+  /// not before: from then on this is one of the few tries that somebody in the middle has, and counts as a wrong code if nothing comes of
+  /// it. Returns within about two seconds; called again it gives the same code.
+  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached, and the invitation stands.
+  public func showCode() async throws(PiconetError) -> String {
+    switch await command(.showCode(peer.id)) {
+    case .code(let code): return code
+    case .failed(let ending): throw state.value ?? PiconetError(ending, peer: peer.id)
+    case .done, .connected, .stored, .roundTrip: throw PiconetError(.notConnected, peer: peer.id, blame: .us)
+    }
+  }
+
+  /// About this invitation: the peer may have invited anew since, which is another one. It is looked at on the loop, where they end.
+  private func command(_ command: Command) async -> Reply {
+    await core.reply { [self] id in
+      .conditional(
+        .fact(.commanded(id, command)), { core.isOpen(self) }, refused: { core.replied(id, .failed(Self.isOver)) })
+    }
+  }
+
+  private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
+
+  /// Accepts. Where the inviter's person compares the codes, this returns once that is done.
+  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity` where the code has to be
+  ///   shown first, `codeMismatch` if the codes differ for the inviter, or the attempt broke off.
   public func accept() async throws(PiconetError) -> Member {
     // The peer may have invited anew since, with another context: that is another invitation.
     guard core.isOpen(self) else {
@@ -22,12 +48,15 @@ public struct Invitation: Sendable, Identifiable {
       if state.value == nil, let member = core.member(peer.id) { return member }
       throw state.value ?? PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already")
     }
-    switch await core.command(.answerInvitation(peer.id, accept: true, .left)) {
+    switch await command(.answerInvitation(peer.id, accept: true, .left)) {
+    case .failed(let ending) where ending.reason == .identity && state.value == nil:
+      // It stands.
+      throw PiconetError(ending, peer: peer.id)
     case .failed(let ending):
       core.answered(self)
       state.finish()
       throw state.value ?? PiconetError(ending, peer: peer.id)
-    case .done, .connected, .stored, .roundTrip:
+    case .done, .connected, .stored, .roundTrip, .code:
       guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
       return member
     }
@@ -36,9 +65,9 @@ public struct Invitation: Sendable, Identifiable {
   /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different codes.
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
+    _ = await command(.answerInvitation(peer.id, accept: false, code.reason))
     core.answered(self)
     state.finish()
-    _ = await core.command(.answerInvitation(peer.id, accept: false, code.reason))
   }
 
   /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was answered

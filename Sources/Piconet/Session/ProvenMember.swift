@@ -11,8 +11,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let transport: TransportKind
   /// The far end of that link, as the transport writes it.
   public let remoteAddress: String
-  /// The six digits that both screens show, such as `042 917`. Equal digits mean that nobody is in between.
-  public let shortCode: String
+  /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that, and where nobody was
+  /// asked.
+  public let shortCode: String?
   /// Whether the trust policy knew the peer before.
   public let isKnown: Bool
   /// What a person has said of the key here; nil for a stranger's, and for that of this device.

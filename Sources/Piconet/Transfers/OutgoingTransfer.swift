@@ -116,7 +116,7 @@ public final class OutgoingTransfer: Sendable {
     case .failed(let ending):
       return .failure(
         PiconetError(ending, peer: receiver, underlying: ending.blame == .us ? source.sourceFailure : nil))
-    case .done, .connected, .roundTrip:
+    case .done, .connected, .roundTrip, .code:
       return .failure(
         PiconetError(
           .internalError, peer: receiver, blame: .us, detail: "an offer got another command's reply"))

@@ -23,17 +23,12 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     return context.makeChannel(role: isDialler ? .client : .server)
   }
 
-  func makeNonce() -> [UInt8]? { try? ShortCode.makeNonce() }
+  func makeNonce() -> CodeNonce? {
+    guard let nonce = try? ShortCode.makeNonce() else { return nil }
+    return CodeNonce(bytes: nonce, commitment: ShortCode.commitment(to: nonce))
+  }
 
-  func commitment(to nonce: [UInt8]) -> [UInt8] { ShortCode.commitment(to: nonce) }
-
-  func code(
-    of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8]
-  ) -> String? {
-    guard ShortCode.verify(diallerNonce, against: commitment) else { return nil }
-    return ShortCode.code(
-      exportedKey: channel.exportedKey(label: ShortCode.exporterLabel), diallerNonce: diallerNonce,
-      acceptorNonce: acceptorNonce
-    ).map { "\($0)" }
+  func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String? {
+    ShortCode.code(exportedKey: channel.exportedKey(label: ShortCode.exporterLabel), inputs).map { "\($0)" }
   }
 }

@@ -45,10 +45,17 @@ final class Association {
 
   // Membership.
   var isMember = false
-  /// Invitations of ours that have no answer yet, oldest first; nil where we withdrew. Each gets exactly one answer.
-  var unanswered: [CommandID?] = []
-  /// Until when the far side's invitation may be answered.
-  var invitationExpires: Instant?
+  /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
+  var unanswered: [SentInvitation] = []
+  /// The far side's.
+  var invitation: OpenInvitation?
+  /// The short code of the one or the other.
+  var exchange: CodeExchange?
+  /// The far side owes an answer to our nonce, or may yet confirm the code that follows from it.
+  var isRevealDue = false
+  var isConfirmationDue = false
+  /// What the trust policy has said on the last link.
+  var judgement: TrustJudgement?
   /// Since when nobody has been a member or invited.
   var idleSince: Instant
   /// When something came or went last that is of use to somebody: no heartbeat.
@@ -217,7 +224,7 @@ final class Association {
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
-  var isIdle: Bool { !isMember && unanswered.allSatisfy { $0 == nil } && invitationExpires == nil }
+  var isIdle: Bool { !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil }
 }
 
 /// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.

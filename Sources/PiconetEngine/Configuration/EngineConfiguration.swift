@@ -54,6 +54,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// After how long a member that has nothing open and of which nothing moves gives way to somebody else who wants in where the
   /// session is full. Default 0: no member ever does.
   public var idleMemberTimeout: Duration = .zero
+  /// Invitations of peers that are not known yet, of which the application is told at once; others wait until it has answered. Default 8;
+  /// 1 to 1024.
+  public var openInvitations = 8
   /// Whether a member may remove another one from the whole group. Default: any may, as with GKSession.
   public var allowsRemoval = true
   /// Whether unreliable messages are delivered even behind newer ones. Default: no.
@@ -142,6 +145,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check(idleMemberTimeout >= .zero, "the time after which idle members give way is not below zero")
     try check(handshakeLimit > 0, "at least one link may be in its handshake")
     try check(associationLimit > 0, "there is room for at least one of the associations")
+    try check((1...1024).contains(openInvitations), "1 to 1024 invitations may be open at once")
     try check(sightingLimit > 0, "at least one peer may be in sight")
     try check(
       !transports.isEmpty && Set(transports).count == transports.count, "the transports are one or more, each once")

@@ -13,8 +13,10 @@ public enum Effect: Sendable, Hashable {
   case closeLink(LinkID, flush: Bool)
   /// Answered by `trustJudged`. Whoever we have dialled has been seen under a name; who dials us need not have been.
   indirect case judgeTrust(LinkID, NodeID, name: String, isDialled: Bool)
-  /// Answered by `codeDerived`. `commitment` is what the dialling side stated in its hello.
-  indirect case deriveCode(LinkID, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
+  /// Draws a nonce for a short code; answered by `nonceDrawn`.
+  case drawNonce(CodeID)
+  /// Answered by `codeDerived`, from the channel of this link.
+  indirect case deriveCode(CodeID, LinkID, CodeInputs)
   /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`
   /// or `sourceFailed`. `transfer` is the number in the frames.
   case readChunks(TransferID, transfer: UInt64, offset: UInt64, payloadCount: Int, chunkFrameCount: Int)

@@ -26,8 +26,10 @@ public struct ProvenPeer: Sendable, Hashable {
   public var node: NodeID
   public var name: String
   public var traits: LinkTraits
-  /// The short code of the link, which both screens can show.
-  public var code: String
+  /// What both sides share, by the name that both know.
+  public var association: AssociationID
+  /// The short code that was on both screens before the peer became a member; nil before that, and where nobody was asked.
+  public var code: String?
   /// Whether the trust policy knew the peer before.
   public var isKnown: Bool
   /// The longest message in bytes that both sides take.
@@ -37,12 +39,14 @@ public struct ProvenPeer: Sendable, Hashable {
 
   /// - Parameter unreliableLimit: nil: as long as reliable ones.
   public init(
-    node: NodeID, name: String, traits: LinkTraits, code: String, isKnown: Bool, messageLimit: Int,
+    node: NodeID, name: String, traits: LinkTraits, association: AssociationID, code: String? = nil, isKnown: Bool,
+    messageLimit: Int,
     unreliableLimit: Int? = nil
   ) {
     self.node = node
     self.name = name
     self.traits = traits
+    self.association = association
     self.code = code
     self.isKnown = isKnown
     self.messageLimit = messageLimit
@@ -55,12 +59,16 @@ public enum Event: Sendable, Hashable {
   indirect case peerFound(PeerSummary)
   indirect case peerChanged(PeerSummary)
   case peerLost(NodeID)
-  /// A peer invites us; to be answered before `expires`.
-  indirect case invitationReceived(ProvenPeer, context: [UInt8], expires: Instant)
+  /// A peer invites us; to be answered before `expires`. Where `comparesCodes`, a person compares the short codes on the inviter's side, or
+  /// has to on ours: it can be accepted once its code was shown.
+  indirect case invitationReceived(ProvenPeer, context: [UInt8], expires: Instant, comparesCodes: Bool)
   /// The invitation ended unanswered: withdrawn, expired, or its association is gone.
   indirect case invitationEnded(NodeID, Ending)
-  /// A person has to compare the short codes before we invite the peer.
-  indirect case confirmationNeeded(ProvenPeer)
+  /// A person has to compare this short code with that on the peer's screen before an invitation of ours makes it a member.
+  indirect case confirmationNeeded(ProvenPeer, code: String)
+  /// The peer that an invitation of ours has reached shows this short code, and our screen should, too; the command is that of the
+  /// invitation.
+  indirect case codeShown(CommandID, ProvenPeer, code: String)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
   /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every one:

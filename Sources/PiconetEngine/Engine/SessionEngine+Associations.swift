@@ -77,10 +77,10 @@ extension SessionEngine {
     begin(association, on: id, now, &effects)
   }
 
-  /// Nobody is a member, invited, leaving, or compares codes.
+  /// Nobody is a member, invited, about to be, or leaving.
   func isUnused(_ association: Association) -> Bool {
     association.isIdle && association.leaving == nil
-      && !attempts.contains { $0.node == association.node && $0.phase == .confirming }
+      && !attempts.contains { $0.node == association.node && $0.isWithPeer }
   }
 
   private mutating func begin(
@@ -92,7 +92,7 @@ extension SessionEngine {
     timesChanged = true
     let limit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
     let peer = ProvenPeer(
-      node: far, name: hello.name, traits: ready.opening.traits, code: ready.code,
+      node: far, name: hello.name, traits: ready.opening.traits, association: id,
       isKnown: ready.judgement == .known, messageLimit: limit,
       unreliableLimit: min(
         limit, configuration.frameLimit - Self.unreliableNumberCount,
@@ -104,6 +104,7 @@ extension SessionEngine {
       id: id, node: far, link: link, peer: peer, limits: limits, window: messageWindow(on: ready.opening.traits),
       isDurable: hello.capabilities.contains(.resume), keeping: KeepingLimits(configuration), at: now)
     association.capabilities = hello.capabilities
+    association.judgement = ready.judgement
     association.streams.isSupported = hello.capabilities.contains(.streams)
     association.streams.limit = hello.limits.streams
     association.streams.outgoingWindow = hello.limits.streamWindow
@@ -140,10 +141,13 @@ extension SessionEngine {
         return true
       }
       associations[far]?.farBegun = count
-    case .invite(let timeout, let context): inviteCame(timeout, context, from: far, on: id, now, &effects)
+    case .invite(let invite): inviteCame(invite, from: far, on: id, now, &effects)
     case .accept: acceptCame(from: far, on: id, now, &effects)
     case .decline(let reason, let detail): declineCame(reason, detail, from: far, on: id, now, &effects)
     case .withdraw(let reason): withdrawCame(reason, from: far, now, &effects)
+    case .codeNonce(let nonce): codeNonceCame(nonce, from: far, on: id, now, &effects)
+    case .codeReveal(let nonce): codeRevealCame(nonce, from: far, on: id, now, &effects)
+    case .codeConfirmed: codeConfirmedCame(from: far, on: id, now, &effects)
     case .removeMember(let subject, _): removeMemberCame(subject, from: far, on: id, now, &effects)
     case .removed(let member): removedCame(member, from: far, on: id, now, &effects)
     case .leave(let reason, let detail): leaveCame(reason, detail, from: far, on: id, now, &effects)
@@ -230,9 +234,14 @@ extension SessionEngine {
     }
     for transfer in association.incoming.values.sorted() { drop(incoming: transfer, ending, &effects) }
     dropStreams(of: association, ending, &effects)
-    if association.invitationExpires != nil { deliver(.invitationEnded(far, ending), &effects) }
+    // Before both sides have compared the code, this is one try of it.
+    let brokenOff = association.exchange?.isTry == true ? Self.brokenOff(ending) : ending
+    questions.remove(far)
+    endExchange(of: association, brokenOff, now, &effects)
+    if association.invitation?.isDelivered == true { deliver(.invitationEnded(far, brokenOff), &effects) }
+    if let command = association.invitation?.acceptance?.command { reply(command, .failed(brokenOff), &effects) }
     if association.isMember { deliver(.disconnected(far, ending), &effects) }
-    attemptsLostAssociation(far, unanswered: association.unanswered.compactMap { $0 }, ending, &effects)
+    attemptsLostAssociation(far, brokenOff, &effects)
     if let command = association.leaving?.command { reply(command, .done, &effects) }
   }
 }

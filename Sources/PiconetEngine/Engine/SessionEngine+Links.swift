@@ -23,10 +23,10 @@ extension SessionEngine {
       let told = "this device is not trusted there"
       return end(id, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, now, &effects)
     }
-    if link.isDialler { sendHello(on: id, code: .commitment(opening.commitment)) }
+    if link.isDialler { sendHello(on: id) }
   }
 
-  private mutating func sendHello(on id: LinkID, code: CodePart) {
+  private mutating func sendHello(on id: LinkID) {
     guard let link = links[id] else { return }
     // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
     let held = associations.values.filter { association in
@@ -38,7 +38,7 @@ extension SessionEngine {
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
       capabilities: [.resume, .removal, .streams], limits: ownLimits(on: link.opening.traits),
       associationsBegun: begun[link.opening.peer],
-      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil, code: code)
+      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil)
     link.begunTold = hello.associationsBegun
     link.queue(.hello(hello))
     dirty.insert(id)
@@ -90,7 +90,6 @@ extension SessionEngine {
     }
     switch frame {
     case .hello(let hello): helloCame(hello, on: id, now, &effects)
-    case .codeReveal(let nonce): revealCame(nonce, on: id, &effects)
     case .associate(let association, let received): associateCame(association, received, on: id, now, &effects)
     case .associated(let received, let begun): resumeConfirmed(received, begun, on: id, now, &effects)
     case .close(let reason, let detail): closeCame(reason, detail, on: id, now, &effects)
@@ -134,20 +133,9 @@ extension SessionEngine {
       refuse(id, .duplicateLink, "the node that was looked for is not here", now, &effects)
       return
     }
-    switch (link.isDialler, hello.code) {
-    case (true, .nonce(let nonce)):
-      links[id]?.queue(.codeReveal(nonce: link.opening.nonce))
-      dirty.insert(id)
-      links[id]?.phase = .awaitingCode
-      effects.append(
-        .deriveCode(
-          id, diallerNonce: link.opening.nonce, acceptorNonce: nonce, commitment: link.opening.commitment))
-    case (false, .commitment):
-      links[id]?.phase = .awaitingReveal
-      sendHello(on: id, code: .nonce(link.opening.nonce))
-    default:
-      breach(id, .protocolBroken, "hello without this side's part of the short code", now, &effects)
-    }
+    if !link.isDialler { sendHello(on: id) }
+    link.phase = .awaitingTrust
+    effects.append(.judgeTrust(id, far, name: hello.name, isDialled: link.isDialler))
   }
 
   /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
@@ -159,24 +147,6 @@ extension SessionEngine {
   /// The same for a node that has no association with us.
   func admitsStranger(_ far: NodeID, on link: Link) -> Bool {
     isOpen || link.isDialler || attempts.contains { $0.node == far }
-  }
-
-  private mutating func revealCame(_ nonce: [UInt8], on id: LinkID, _ effects: inout [Effect]) {
-    guard let link = links[id], case .commitment(let commitment)? = link.hello?.code else { return }
-    links[id]?.phase = .awaitingCode
-    effects.append(
-      .deriveCode(id, diallerNonce: nonce, acceptorNonce: link.opening.nonce, commitment: commitment))
-  }
-
-  mutating func derived(_ id: LinkID, _ code: String?, _ now: Instant, _ effects: inout [Effect]) {
-    guard let link = links[id], link.phase == .awaitingCode, let far = link.node else { return }
-    guard let code else {
-      refuse(id, .identity, "the revealed nonce is not the one that was committed to", now, &effects)
-      return
-    }
-    links[id]?.code = code
-    links[id]?.phase = .awaitingTrust
-    effects.append(.judgeTrust(id, far, name: link.hello?.name ?? "", isDialled: link.isDialler))
   }
 
   mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {

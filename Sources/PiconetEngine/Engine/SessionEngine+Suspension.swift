@@ -21,7 +21,7 @@ extension SessionEngine {
   mutating func suspend(
     _ association: Association, on link: Link, _ cause: Ending, _ now: Instant, _ effects: inout [Effect]
   ) {
-    detach(association)
+    detach(association, now, &effects)
     if association.suspension == nil {
       association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: now)
       if association.isMember { deliver(.suspended(association.node, cause), &effects) }
@@ -38,7 +38,8 @@ extension SessionEngine {
   }
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
-  private mutating func detach(_ association: Association) {
+  private mutating func detach(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    exchangeLostLink(association, now, &effects)
     association.dropBacklog()
     timesChanged = true
     dropChunksUnderWay(of: association)
@@ -150,10 +151,6 @@ extension SessionEngine {
       return
     }
     association.farBegun = begun
-    // It has begun there upon this link, or so shortly before that nobody has seen another code there.
-    if let counted = link.hello?.associationsBegun, counted < begun, received == 0 {
-      association.peer.code = link.code
-    }
     if received == 0, let limits = link.hello?.limits { agree(association, on: link, limits) }
     activate(association, on: link, received, now, &effects)
     for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
@@ -187,7 +184,6 @@ extension SessionEngine {
       return
     }
     leave(linkOf: association, for: link, now, &effects)
-    if link.begunTold < begun[association.node.peer], association.received == 0 { association.peer.code = link.code }
     link.queue(.associated(received: association.received, begun: begun[association.node.peer]))
     activate(association, on: link, received, now, &effects)
   }
@@ -201,7 +197,7 @@ extension SessionEngine {
     let former = association.link
     association.link = link.id
     if former != link.id { end(former, Ending(.duplicateLink, .nobody), now, &effects) }
-    detach(association)
+    detach(association, now, &effects)
   }
 
   private mutating func activate(
@@ -211,6 +207,7 @@ extension SessionEngine {
     link.association = association
     association.suspension = nil
     association.hasResumed = true
+    association.judgement = link.judgement
     endSearch(association, &effects)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))

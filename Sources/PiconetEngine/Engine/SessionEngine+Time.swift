@@ -8,6 +8,7 @@ extension SessionEngine {
       guard let instant else { return }
       next = next.map { min($0, instant) } ?? instant
     }
+    consider(questions.nextWake)
     for attempt in attempts {
       consider(attempt.deadline)
       if attempt.phase == .dialling { consider(attempt.race.nextDeadline) }
@@ -23,7 +24,10 @@ extension SessionEngine {
   private func deadline(of association: Association) -> Instant? {
     var next = suspensionDeadline(of: association)
     func consider(_ instant: Instant) { next = next.map { min($0, instant) } ?? instant }
-    if let expires = association.invitationExpires { consider(expires) }
+    if let invitation = association.invitation {
+      consider(deadline(of: invitation, association))
+      if let until = association.exchange?.revealEnds { consider(until) }
+    }
     if let leaving = association.leaving { consider(leaving.deadline) }
     if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
     return next
@@ -31,6 +35,7 @@ extension SessionEngine {
 
   mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
     timesChanged = true
+    questions.wake(at: now)
     attemptDeadlines(now, &effects)
     pingDeadlines(now, &effects)
     // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of them.
@@ -77,14 +82,43 @@ extension SessionEngine {
       }
       return
     }
-    if let expires = association.invitationExpires, expires <= now {
-      associations[far]?.invitationExpires = nil
-      send(.decline(.timedOut, detail: ""), to: far)
-      idleFrom(now, far)
-      deliver(.invitationEnded(far, Ending(.timedOut, .us, "nobody answered in time")), &effects)
-    } else if isUnused(association), association.idleSince + configuration.idleTimeout <= now {
+    if let invitation = association.invitation, invitationDeadline(invitation, association, now, &effects) {
+      return
+    }
+    if isUnused(association), association.idleSince + configuration.idleTimeout <= now {
       end(association: far, Ending(.idle, .nobody), now, &effects)
     }
+  }
+
+  /// Whoever has accepted waits a little longer than the inviter, who compares yet.
+  private func deadline(of invitation: OpenInvitation, _ association: Association) -> Instant {
+    if invitation.acceptance != nil { return invitation.expires + configuration.leaveTimeout }
+    return questions.deadline(of: association.node).map { min($0, invitation.expires) } ?? invitation.expires
+  }
+
+  /// - Returns: true if the invitation is over.
+  private mutating func invitationDeadline(
+    _ invitation: OpenInvitation, _ association: Association, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    var ending: Ending?
+    if let until = association.exchange?.revealEnds, until <= now {
+      let time = CodeExchange.revealTime.inWords
+      ending = Ending(
+        .codeMismatch, .peer, "the attempt broke off: the inviter did not reveal its part of the code within \(time)")
+    } else if deadline(of: invitation, association) <= now {
+      ending = Ending(.timedOut, .us, "nobody answered in time")
+    }
+    guard let ending else { return false }
+    let far = association.node
+    if let command = attempt(answering: far)?.command {
+      withdraw(command, ending, now, &effects)
+      return true
+    }
+    if association.exchange?.isTry != true, invitation.isDelivered, association.judgement != .known {
+      tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+    }
+    breakOff(association, ending, now, &effects)
+    return true
   }
 
   // MARK: Shutting down

@@ -178,10 +178,9 @@ extension SessionEngine {
     refuseIncoming(of: far, Ending(reason, .us), &effects)
     resetStreams(of: association, Ending(reason, .us), &effects)
     stopStreams(of: association, Ending(reason, .us), &effects)
-    if association.invitationExpires != nil {
-      associations[far]?.invitationExpires = nil
+    if association.invitation != nil {
       send(.decline(reason, detail: ""), to: far)
-      deliver(.invitationEnded(far, Ending(reason, .us)), &effects)
+      closeInvitation(of: association, Ending(reason, .us), now, &effects)
     }
     dirty.insert(association.link)
   }

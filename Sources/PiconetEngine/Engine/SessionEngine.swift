@@ -40,6 +40,10 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var refusals = RefusalBudget()
   /// Peers for which more is kept than may be: their associations end with the fact that made it so.
   var crowded: Set<NodeID> = []
+  /// Invitations of others, and how often who is not known may ask.
+  var questions = QuestionQueue()
+  var tries = CodeTries()
+  var nextCode: UInt64 = 1
   /// Strangers may come in by links of theirs.
   var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
@@ -61,6 +65,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     self.configuration = configuration
     self.seed = seed
     random = SeededRandom(seed: seed)
+    questions.limits.open = configuration.openInvitations
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
   }
@@ -89,7 +94,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkPaced(let link, let pace): paced(link, pace)
     case .linkClosed(let link, let end): closed(link, end, now, &effects)
     case .trustJudged(let link, let judgement): judged(link, judgement, now, &effects)
-    case .codeDerived(let link, let code): derived(link, code, now, &effects)
+    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, now, &effects)
+    case .codeDerived(let id, let code): codeDerived(id, code, now, &effects)
     case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &effects)
     case .sourceFinished(let id, let digest): sourceFinished(id, digest)
     case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &effects)
@@ -102,6 +108,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
     flushArrived(&effects)
     if !crowded.isEmpty { endCrowded(now, &effects) }
+    deliverQuestions(now, &effects)
     finishShutdown(&effects)
     if timesChanged {
       timesChanged = false
@@ -134,6 +141,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       reply(id, .done, &effects)
     case .answerInvitation(let node, let accept, let reason):
       answerInvitation(id, node, accept: accept, reason, now, &effects)
+    case .showCode(let node): showCode(id, node, &effects)
     case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, now, &effects)
     case .ping(let node, let timeout): ping(id, node, timeout, now, &effects)
     case .cancelPing(let ping):

@@ -23,7 +23,10 @@ public enum Command: Sendable, Hashable {
   case invite(InvitationTarget, context: [UInt8], timeout: Duration)
   /// Ends an invitation of ours that nobody has answered yet; the invitation's own command is then answered.
   case cancelInvitation(CommandID)
-  /// Answers an invitation that an event told of.
+  /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed its part.
+  case showCode(NodeID)
+  /// Answers an invitation that an event told of. One that compares codes, or whose inviter has to be compared by our own policy, can be
+  /// accepted only once its code was shown.
   case answerInvitation(NodeID, accept: Bool, Reason)
   /// Says whether the person confirmed a peer that `confirmationNeeded` told of.
   case confirm(NodeID, Bool, Reason)
@@ -69,6 +72,8 @@ public enum Reply: Sendable, Hashable {
   /// - Parameter wasThere: it had this very content before.
   case stored(name: [UInt8], wasThere: Bool = false)
   case failed(Ending)
+  /// The short code that both screens show.
+  case code(String)
   /// A ping was answered after this long.
   case roundTrip(Duration)
 }

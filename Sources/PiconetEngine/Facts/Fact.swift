@@ -7,21 +7,14 @@ public struct LinkOpening: Sendable, Hashable {
   /// The far side's key, proven by TLS.
   public var peer: PeerID
   public var traits: LinkTraits
-  /// Our nonce for the short code and the commitment to it, drawn anew for each link.
-  public var nonce: [UInt8]
-  public var commitment: [UInt8]
   /// False: we say nothing of ourselves to this key, not even our name; it is refused at once.
   public var isAdmitted: Bool
 
-  public init(
-    dial: DialID?, peer: PeerID, traits: LinkTraits, nonce: [UInt8], commitment: [UInt8], isAdmitted: Bool = true
-  ) {
+  public init(dial: DialID?, peer: PeerID, traits: LinkTraits, isAdmitted: Bool = true) {
     self.isAdmitted = isAdmitted
     self.dial = dial
     self.peer = peer
     self.traits = traits
-    self.nonce = nonce
-    self.commitment = commitment
   }
 }
 
@@ -70,8 +63,10 @@ public enum Fact: Sendable, Hashable {
   case linkPaced(LinkID, BulkPace)
   indirect case linkClosed(LinkID, LinkEnd)
   indirect case trustJudged(LinkID, TrustJudgement)
-  /// The short code of the link, or nil: the reveal does not match the commitment.
-  case codeDerived(LinkID, String?)
+  /// A nonce for a short code, or nil: the system has no random bytes to give.
+  case nonceDrawn(CodeID, CodeNonce?)
+  /// The short code, or nil: the reveal does not match the commitment.
+  case codeDerived(CodeID, String?)
   /// Chunk frames ready to transmit, all but the last of `chunkFrameCount` bytes, for the transfer's next bytes.
   case chunksRead(TransferID, frames: Bytes, payloadCount: Int)
   /// All offered bytes were read; what they hash to.

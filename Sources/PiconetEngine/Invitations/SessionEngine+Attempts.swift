@@ -170,7 +170,7 @@ extension SessionEngine {
         guard attempt.node == far else { return false }
         switch attempt.phase {
         case .dialling, .linking: return true
-        case .confirming, .invited: return false
+        case .drawing, .invited, .answering: return false
         }
       })
     else { return }
@@ -188,72 +188,51 @@ extension SessionEngine {
     cancelDials(of: attempts[index].command, &effects)
     guard let association = associations[far] else { return }
     let isTaken = attempts.contains { attempt in
-      attempt.node == far && attempt.command != attempts[index].command
-        && (attempt.phase == .invited || attempt.phase == .confirming)
+      attempt.node == far && attempt.command != attempts[index].command && attempt.isWithPeer
     }
     if association.isMember || association.leaving != nil || isTaken {
       let reason: Reason = association.isMember ? .alreadyConnected : .inProgress
       fail(attempts[index].command, Ending(reason, .us), &effects)
       return
     }
-    if links[association.link]?.judgement == .ask, association.invitationExpires == nil {
-      attempts[index].phase = .confirming
-      deliver(.confirmationNeeded(association.peer), &effects)
+    if association.judgement != .known,
+      let blocked = tries.blocked(far.peer, at: association.peer.traits.remoteHost, now)
+    {
+      fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &effects)
       return
     }
-    sendInvite(index, to: far, now, &effects)
+    if association.invitation != nil {
+      answer(byAttempt: index, association, now, &effects)
+    } else {
+      drawNonce(forAttempt: index, &effects)
+    }
   }
 
-  private mutating func sendInvite(_ index: Int, to far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func sendInvite(_ index: Int, to far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     let attempt = attempts[index]
+    guard let association = associations[far], let nonce = attempt.nonce else { return }
     guard memberCount < configuration.capacity else {
-      // Others became members while we dialled. The peer's own invitation, if there is one, would find no room either.
-      let detail = "the session has \(configuration.capacity) members"
-      if associations[far]?.invitationExpires != nil {
-        associations[far]?.invitationExpires = nil
-        send(.decline(.full, detail: detail), to: far)
-        deliver(.invitationEnded(far, Ending(.full, .us, detail)), &effects)
-      }
-      fail(attempt.command, Ending(.full, .us, detail), &effects)
+      // Others became members while we dialled.
+      fail(
+        attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &effects)
       idleFrom(now, far)
       return
     }
-    if associations[far]?.invitationExpires != nil {
-      // The peer's own invitation is here already: ours is its acceptance.
-      associations[far]?.invitationExpires = nil
-      send(.accept, to: far)
-      attempts[index].phase = .invited
-      becomeMember(far, now, &effects)
-      return
-    }
-    if let waiting = associations[far]?.unanswered.count, waiting >= WireLimits.unansweredInvitations {
+    guard association.unanswered.count < WireLimits.unansweredInvitations else {
       let detail =
-        "\(waiting) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
+        "\(association.unanswered.count) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
       fail(attempt.command, Ending(.limitExceeded, .us, detail), &effects)
       return
     }
+    let terms: InvitationTerms = association.judgement == .ask ? .comparesCodes : []
     attempts[index].phase = .invited
-    associations[far]?.unanswered.append(attempt.command)
+    association.unanswered.append(SentInvitation(command: attempt.command, terms: terms))
     let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)
-    send(.invite(timeout: UInt64(left), context: attempt.context[...]), to: far)
-    if let peer = associations[far]?.peer { deliver(.invitationSent(attempt.command, peer), &effects) }
-  }
-
-  mutating func confirm(
-    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
-  ) {
-    guard let index = attempts.firstIndex(where: { $0.node == far && $0.phase == .confirming }) else {
-      reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")), &effects)
-      return
-    }
-    reply(id, .done, &effects)
-    if confirmed {
-      sendInvite(index, to: far, now, &effects)
-    } else {
-      let command = attempts[index].command
-      end(association: far, Ending(reason, .us), now, &effects)
-      fail(command, Ending(reason, .us), &effects)
-    }
+    send(
+      .invite(
+        Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])),
+      to: far)
+    deliver(.invitationSent(attempt.command, association.peer), &effects)
   }
 
   /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
@@ -285,12 +264,8 @@ extension SessionEngine {
     }
   }
 
-  mutating func attemptsLostAssociation(
-    _ far: NodeID, unanswered: [CommandID], _ ending: Ending, _ effects: inout [Effect]
-  ) {
-    for attempt in attempts where attempt.node == far && (attempt.phase == .confirming || attempt.phase == .invited) {
-      fail(attempt.command, ending, &effects)
-    }
+  mutating func attemptsLostAssociation(_ far: NodeID, _ ending: Ending, _ effects: inout [Effect]) {
+    for attempt in attempts where attempt.node == far && attempt.isWithPeer { fail(attempt.command, ending, &effects) }
   }
 
   /// The node that an attempt by address leads to is known.
@@ -307,12 +282,26 @@ extension SessionEngine {
   /// Ends an attempt before its answer: by the caller, or by time.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
     guard let attempt = attempts.first(where: { $0.command == command }) else { return }
-    if attempt.phase == .invited, let far = attempt.node {
-      if let index = associations[far]?.unanswered.firstIndex(of: command) {
-        associations[far]?.unanswered[index] = nil
+    var ending = ending
+    if ending.reason == .timedOut, attempt.isWithPeer,
+      attempt.node.flatMap({ associations[$0]?.exchange })?.isTry == true
+    {
+      ending = Self.brokenOff(ending)
+    }
+    if attempt.isWithPeer, let far = attempt.node, let association = associations[far] {
+      if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
+        association.unanswered[index].command = nil
         send(.withdraw(ending.reason), to: far)
-        idleFrom(now, far)
+      } else if attempt.phase == .invited {
+        // Accepted, and not compared yet.
+        send(.withdraw(ending.reason), to: far)
       }
+      if attempt.phase == .answering {
+        breakOff(association, ending, now, &effects)
+      } else {
+        endExchange(of: association, ending, now, &effects)
+      }
+      idleFrom(now, far)
     } else if case .linking(let link?) = attempt.phase {
       fail(command, ending, &effects)
       if links[link]?.phase != .active { end(link, ending, now, &effects) }

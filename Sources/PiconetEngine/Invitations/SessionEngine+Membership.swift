@@ -6,7 +6,7 @@ extension SessionEngine {
   static let longestInvitation = Duration.seconds(300)
 
   mutating func inviteCame(
-    _ timeout: UInt64, _ context: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ invite: Invite, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
   ) {
     guard let association = associations[far] else { return }
     // The far side may not know yet that it is a member, or that we leave.
@@ -14,55 +14,135 @@ extension SessionEngine {
       send(.decline(.left, detail: ""), to: far)
       return
     }
-    guard !association.isMember, association.invitationExpires == nil else {
+    guard !association.isMember, association.invitation == nil else {
       breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
       return
     }
+    // What belonged to an earlier one can't come any more.
+    association.isRevealDue = false
+    association.isConfirmationDue = false
     guard memberCount < configuration.capacity || idleMember(now) != nil else {
       send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
       return
     }
-    // Both invite at once: each takes the other's invitation as the answer to its own.
-    if attempts.contains(where: { $0.node == far && $0.phase == .invited }), association.unanswered.last ?? nil != nil {
+    if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
+      crossed(index, invite, association, on: id, now, &effects)
+      return
+    }
+    let host = association.peer.traits.remoteHost
+    let isKnown = association.judgement == .known
+    let expires = now + min(.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000))), Self.longestInvitation)
+    var notBefore: Instant?
+    if !isKnown, let refusal = tries.refusal(far.peer, at: host, now) {
+      // Shortly after a refusal it waits for its turn, if it can.
+      if case .pause(let left) = refusal, now + left < expires {
+        notBefore = now + left
+      } else {
+        send(.decline(.limitExceeded, detail: refusal.words), to: far)
+        idleFrom(now, far)
+        return
+      }
+    }
+    switch questions.add(far, at: host, isKnown: isKnown, notBefore: notBefore) {
+    case .taken: break
+    case .instead(let other): decline(waiting: other, now, &effects)
+    case .refused:
+      send(.decline(.limitExceeded, detail: Self.tooManyWait), to: far)
+      idleFrom(now, far)
+      return
+    }
+    open(invite, association, until: expires)
+    deliverQuestions(now, &effects)
+  }
+
+  private static let tooManyWait = "too many wait for an answer there"
+
+  private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant) {
+    association.invitation = OpenInvitation(
+      terms: invite.terms, commitment: invite.commitment, context: Array(invite.context), expires: expires)
+    timesChanged = true
+  }
+
+  /// One that waits in the queue has to make room.
+  private mutating func decline(waiting far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far] else { return }
+    breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), now, &effects)
+  }
+
+  /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own. Otherwise that of
+  /// the smaller node counts, and the other one is its acceptance, once the code was compared.
+  private mutating func crossed(
+    _ index: Int, _ invite: Invite, _ association: Association, on id: LinkID,
+    _ now: Instant, _ effects: inout [Effect]
+  ) {
+    let far = association.node
+    let attempt = attempts[index]
+    let expires = now + Self.longestInvitation
+    guard attempt.phase == .invited else {
+      // Ours was not sent yet.
+      open(invite, association, until: expires)
+      answer(byAttempt: index, association, now, &effects)
+      return
+    }
+    guard association.exchange == nil, let own = association.unanswered.last, own.command == attempt.command else {
+      breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", now, &effects)
+      return
+    }
+    let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
+    if !isCompared {
       _ = makeRoomForMember(now, &effects)
       send(.accept, to: far)
       becomeMember(far, now, &effects)
-      return
+    } else if node < far {
+      send(.decline(.inProgress, detail: ""), to: far)
+    } else {
+      open(invite, association, until: expires)
+      answer(byAttempt: index, association, now, &effects)
     }
-    let patience = min(
-      .milliseconds(Int64(clamping: min(timeout, 86_400_000))), Self.longestInvitation)
-    let expires = now + patience
-    associations[far]?.invitationExpires = expires
-    timesChanged = true
-    deliver(.invitationReceived(association.peer, context: Array(context), expires: expires), &effects)
   }
 
   mutating func answerInvitation(
     _ id: CommandID, _ far: NodeID, accept: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
   ) {
-    guard associations[far]?.invitationExpires != nil else {
+    guard let association = associations[far], let invitation = association.invitation, invitation.acceptance == nil,
+      invitation.isDelivered
+    else {
       reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")), &effects)
       return
     }
-    associations[far]?.invitationExpires = nil
+    let attempt = attempt(answering: far)?.command
     guard accept else {
+      let ending = Ending(reason, .us)
       send(.decline(reason, detail: ""), to: far)
+      association.invitation = nil
+      questions.remove(far)
+      if !endExchange(of: association, ending, now, &effects), association.judgement != .known, reason != .cancelled {
+        tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+      }
       idleFrom(now, far)
       reply(id, .done, &effects)
-      tell(conditions.invitationEnded(far, Ending(reason, .us)), &effects)
+      tell(conditions.invitationEnded(far, ending), &effects)
+      if let attempt { withdraw(attempt, ending, now, &effects) }
+      return
+    }
+    if association.judgement == .ask || invitation.terms.contains(.comparesCodes), association.exchange?.code == nil {
+      // It stands, and can be accepted once the code was shown.
+      reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")), &effects)
       return
     }
     guard makeRoomForMember(now, &effects) else {
-      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
-      idleFrom(now, far)
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
+      send(.decline(.full, detail: full.detail), to: far)
+      association.invitation = nil
+      questions.remove(far)
+      endExchange(of: association, full, now, &effects)
+      idleFrom(now, far)
       reply(id, .failed(full), &effects)
       tell(conditions.invitationEnded(far, full), &effects)
       return
     }
     send(.accept, to: far)
-    becomeMember(far, now, &effects)
-    reply(id, .done, &effects)
+    accepted(association, by: id, now, &effects)
   }
 
   mutating func acceptCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
@@ -70,12 +150,27 @@ extension SessionEngine {
       breach(id, .protocolBroken, "accepts what was not asked", now, &effects)
       return
     }
-    guard associations[far]?.unanswered.removeFirst() != nil else {
-      acceptedWithdrawn(from: far, now, &effects)
+    let sent = association.unanswered.removeFirst()
+    let isCompared = sent.terms.contains(.comparesCodes)
+    guard let command = sent.command else {
+      // Where the codes are compared nobody takes itself for a member before we have confirmed.
+      if isCompared { idleFrom(now, far) } else { acceptedWithdrawn(from: far, now, &effects) }
       return
     }
     guard !association.isMember, association.leaving == nil else { return }
-    guard memberCount < configuration.capacity else {
+    guard attempts.contains(where: { $0.command == command && $0.phase == .invited }) else {
+      breach(id, .protocolBroken, "accepts an invitation that its own has replaced", now, &effects)
+      return
+    }
+    if isCompared {
+      guard let exchange = association.exchange else {
+        breach(id, .protocolBroken, "accepts without the code that has to be compared", now, &effects)
+        return
+      }
+      association.exchange?.isFarDone = true
+      if !exchange.isConfirmed { return }
+    }
+    guard makeRoomForMember(now, &effects) else {
       end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
       return
     }
@@ -86,14 +181,14 @@ extension SessionEngine {
   /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
   private mutating func acceptedWithdrawn(from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
-    associations[far]?.leaving = Association.Leaving(
+    association.leaving = Association.Leaving(
       command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
     timesChanged = true
     dirty.insert(association.link)
-    guard association.invitationExpires != nil else { return }
-    associations[far]?.invitationExpires = nil
-    send(.decline(.left, detail: ""), to: far)
-    deliver(.invitationEnded(far, Ending(.cancelled, .us, "our own invitation was withdrawn")), &effects)
+    guard let invitation = association.invitation else { return }
+    if invitation.acceptance == nil { send(.decline(.left, detail: ""), to: far) }
+    closeInvitation(
+      of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), now, &effects)
   }
 
   mutating func declineCame(
@@ -103,23 +198,38 @@ extension SessionEngine {
       breach(id, .protocolBroken, "declines what was not asked", now, &effects)
       return
     }
-    guard let command = associations[far]?.unanswered.removeFirst() else { return }
+    guard let command = association.unanswered.removeFirst().command else { return }
+    // The far side's own invitation counts in its place.
+    if attempt(answering: far)?.command == command { return }
+    let ending = Ending(reason, .peer, detail)
+    endExchange(of: association, ending, now, &effects)
     idleFrom(now, far)
-    fail(command, Ending(reason, .peer, detail), &effects)
+    fail(command, ending, &effects)
   }
 
   mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far] else { return }
-    if association.invitationExpires != nil {
-      associations[far]?.invitationExpires = nil
+    if let invitation = association.invitation {
       // Every invitation gets exactly one answer, or the two sides would count differently.
-      send(.decline(.cancelled, detail: ""), to: far)
-      idleFrom(now, far)
-      deliver(.invitationEnded(far, Ending(reason, .peer)), &effects)
+      if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far) }
+      let wasTry = association.exchange?.isTry == true
+      let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
+      if !wasTry, invitation.isDelivered, association.judgement != .known {
+        tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+      }
+      let attempt = attempts.firstIndex { $0.node == far && $0.phase == .answering }
+      // Ours stands if the far side had withdrawn its own before it saw ours.
+      if let attempt, association.unanswered.contains(where: { $0.command == attempts[attempt].command }) {
+        attempts[attempt].phase = .invited
+        closeInvitation(of: association, ending, now, &effects)
+      } else {
+        closeInvitation(of: association, ending, now, &effects)
+        if let attempt { fail(attempts[attempt].command, ending, &effects) }
+      }
     } else if association.isMember, association.leaving == nil {
       timesChanged = true
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      associations[far]?.leaving = Association.Leaving(
+      association.leaving = Association.Leaving(
         command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
       dirty.insert(association.link)
     }
@@ -127,8 +237,18 @@ extension SessionEngine {
 
   mutating func becomeMember(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far], !association.isMember else { return }
-    associations[far]?.isMember = true
+    association.isMember = true
     association.lastMoved = now
+    let invitation = association.invitation
+    association.invitation = nil
+    questions.remove(far)
+    let exchange = association.exchange
+    association.exchange = nil
+    if let exchange {
+      association.peer.code = exchange.code
+      if exchange.isConfirmed { tries.matched(far.peer) }
+      for command in exchange.showing { reply(command, .failed(Ending(.cancelled, .us, "answered already")), &effects) }
+    }
     deliver(.connected(association.peer), &effects)
     lookForBetter(association, now)
     if let suspension = association.suspension { deliver(.suspended(far, suspension.cause), &effects) }
@@ -138,6 +258,7 @@ extension SessionEngine {
       reply(attempt.command, .connected(far), &effects)
       tell(conditions.attemptEnded(far, nil), &effects)
     }
+    if let command = invitation?.acceptance?.command { reply(command, .done, &effects) }
   }
 
   /// Nobody may be a member or invited any more: from now on the association is idle.

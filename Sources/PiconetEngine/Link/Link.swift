@@ -3,14 +3,10 @@ import PiconetWire
 /// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more than the
 /// message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
 final class Link {
-  /// What has happened so far. The dialling side speaks first, so that the accepting side's nonce comes after the commitment.
+  /// What has happened so far. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
     /// The far side's hello has not come.
     case awaitingHello
-    /// Accepting side: the dialling side's nonce has not come.
-    case awaitingReveal
-    /// The driver derives the code.
-    case awaitingCode
     /// The driver judges whether the peer is trusted. Nothing is decoded meanwhile.
     case awaitingTrust
     /// Everything is known; the peer with the smaller id decides whether this link is used.
@@ -30,7 +26,6 @@ final class Link {
   /// The far side, once its hello came.
   var node: NodeID?
   var hello: Hello?
-  var code = ""
   var judgement: TrustJudgement?
 
   var lastReceived: Instant
@@ -77,7 +72,7 @@ final class Link {
 
   var isDialler: Bool { opening.dial != nil }
   /// The driver has to answer before the next frame is looked at.
-  var isDecodingPaused: Bool { phase == .awaitingCode || phase == .awaitingTrust }
+  var isDecodingPaused: Bool { phase == .awaitingTrust }
 
   /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
   static let controlLimit = 256 << 10
@@ -104,7 +99,6 @@ final class Link {
     switch frame {
     case .close: true
     case .hello: phase == .awaitingHello
-    case .codeReveal: phase == .awaitingReveal
     case .ping, .pong: phase == .ready || phase == .resuming || phase == .active
     case .associate: phase == .ready
     case .associated: phase == .resuming || phase == .active

@@ -42,8 +42,8 @@ extension SessionEngine {
   }
 
   /// The oldest one of the host that has most.
-  private static func oldest<Item: Comparable>(_ items: [(host: Substring, since: Instant, item: Item)]) -> Item? {
-    var counts: [Substring: Int] = [:]
+  private static func oldest<Item: Comparable>(_ items: [(host: String, since: Instant, item: Item)]) -> Item? {
+    var counts: [String: Int] = [:]
     for item in items { counts[item.host, default: 0] += 1 }
     return items.min { left, right in
       let (leftCount, rightCount) = (counts[left.host] ?? 0, counts[right.host] ?? 0)
@@ -89,12 +89,4 @@ extension Association {
 
   /// Grows with what comes and is of use to somebody.
   var movedCount: UInt64 { received &+ unreliable.counts.received }
-}
-
-extension LinkTraits {
-  /// The remote address without its port or channel.
-  var remoteHost: Substring {
-    let end = kind == .tcp ? remoteAddress.lastIndex(of: ":") : remoteAddress.firstIndex(of: "/")
-    return remoteAddress[..<(end ?? remoteAddress.endIndex)]
-  }
 }

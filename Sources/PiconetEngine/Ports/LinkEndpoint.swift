@@ -35,6 +35,12 @@ public struct LinkTraits: Sendable, Hashable {
     self.transmitWindow = transmitWindow
     self.unreadLimit = unreadLimit
   }
+
+  /// The remote address without the port or channel, which is another one for each link.
+  public var remoteHost: String {
+    let end = kind == .tcp ? remoteAddress.lastIndex(of: ":") : remoteAddress.firstIndex(of: "/")
+    return String(remoteAddress[..<(end ?? remoteAddress.endIndex)])
+  }
 }
 
 /// The outcome of one read.

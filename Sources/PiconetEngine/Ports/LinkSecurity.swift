@@ -4,12 +4,10 @@ import PiconetWire
 public protocol LinkSecurity: AnyObject {
   /// A new channel for a link over a transport of this kind.
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel
-  /// 32 random bytes for the short code of one link, or nil if the system has none to give.
-  func makeNonce() -> [UInt8]?
-  func commitment(to nonce: [UInt8]) -> [UInt8]
-  /// The code that both screens show; nil if the dialling side's nonce is not the one committed to.
-  func code(of channel: any SecureChannel, diallerNonce: [UInt8], acceptorNonce: [UInt8], commitment: [UInt8])
-    -> String?
+  /// 32 random bytes for one short code with the commitment to them, or nil if the system has none to give.
+  func makeNonce() -> CodeNonce?
+  /// The code that both screens show; nil if the inviter's nonce is not the one committed to.
+  func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String?
 }
 
 /// The port of trust: who is let in; confined to the loop. Who is remembered is a person's to say, not the engine's.

@@ -32,7 +32,7 @@ struct PeerConditions: Sendable {
     case .peerFound(let peer):
       return change(peer.node, name: peer.name) { $0.isInSight = true }
     case .peerLost(let node): return change(node) { $0.isInSight = false }
-    case .invitationReceived(let peer, _, _): return change(peer.node, name: peer.name) { $0.isInvited = true }
+    case .invitationReceived(let peer, _, _, _): return change(peer.node, name: peer.name) { $0.isInvited = true }
     case .invitationEnded(let node, let ending): return invitationEnded(node, ending)
     case .connected(let peer):
       return change(peer.node, name: peer.name) {

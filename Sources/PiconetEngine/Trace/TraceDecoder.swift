@@ -65,11 +65,9 @@ public struct TraceDecoder: Sendable {
     }
     guard UInt64(TraceChecksum.of(bytes)) == Self.number(rest.prefix(4)) else { throw Self.changed(offset) }
     position += 4
-    var header = try Self.read(start.rest, at: offset) { (reader) throws(TraceError) in
+    return try Self.read(start.rest, at: offset) { (reader) throws(TraceError) in
       try TraceHeader.read(from: &reader)
     }
-    header.version = version
-    return header
   }
 
   /// All of a part as one value.

@@ -3,7 +3,7 @@ import PiconetWire
 /// What an engine was made of: with it, the same facts give the same effects.
 public struct TraceHeader: Sendable, Hashable {
   /// The version of the format that is written. It grows with every change of what a trace holds.
-  public static let version: UInt64 = 7
+  public static let version: UInt64 = 8
   /// The first bytes of every trace.
   static let mark = Array("piconet trace\n".utf8)
 
@@ -12,8 +12,6 @@ public struct TraceHeader: Sendable, Hashable {
   public var seed: UInt64
   /// Contents of messages and files were replaced by zeros.
   public var isRedacted: Bool
-  /// Of the trace that it was read from.
-  public internal(set) var version = TraceHeader.version
 
   public init(identity: LocalIdentity, configuration: EngineConfiguration, seed: UInt64, isRedacted: Bool = false) {
     self.identity = identity

@@ -29,6 +29,8 @@ struct IncomingTransfer: Sendable {
   var hasRestarted = false
   /// What we have may turn out to be something else.
   var mayRestart: Bool { claimsAll && !hasRestarted }
+  /// It is under way, or may be once more: to rest means something.
+  var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
   /// Our side gives no credit.
   var isPaused = false
   /// The far side has told that it sends nothing.

@@ -26,9 +26,7 @@ extension SessionEngine {
   }
 
   private mutating func pause(_ transfer: IncomingTransfer, _ isPaused: Bool) {
-    guard transfer.isPaused != isPaused,
-      transfer.phase == .offered || transfer.phase == .receiving || transfer.phase == .committing && transfer.mayRestart
-    else { return }
+    guard transfer.isPaused != isPaused, transfer.mayRest else { return }
     incoming[transfer.id]?.isPaused = isPaused
     tellPause(transfer.id, to: transfer.node)
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer.id) }
@@ -47,7 +45,7 @@ extension SessionEngine {
       association.pausesDue.remove(id)
       if let transfer = outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
         send(.senderPaused(transfer: number, transfer.isPaused), to: association.node)
-      } else if let transfer = incoming[id], transfer.phase == .offered || transfer.phase == .receiving {
+      } else if let transfer = incoming[id], transfer.mayRest {
         send(.receiverPaused(transfer: transfer.number, transfer.isPaused), to: association.node)
       }
     }

@@ -361,12 +361,9 @@ public final class NodeDriver: RoundHandler {
     case .closeLink(let link, let flush): close(link, flush: flush)
     case .judgeTrust(let link, let node, let name, let isDialled):
       facts.append(.trustJudged(link, trust.judge(node, name: name, isDialled: isDialled)))
-    case .deriveCode(let link, let diallerNonce, let acceptorNonce, let commitment):
-      let code = runners[link].flatMap { runner in
-        security.code(
-          of: runner.channel, diallerNonce: diallerNonce, acceptorNonce: acceptorNonce, commitment: commitment)
-      }
-      facts.append(.codeDerived(link, code))
+    case .drawNonce(let id): facts.append(.nonceDrawn(id, security.makeNonce()))
+    case .deriveCode(let id, let link, let inputs):
+      facts.append(.codeDerived(id, runners[link].flatMap { security.code(of: $0.channel, inputs) }))
     case .finishSource(let transfer): finish(transfer)
     case .closeSource(let transfer): sources.removeValue(forKey: transfer).map { close($0) }
     case .commitStore(let transfer, let size, let digest):
@@ -529,14 +526,9 @@ public final class NodeDriver: RoundHandler {
   func secured(_ runner: LinkRunner, peer: PeerID) {
     securing.removeAll { $0 === runner }
     runner.radio?.linkEnds(runner.id)
-    guard let nonce = security.makeNonce() else {
-      runner.abort()
-      if let dial = runner.dial { process(.dialFailed(dial, LinkFailure(.other, "the system gives no random bytes"))) }
-      return
-    }
     let opening = LinkOpening(
-      dial: runner.dial, peer: peer, traits: runner.endpoint.traits, nonce: nonce,
-      commitment: security.commitment(to: nonce), isAdmitted: runner.dial != nil || trust.admits(peer))
+      dial: runner.dial, peer: peer, traits: runner.endpoint.traits,
+      isAdmitted: runner.dial != nil || trust.admits(peer))
     facts.append(.linkOpened(runner.id, opening))
     if let pace = runner.newPace() { facts.append(.linkPaced(runner.id, pace)) }
     work()

@@ -1,5 +1,6 @@
 import CPiconetOpenSSL
 import PiconetEngine
+import PiconetWire
 
 /// The six digits that both screens show so that two people can see that nobody is in the middle of their link.
 ///
@@ -7,12 +8,12 @@ import PiconetEngine
 /// links until its code equals the other's, a million tries for six digits. So each side adds a nonce, and none may choose
 /// its own after it has seen the other's:
 ///
-/// 1. The dialling side sends `commitment(to:)` its nonce.
-/// 2. The accepting side sends its nonce.
-/// 3. The dialling side reveals its nonce; the accepting side checks it with `verify(_:against:)`.
-/// 4. Both show `code(exportedKey:diallerNonce:acceptorNonce:)`.
+/// 1. The inviter sends `commitment(to:)` its nonce, with the invitation.
+/// 2. The invited side sends its nonce, once its question is on the screen.
+/// 3. The inviter reveals its nonce; the invited side checks it with `verify(_:against:)`.
+/// 4. Both show `code(exportedKey:_:)`.
 ///
-/// Somebody in the middle then has one try in a million for each time that a person compares.
+/// Somebody in the middle then has one try in a million for each time that a person is asked.
 public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
   /// 0 to 999,999.
   public let value: UInt32
@@ -28,7 +29,7 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
   private static let commitmentLabel = Array("piconet short code commitment\0".utf8)
   private static let codeLabel = Array("piconet short code\0".utf8)
 
-  /// A new nonce: 32 bytes that nobody can foresee, to be used for one link only.
+  /// A new nonce: 32 bytes that nobody can foresee, to be used for one code only.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func makeNonce() throws(SecureChannelFailure) -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: byteCount)
@@ -38,7 +39,7 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     return nonce
   }
 
-  /// What the dialling side says first: it binds to the nonce without showing it. 32 bytes.
+  /// What the inviter says first: it binds to the nonce without showing it. 32 bytes.
   public static func commitment(to nonce: [UInt8]) -> [UInt8] { sha256(commitmentLabel, nonce) }
 
   /// True if the revealed nonce is the one committed to.
@@ -46,14 +47,18 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     nonce.count == byteCount && Self.commitment(to: nonce) == commitment
   }
 
-  /// The code of a link; nil if one of the three is not 32 bytes long.
+  /// The code of an invitation; nil if the key or a nonce is not 32 bytes long, or the inviter's nonce is not the one committed to.
   ///
-  /// The first 8 bytes of SHA-256(label, exported key, dialler's nonce, acceptor's nonce), big-endian, modulo 10^6. Of 2^64
+  /// The first 8 bytes of SHA-256(label, exported key, the inviter's and the invited side's fingerprint, their nonces in the same order),
+  /// big-endian, modulo 10^6. Of 2^64
   /// values no code gets more than one in 10^13 too many; of 20 bits, which would also do for six digits, 48,576 codes
   /// would come up twice as often as the others.
-  public static func code(exportedKey: [UInt8], diallerNonce: [UInt8], acceptorNonce: [UInt8]) -> ShortCode? {
-    guard [exportedKey, diallerNonce, acceptorNonce].allSatisfy({ $0.count == byteCount }) else { return nil }
-    let digest = sha256(codeLabel, exportedKey, diallerNonce, acceptorNonce)
+  public static func code(exportedKey: [UInt8], _ inputs: CodeInputs) -> ShortCode? {
+    guard [exportedKey, inputs.inviterNonce, inputs.invitedNonce].allSatisfy({ $0.count == byteCount }),
+      verify(inputs.inviterNonce, against: inputs.commitment)
+    else { return nil }
+    let digest = sha256(
+      codeLabel, exportedKey, inputs.inviter.bytes, inputs.invited.bytes, inputs.inviterNonce, inputs.invitedNonce)
     let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return ShortCode(value: UInt32(number % 1_000_000))
   }

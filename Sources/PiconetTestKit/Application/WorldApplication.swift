@@ -36,6 +36,7 @@ extension World {
     case .answer(let peer, let accept):
       if !accept { causes.declined += 1 }
       command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
+    case .showCode(let peer): node.application.showing[command(.showCode(peer), of: node)] = peer
     case .confirm(let peer, let isConfirmed): command(.confirm(peer, isConfirmed, .codeMismatch), of: node)
     case .send(let peer, let count): send(to: peer, count, node)
     case .consume(let peer): consume(peer, node)

@@ -8,9 +8,10 @@ extension World {
     case .peerFound(let peer): node.application.inSight.append(peer.node)
     case .peerChanged: break
     case .peerLost(let peer): node.application.inSight.removeAll { $0 == peer }
-    case .invitationReceived(let peer, _, _): answerInvitation(of: peer.node, node)
-    case .invitationEnded, .invitationSent: break
-    case .confirmationNeeded(let peer):
+    case .invitationReceived(let peer, _, _, let compares):
+      answerInvitation(of: peer.node, comparesCodes: compares, node)
+    case .invitationEnded, .invitationSent, .codeShown: break
+    case .confirmationNeeded(let peer, _):
       if applicationDice.chance(90) {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)
         plan(.confirm(peer.node, isConfirmed), of: node, in: applicationDice.milliseconds(0...300))
@@ -29,11 +30,13 @@ extension World {
     }
   }
 
-  private func answerInvitation(of peer: NodeID, _ node: SimulatedNode) {
+  private func answerInvitation(of peer: NodeID, comparesCodes: Bool, _ node: SimulatedNode) {
     let persona = persona(node)
     let delay = applicationDice.word() % max(1, persona.answerDelay)
     if applicationDice.chance(persona.acceptChance) {
-      plan(.answer(peer, accept: true), of: node, in: delay)
+      // Now and then an application forgets to show the code where it has to.
+      let shows = applicationDice.chance(comparesCodes ? 95 : 40)
+      plan(shows ? .showCode(peer) : .answer(peer, accept: true), of: node, in: delay)
     } else if applicationDice.chance(persona.declineChance) {
       plan(.answer(peer, accept: false), of: node, in: delay)
     }
@@ -132,5 +135,9 @@ extension World {
 
   func react(to reply: Reply, _ id: CommandID, of node: SimulatedNode) {
     if case .stored = reply { statistics.stored += 1 }
+    guard let peer = node.application.showing.removeValue(forKey: id), case .code = reply else { return }
+    let persona = persona(node)
+    let isSame = applicationDice.chance(persona.confirmChance)
+    plan(.answer(peer, accept: isSame), of: node, in: applicationDice.word() % max(1, persona.answerDelay))
   }
 }

@@ -39,12 +39,10 @@ extension EngineFuzz {
     send(Array(repeatElement(once, count: count).joined()), on: link)
   }
 
-  func hello(of peer: Int, isDialler: Bool) -> Hello {
-    let nonce = [UInt8](repeating: 5, count: CodePart.byteCount)
+  func hello(of peer: Int) -> Hello {
     var hello = Hello(
       incarnation: Self.hostileNode(peer).incarnation, name: "hostile", scope: "fuzz",
-      capabilities: Capabilities(rawValue: UInt64(input.byte())),
-      code: isDialler ? .commitment(nonce) : .nonce(nonce))
+      capabilities: Capabilities(rawValue: UInt64(input.byte())))
     guard input.isTrue() else { return hello }
     hello.limits = PeerLimits(
       message: hostileLimit(), frame: max(UInt64(WireLimits.smallestFrame), hostileLimit()),
@@ -54,6 +52,9 @@ extension EngineFuzz {
     if input.isTrue() { hello.held = HeldAssociation(id: pickAssociation(), received: input.hostileNumber()) }
     return hello
   }
+
+  static let someNonce = CodeNonce(
+    bytes: [UInt8](repeating: 5, count: Invite.nonceCount), commitment: [UInt8](repeating: 6, count: Invite.nonceCount))
 
   private func hostileLimit() -> UInt64 { input.pick([0, 1, 2_000, 100_000, VariableInteger.max]) }
 
@@ -77,9 +78,9 @@ extension EngineFuzz {
       return [UInt8](repeating: fuzz.input.byte(), count: count)[...]
     }
     let transfer = UInt64(input.number(below: 6))
-    switch input.number(below: 43) {
-    case 0: return .hello(hello(of: peer, isDialler: input.isTrue()))
-    case 1: return .codeReveal(nonce: [UInt8](repeating: input.byte(), count: CodePart.byteCount))
+    switch input.number(below: 45) {
+    case 0: return .hello(hello(of: peer))
+    case 1: return .codeReveal([UInt8](repeating: input.byte(), count: Invite.nonceCount))
     case 2: return .associate(pickAssociation(), received: input.hostileNumber())
     case 3: return .associated(received: input.hostileNumber(), begun: input.hostileNumber())
     case 4: return .close(reason(), detail: "bye")
@@ -100,7 +101,11 @@ extension EngineFuzz {
       return .end(transfer: transfer, size: input.isTrue() ? input.hostileNumber() : UInt64(input.byte()) * 64, digest)
     case 15, 16: return .message(contents(self))
     case 17: return .fragment(contents(self) + [1])
-    case 18: return .invite(timeout: input.hostileNumber(), context: input.bytes(atMost: 30)[...])
+    case 18:
+      return .invite(
+        Invite(
+          timeout: input.hostileNumber(), terms: InvitationTerms(rawValue: input.hostileNumber()),
+          commitment: Self.someNonce.commitment, context: input.bytes(atMost: 30)[...]))
     case 19: return .accept
     case 20: return .decline(reason(), detail: "no")
     case 21: return .withdraw(reason())
@@ -128,6 +133,8 @@ extension EngineFuzz {
     case 39: return .resetStream(stream: transfer, reason(), detail: "")
     case 40: return .stopStream(stream: transfer, reason(), detail: "")
     case 41: return .streamDone(stream: transfer)
+    case 42: return .codeNonce([UInt8](repeating: input.byte(), count: Invite.nonceCount))
+    case 43: return .codeConfirmed
     default:
       let byte = input.byte()
       switch byte & 7 {

@@ -4,11 +4,9 @@ import PiconetWire
 /// The engine's dealings with the honest peer.
 extension EngineFuzz {
   func connectHonestPeer() {
-    let nonce = [UInt8](repeating: 9, count: CodePart.byteCount)
     func opening(_ far: NodeID, dial: DialID?) -> LinkOpening {
       LinkOpening(
-        dial: dial, peer: far.peer, traits: LinkTraits(kind: .tcp, remoteAddress: "honest"), nonce: nonce,
-        commitment: nonce)
+        dial: dial, peer: far.peer, traits: LinkTraits(kind: .tcp, remoteAddress: "honest"))
     }
     let invite = Command.invite(
       .addresses([TransportAddress(kind: .tcp, text: "honest")], expected: node.peer), context: [],
@@ -71,7 +69,8 @@ extension EngineFuzz {
     case .closeLink:
       if !isEnding { broken("the honest peer closes its link") } else { take(.linkClosed(HonestPeer.link, .ended)) }
     case .judgeTrust(let link, _, _, _): honest.take(.trustJudged(link, .known), at: now)
-    case .deriveCode(let link, _, _, _): honest.take(.codeDerived(link, "123456"), at: now)
+    case .drawNonce(let id): honest.take(.nonceDrawn(id, Self.someNonce), at: now)
+    case .deriveCode(let id, _, _): honest.take(.codeDerived(id, "123456"), at: now)
     case .readChunks, .finishSource: if let fact = Self.answer(to: effect, fails: false) { honest.take(fact, at: now) }
     case .storeChunk(let id, let bytes):
       honest.storedHere.append(bytes)

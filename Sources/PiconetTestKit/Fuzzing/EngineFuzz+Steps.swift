@@ -49,20 +49,11 @@ extension EngineFuzz {
     nextLink += 1
     links[id] = HostileLink(id: id, peer: peer)
     let traits = LinkTraits(kind: .tcp, remoteAddress: "hostile \(peer)")
-    let nonce = [UInt8](repeating: 5, count: CodePart.byteCount)
-    take(
-      .linkOpened(
-        id,
-        LinkOpening(
-          dial: dial, peer: Self.hostileNode(peer).peer, traits: traits, nonce: nonce, commitment: nonce)))
+    take(.linkOpened(id, LinkOpening(dial: dial, peer: Self.hostileNode(peer).peer, traits: traits)))
     guard handshake else { return }
-    let hello = hello(of: peer, isDialler: dial == nil)
+    let hello = hello(of: peer)
     send(.hello(hello), on: id)
     settle()
-    if dial == nil {
-      send(.codeReveal(nonce: nonce), on: id)
-      settle()
-    }
     let association = AssociationID(high: UInt64(peer), low: id.rawValue)
     if Self.hostileNode(peer) < node {
       note(association)
@@ -72,7 +63,7 @@ extension EngineFuzz {
     }
     settle()
     if input.isTrue() {
-      send(.invite(timeout: 30_000, context: []), on: id)
+      send(.invite(Invite(timeout: 30_000, commitment: Self.someNonce.commitment)), on: id)
       settle()
       command(.answerInvitation(Self.hostileNode(peer), accept: true, .declined))
     }
@@ -95,7 +86,7 @@ extension EngineFuzz {
   // MARK: Commands and disks
 
   private func giveCommand() {
-    switch input.number(below: 18) {
+    switch input.number(below: 19) {
     case 0: command(.answerInvitation(pickNode(), accept: true, .declined))
     case 1: command(.answerInvitation(pickNode(), accept: false, .declined))
     case 2:
@@ -121,6 +112,7 @@ extension EngineFuzz {
     case 9: command(.declineOffer(pickTransfer(), .notWanted, detail: ""))
     case 10: command(.cancelTransfer(pickTransfer(), .cancelled))
     case 11: command(.ping(pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
+    case 17: command(.showCode(pickNode()))
     case 16: command(.cancelPing(CommandID(rawValue: UInt64(input.byte()))))
     case 15: useStream()
     case 13: command(.remove(pickNode()))

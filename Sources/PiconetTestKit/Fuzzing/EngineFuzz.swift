@@ -150,7 +150,8 @@ final class EngineFuzz {
     case .judgeTrust(let link, let node, _, _):
       let judgements: [TrustJudgement] = [.known, .new, .ask, .refused(.identity, detail: "no")]
       take(.trustJudged(link, node == honest.node ? .known : judgements[input.number(below: 16) & 3 & ~1]))
-    case .deriveCode(let link, _, _, _): take(.codeDerived(link, "123456"))
+    case .drawNonce(let id): take(.nonceDrawn(id, Self.someNonce))
+    case .deriveCode(let id, _, _): take(.codeDerived(id, input.number(below: 16) == 0 ? nil : "123456"))
     case .readChunks(let id, _, _, _, _), .finishSource(let id):
       if sources.contains(id) { asked.append(effect) } else { broken("reads a source that is closed") }
     case .closeSource(let id):

@@ -5,12 +5,13 @@ import PiconetWire
 final class HostileNode {
   /// What it does once it is let in, or before.
   enum Attack: CaseIterable {
-    case silence, garbage, wrongOrder, helloTwice, wrongReveal, halfFrame, hugeFrame
+    case silence, garbage, wrongOrder, helloTwice, halfFrame, hugeFrame
+    case wrongReveal, noReveal, revealTwice, nonceAtOnce, nonceTwice, crossing, confirmsAlone, codeChurn
     case monkey, foreignTransfers, beyondCredit, wrongSize, wrongDigest
     case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
     case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
     case inviteTwice, leaveAndTalk, acknowledgeTooMuch, unknownRequired, reservedRange
-    case beforeReveal, beforeAssociate, beforeMember, closeAndTalk
+    case beforeHello, beforeAssociate, beforeMember, closeAndTalk
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume

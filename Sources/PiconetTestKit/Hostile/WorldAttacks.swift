@@ -16,13 +16,15 @@ extension World {
     func say(_ frames: Frame...) { for frame in frames { send(frame, node, number) } }
     let payload = node.dice.bytes(node.dice.number(1...900))[...]
     switch session.attack {
-    case .silence, .garbage, .wrongOrder, .helloTwice, .wrongReveal: say(monkeyFrame(node))
+    case .silence, .garbage, .wrongOrder, .helloTwice: say(monkeyFrame(node))
     case .halfFrame: hostileSend([FrameType.message, 0x40 | 0x3F, 0xFF, 1, 2, 3], node, number)
     case .hugeFrame: hostileSend([FrameType.message, 0xBF, 0xFF, 0xFF, 0xFF], node, number)
-    case .beforeReveal, .beforeAssociate, .beforeMember: say(monkeyFrame(node))
+    case .wrongReveal, .noReveal, .revealTwice, .nonceAtOnce, .nonceTwice, .crossing, .confirmsAlone, .codeChurn:
+      for frame in codeFrames(session, node) { say(frame) }
+    case .beforeHello, .beforeAssociate, .beforeMember: say(monkeyFrame(node))
     case .closeAndTalk:
       say(.close(node.dice.pick([.left, .linkFailed, .duplicateLink, .timedOut, .removed]), detail: ""))
-      say(.message(payload), .invite(timeout: 1_000, context: []))
+      say(.message(payload), invite(node, timeout: 1_000))
     case .stolenAssociation: say(.message(payload), .acknowledge(received: 3))
     case .resumeAhead, .resumeBehind, .resumeTwice:
       say(.message(payload), .unreliableMessage(number: VariableInteger.max, payload))
@@ -82,8 +84,8 @@ extension World {
         say(.transferCredit(transfer: transfer, stored: size, limit: size))
       }
     case .associateTwice: say(.associate(AssociationID(high: 1, low: 2), received: node.dice.word() >> 2))
-    case .inviteTwice: say(.invite(timeout: VariableInteger.max, context: []), .invite(timeout: 0, context: payload))
-    case .leaveAndTalk: say(.leave(.left, detail: "bye"), .message(payload), .invite(timeout: 1, context: []))
+    case .inviteTwice: say(invite(node, timeout: VariableInteger.max), invite(node, timeout: 0))
+    case .leaveAndTalk: say(.leave(.left, detail: "bye"), .message(payload), invite(node, timeout: 1))
     case .acknowledgeTooMuch: say(.acknowledge(received: VariableInteger.max))
     case .streamFlood:
       for next in 0..<100 {
@@ -130,8 +132,10 @@ extension World {
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...40) {
-    case 0: return .codeReveal(nonce: node.dice.bytes(32))
+    switch node.dice.number(0...42) {
+    case 0: return .codeReveal(node.dice.bytes(32))
+    case 41: return .codeNonce(node.dice.bytes(32))
+    case 42: return .codeConfirmed
     case 1: return .associate(AssociationID(high: large, low: small), received: small)
     case 2: return .associated(received: large, begun: small)
     case 3: return .close(reason, detail: "bye")
@@ -146,7 +150,7 @@ extension World {
     case 12: return end(small, size: large, node)
     case 13, 14: return .message(bytes)
     case 15: return .fragment(bytes)
-    case 16: return .invite(timeout: large, context: bytes)
+    case 16: return invite(node, timeout: large)
     case 17: return .accept
     case 18: return .decline(reason, detail: "")
     case 19: return .withdraw(reason)

@@ -20,7 +20,9 @@ extension World {
   private func churnFrames(_ session: HostileNode.Session, _ node: HostileNode) -> [Frame] {
     switch session.attack {
     case .invitationChurn:
-      return [.invite(timeout: UInt64(node.dice.number(0...9_000)), context: [1]), .withdraw(.cancelled)]
+      let invite = Invite(
+        timeout: UInt64(node.dice.number(0...9_000)), commitment: node.dice.bytes(Invite.nonceCount), context: [1])
+      return [.invite(invite), .withdraw(.cancelled)]
     case .offerChurn:
       let offer = ResourceOffer(name: Array("churn".utf8), size: 1_000)
       return [.offer(transfer: 0, offer), .abandon(transfer: 0, .cancelled, detail: "again")]

@@ -30,7 +30,7 @@ extension World {
     let node = hostile(connection.ends[side].node)
     var session = HostileNode.Session(
       connection: connection.number, side: side, attack: node.dice.pick(HostileNode.Attack.allCases),
-      nonce: node.dice.bytes(CodePart.byteCount))
+      nonce: node.dice.bytes(Invite.nonceCount))
     if let former = node.resuming, former.connection != connection.number, side == 0 {
       session.attack = former.attack
       session.association = former.association
@@ -50,7 +50,7 @@ extension World {
     case .wrongOrder: for _ in 0..<3 { send(monkeyFrame(node), node, number) }
     default: break
     }
-    if side == 0 { sendHello(.commitment(CheapDigest.of(session.nonce)), node, number) }
+    if side == 0 { sendHello(node, number) }
   }
 
   func hostileLost(_ connection: Connection, _ side: Int) {
@@ -72,15 +72,13 @@ extension World {
     guard session.attack != .silence else { return }
     switch frame {
     case .hello(let hello): hostileTook(hello, node, number)
-    case .codeReveal: beginAssociation(node, number)
     case .associate(let association, _):
       node.sessions[number].association = association
       send(.associated(received: session.isResuming ? claim(session.attack, node) : 0, begun: 1), node, number)
       associated(node, number)
     case .associated: associated(node, number)
-    case .invite:
-      send(.accept, node, number)
-      node.sessions[number].isMember = true
+    case .invite(let invite): answer(invite, node, number)
+    case .codeNonce: answerNonce(node, number)
     case .accept: node.sessions[number].isMember = true
     case .ping(let token): send(.pong(token), node, number)
     case .offer(let transfer, let offer): node.sessions[number].offers.append((transfer, offer.size))
@@ -94,18 +92,14 @@ extension World {
     let session = node.sessions[number]
     let peer = nodes[connections[session.connection].ends[1 - session.side].node].peer
     node.sessions[number].far = NodeID(peer: peer, incarnation: hello.incarnation)
-    if session.attack == .beforeReveal, session.side == 0 {
+    if session.attack == .beforeHello, session.side == 0 {
       for _ in 0..<3 { send(monkeyFrame(node), node, number) }
     }
-    if session.side == 0 {
-      send(.codeReveal(nonce: session.attack == .wrongReveal ? node.dice.bytes(32) : session.nonce), node, number)
-      beginAssociation(node, number)
-    } else {
-      sendHello(.nonce(session.nonce), node, number)
-    }
+    if session.side == 1 { sendHello(node, number) }
+    beginAssociation(node, number)
   }
 
-  private func sendHello(_ code: CodePart, _ node: HostileNode, _ number: Int) {
+  private func sendHello(_ node: HostileNode, _ number: Int) {
     let session = node.sessions[number]
     let resumes = [
       .stolenAssociation, .resumeAhead, .resumeBehind, .resumeTwice, .deafResume, .invitationChurn, .offerChurn,
@@ -124,8 +118,7 @@ extension World {
         streamWindow: node.dice.pick([0, 1_000, VariableInteger.max])),
       associationsBegun: node.dice.pick([0, 0, 1, VariableInteger.max]),
       held: node.dice.chance(15)
-        ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil,
-      code: node.dice.chance(95) ? code : nil)
+        ? HeldAssociation(id: AssociationID(high: node.dice.word(), low: 1), received: node.dice.word() >> 3) : nil)
     if session.isResuming, let association = session.association {
       hello.held = HeldAssociation(id: association, received: claim(session.attack, node))
     }
@@ -178,7 +171,7 @@ extension World {
     node.sessions[number].isAssociated = true
     // Who churns invitations has none open.
     if [.beforeMember, .invitationChurn].contains(node.sessions[number].attack) { return }
-    if node.dice.chance(80) { send(.invite(timeout: 2_000, context: [1, 2, 3]), node, number) }
+    if node.dice.chance(80) { hostileInvites(node, number) }
   }
 
   func send(_ frame: Frame, _ node: HostileNode, _ number: Int) {

@@ -10,8 +10,8 @@ struct NodeRecord {
   /// Bytes transmitted by effect and not by fact.
   var outstanding: [LinkID: Int] = [:]
   var dials: Set<DialID> = []
-  /// Members, and the short code under which each came.
-  var members: [NodeID: String] = [:]
+  /// Members, and the association that each came by.
+  var members: [NodeID: AssociationID] = [:]
   var memberSince: [NodeID: UInt64] = [:]
   var connectedCount = 0
   /// Links that associations have taken over, for planted faults.

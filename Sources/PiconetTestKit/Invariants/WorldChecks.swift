@@ -84,7 +84,7 @@ extension World {
         guard let theirs = far.record.members[node.node] else {
           return finding("n\(node.index) is connected with n\(index), but not the other way round")
         }
-        if theirs != node.record.members[peer] { finding("n\(node.index) and n\(index) show different codes") }
+        if theirs != node.record.members[peer] { finding("n\(node.index) and n\(index) have different associations") }
       }
       checkNothingPending(node)
       checkStates(node)

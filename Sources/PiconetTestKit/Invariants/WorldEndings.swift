@@ -9,8 +9,8 @@ struct Causes {
   var declined = 0
   var toldDeclined = 0
 
-  /// Members of one side that ended before the other side's did, by the code that both have shown.
-  var endings: [String: MemberEnding] = [:]
+  /// Members of one side that ended before the other side's did, by the association that both share.
+  var endings: [AssociationID: MemberEnding] = [:]
   /// Until when what a node said may not have come, and what anybody said.
   private var troubles: [Int: UInt64] = [:]
   private var troubleOfAll: UInt64?
@@ -49,15 +49,17 @@ extension World {
   ]
 
   /// Both sides of a membership end for reasons of one class, unless the goodbye of one did not reach the other.
-  func checkClass(_ ending: Ending, of peer: NodeID, code: String, since: UInt64, at node: SimulatedNode) {
+  func checkClass(
+    _ ending: Ending, of peer: NodeID, _ association: AssociationID, since: UInt64, at node: SimulatedNode
+  ) {
     guard let index = indices[peer.peer], !isHostile(index) else { return }
     var ending = ending
     if scenario.faults.contains(.reasonChanged), faultDice.chance(30) { ending.reason = .protocolBroken }
-    guard let other = causes.endings[code], other.node == peer else {
-      causes.endings[code] = Causes.MemberEnding(node: node.node, ending: ending, since: since)
+    guard let other = causes.endings[association], other.node == peer else {
+      causes.endings[association] = Causes.MemberEnding(node: node.node, ending: ending, since: since)
       return
     }
-    causes.endings[code] = nil
+    causes.endings[association] = nil
     let isSilenced = causes.isSilenced(index, node.index, since: min(since, other.since))
     if !ReasonClass(ending.reason).agrees(with: ReasonClass(other.ending.reason), isSilenced: isSilenced) {
       finding(

@@ -6,7 +6,7 @@ extension World {
   func observe(_ event: Event, _ node: SimulatedNode) {
     switch event {
     case .connected(let peer):
-      let isNew = node.record.members.updateValue(peer.code, forKey: peer.node) == nil
+      let isNew = node.record.members.updateValue(peer.association, forKey: peer.node) == nil
       node.record.memberSince[peer.node] = now
       if !isNew { finding("n\(node.index) is connected twice with \(name(peer.node))") }
       node.record.connectedCount += 1
@@ -18,10 +18,10 @@ extension World {
         finding("n\(node.index) has more members than the session takes")
       }
     case .disconnected(let peer, let ending):
-      guard let code = node.record.members.removeValue(forKey: peer) else {
+      guard let association = node.record.members.removeValue(forKey: peer) else {
         return finding("n\(node.index) is disconnected from \(name(peer)), but was not connected")
       }
-      checkClass(ending, of: peer, code: code, since: node.record.memberSince[peer] ?? 0, at: node)
+      checkClass(ending, of: peer, association, since: node.record.memberSince[peer] ?? 0, at: node)
       node.record.suspended.remove(peer)
       flows.disconnected(node.node, from: peer)
       checkHonest(ending, peer, node)
@@ -38,7 +38,7 @@ extension World {
       statistics.resumed += 1
       if node.record.members[peer] == nil { finding("n\(node.index) resumes \(name(peer)), which is no member") }
       if node.record.suspended.remove(peer) == nil { statistics.moved += 1 }
-    case .invitationReceived(let peer, _, _):
+    case .invitationReceived(let peer, _, _, _):
       if node.record.members[peer.node] != nil { finding("an invitation of a member") }
       if !node.record.invitations.insert(peer.node).inserted {
         finding("an invitation beside another of the same peer")
@@ -59,7 +59,7 @@ extension World {
     case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
-    case .confirmationNeeded, .peerFound, .peerChanged, .peerLost, .peerRefused: break
+    case .confirmationNeeded, .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
     }
   }
 

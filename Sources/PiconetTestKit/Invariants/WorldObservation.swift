@@ -37,7 +37,7 @@ extension World {
     case .closeLink(let link, _):
       if node.record.links.remove(link) == nil { finding("n\(node.index) closes link \(link.rawValue), which is gone") }
       node.record.outstanding[link] = nil
-    case .judgeTrust(let link, _, _, _), .deriveCode(let link, _, _, _):
+    case .judgeTrust(let link, _, _, _), .deriveCode(_, let link, _):
       if !node.record.links.contains(link) { finding("n\(node.index) asks about link \(link.rawValue), which is gone") }
     case .dial(let dial, _, _): node.record.dials.insert(dial)
     case .cancelDial(let dial):
@@ -48,7 +48,7 @@ extension World {
       node.record.finishedCount += 1
       if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
     case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
-    case .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
+    case .drawNonce, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
       .keepStore,
       .messagesTaken, .streamTaken:
       break
@@ -105,8 +105,10 @@ extension World {
       }
     case (.answerInvitation(let peer, _, _), .failed(let ending)):
       if ending.reason == .full { node.record.invitations.remove(peer) }
+    case (.showCode, .code): statistics.codes += 1
     case (.invite, .failed(let ending)):
-      checkHonest(ending, nil, node)
+      // Whoever asks again and again is not listened to for a while, however honest.
+      if ending.reason != .limitExceeded { checkHonest(ending, nil, node) }
       checkAttempt(ending, node)
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):

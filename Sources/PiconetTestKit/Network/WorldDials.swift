@@ -109,11 +109,8 @@ extension World {
     node.nextLink += 1
     connection.ends[side].link = link
     node.links[link] = (connection.number, side)
-    let nonce = networkDice.bytes(CodePart.byteCount)
     let far = connection.ends[1 - side].node
-    let opening = LinkOpening(
-      dial: dial, peer: nodes[far].peer, traits: traits(of: connection.kind, to: far), nonce: nonce,
-      commitment: CheapDigest.of(nonce))
+    let opening = LinkOpening(dial: dial, peer: nodes[far].peer, traits: traits(of: connection.kind, to: far))
     post(.fact(.linkOpened(link, opening)), to: node)
   }
 }

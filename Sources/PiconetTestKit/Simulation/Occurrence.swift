@@ -24,6 +24,8 @@ enum ApplicationStep {
   case invite(target: Int, byAddress: Bool, timeout: UInt64)
   case cancelInvitation(CommandID)
   case answer(NodeID, accept: Bool)
+  /// The question is on the screen; then it is accepted.
+  case showCode(NodeID)
   case confirm(NodeID, Bool)
   case send(NodeID, count: Int)
   case consume(NodeID)

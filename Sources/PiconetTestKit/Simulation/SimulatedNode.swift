@@ -84,6 +84,8 @@ struct ApplicationState {
   var queuedCost: [NodeID: Int] = [:]
   /// What was delivered and not consumed, by peer.
   var unconsumed: [NodeID: Int] = [:]
+  /// Questions on the screen that wait for their codes.
+  var showing: [CommandID: NodeID] = [:]
   /// Offers that came in: who sent which of their offers.
   var incoming: [TransferID: IncomingOffer] = [:]
   /// Offers that the application leaves unanswered.

@@ -5,6 +5,8 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var connections = 0
   /// `connected` events.
   public var connected = 0
+  /// Codes that were on a screen.
+  public var codes = 0
   /// Messages delivered.
   public var messages = 0
   public var offers = 0
@@ -33,6 +35,7 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.dials += right.dials
     left.connections += right.connections
     left.connected += right.connected
+    left.codes += right.codes
     left.messages += right.messages
     left.offers += right.offers
     left.stored += right.stored

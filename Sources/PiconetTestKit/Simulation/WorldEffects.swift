@@ -19,9 +19,14 @@ extension World {
       close(connections[number], side, flush: flush)
     case .judgeTrust(let link, let peer, _, _):
       answer(node, .trustJudged(link, judgement(of: peer.peer, by: node)), within: 3_000_000)
-    case .deriveCode(let link, let dialler, let acceptor, let commitment):
-      let code = CheapDigest.of(dialler) == commitment ? code(dialler, acceptor) : nil
-      answer(node, .codeDerived(link, code), within: 1_000)
+    case .drawNonce(let id):
+      let nonce = networkDice.bytes(Invite.nonceCount)
+      answer(node, .nonceDrawn(id, CodeNonce(bytes: nonce, commitment: CheapDigest.of(nonce))), within: 1_000)
+    case .deriveCode(let id, let link, let inputs):
+      let isRevealed = CheapDigest.of(inputs.inviterNonce) == inputs.commitment
+      let connection = node.links[link]?.0
+      let derived = isRevealed ? connection.map { code(inputs, over: $0) } : nil
+      answer(node, .codeDerived(id, derived), within: 1_000)
     case .readChunks(let transfer, let number, let offset, let count, let frameCount):
       readChunks(transfer, number, offset, count, frameCount, of: node)
     case .finishSource(let transfer): finishSource(transfer, of: node)
@@ -61,8 +66,12 @@ extension World {
     return dice.chance(persona.askChance) ? .ask : .new
   }
 
-  /// Follows from both nonces; longer than six digits, so that no two associations have the same.
-  private func code(_ dialler: [UInt8], _ acceptor: [UInt8]) -> String {
-    String(CheapDigest.of(dialler + acceptor).prefix(7).reduce(0) { $0 << 8 | UInt64($1) })
+  /// Follows from the connection, as from a channel's exported key, both sides and both nonces; longer than six digits, so that no two are
+  /// the same by chance.
+  private func code(_ inputs: CodeInputs, over connection: Int) -> String {
+    let all =
+      [UInt8(connection & 0xFF), UInt8(connection >> 8 & 0xFF)] + inputs.inviter.bytes + inputs.invited.bytes
+      + inputs.inviterNonce + inputs.invitedNonce
+    return String(CheapDigest.of(all).prefix(7).reduce(0) { $0 << 8 | UInt64($1) })
   }
 }

@@ -72,7 +72,7 @@ extension World {
       return .messageQueued(peer, makeMessage(from: node, to: peer, size: size, mode), mode)
     case .fact(let fact):
       switch fact {
-      case .received(let link, _), .transmitted(let link, _), .trustJudged(let link, _), .codeDerived(let link, _):
+      case .received(let link, _), .transmitted(let link, _), .trustJudged(let link, _):
         guard node.links[link] != nil else { return nil }
       case .linkClosed(let link, _):
         guard node.links.removeValue(forKey: link) != nil else { return nil }

@@ -19,13 +19,15 @@ extension TranscriptWording {
     switch frame {
     case .hello(let hello):
       "hello begun \(hello.associationsBegun)\(hello.held == nil ? "" : " held")"
+    case .codeNonce: "codeNonce"
     case .codeReveal: "codeReveal"
     case .message(let bytes): "message(\(bytes.count))"
     case .fragment(let bytes): "fragment(\(bytes.count))"
     case .unreliableMessage(let number, let bytes): "unreliable(\(number), \(bytes.count))"
     case .chunk(let transfer, let bytes): "chunk(\(transfer), \(bytes.count))"
     case .streamData(let stream, let bytes): "streamData(\(stream), \(bytes.count))"
-    case .invite(let timeout, let context): "invite(\(timeout) ms, \(context.count))"
+    case .invite(let invite):
+      "invite(\(invite.timeout) ms, terms \(invite.terms.rawValue), \(invite.context.count))"
     case .offer(let transfer, let offer): "offer(\(transfer), \(offer.size))"
     case .end(let transfer, let size, _): "end(\(transfer), \(size))"
     case .stored(let transfer, _): "stored(\(transfer))"

@@ -35,7 +35,8 @@ struct TranscriptWording {
     case .linkPaced(let link, let pace): "linkPaced \(link.rawValue): \(pace.room) of \(pace.bound) bytes of bulk"
     case .linkClosed(let link, let end): "linkClosed \(link.rawValue) \(end)"
     case .trustJudged(let link, let judgement): "trustJudged \(link.rawValue) \(judgement)"
-    case .codeDerived(let link, let code): "codeDerived \(link.rawValue) \(code ?? "nil")"
+    case .nonceDrawn(let id, let nonce): "nonceDrawn \(id.rawValue)\(nonce == nil ? " nil" : "")"
+    case .codeDerived(let id, let code): "codeDerived \(id.rawValue) \(code ?? "nil")"
     case .chunksRead(let transfer, let bytes, let count):
       "chunksRead \(describe(transfer)) \(bytes.count) bytes, payload \(count)"
     case .sourceFinished(let transfer, _): "sourceFinished \(describe(transfer))"
@@ -59,7 +60,8 @@ struct TranscriptWording {
     case .transmit(let link, let bytes): "transmit \(link.rawValue) \(frames(bytes))"
     case .closeLink(let link, let flush): "closeLink \(link.rawValue) flush \(flush)"
     case .judgeTrust(let link, let node, _, _): "judgeTrust \(link.rawValue) \(name(node))"
-    case .deriveCode(let link, _, _, _): "deriveCode \(link.rawValue)"
+    case .drawNonce(let id): "drawNonce \(id.rawValue)"
+    case .deriveCode(let id, let link, _): "deriveCode \(id.rawValue) of \(link.rawValue)"
     case .readChunks(let transfer, let number, let offset, let count, let frame):
       "readChunks \(describe(transfer)) number \(number) at \(offset), \(count) bytes in frames of \(frame)"
     case .finishSource(let transfer): "finishSource \(describe(transfer))"
@@ -86,6 +88,7 @@ struct TranscriptWording {
     case .cancelInvitation(let id): "cancelInvitation \(id.rawValue)"
     case .answerInvitation(let node, let accept, let reason):
       "answerInvitation \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
+    case .showCode(let node): "showCode \(name(node))"
     case .confirm(let node, let isConfirmed, _): "confirm \(name(node)) \(isConfirmed)"
     case .remove(let node): "remove \(name(node))"
     case .leave(let node, let reason): "leave \(name(node)) \(reason)"
@@ -111,12 +114,13 @@ struct TranscriptWording {
     case .peerFound(let peer): "peerFound \(name(peer.node))"
     case .peerChanged(let peer): "peerChanged \(name(peer.node))"
     case .peerLost(let node): "peerLost \(name(node))"
-    case .invitationReceived(let peer, _, let expires):
-      "invitationReceived \(name(peer.node)) expires \(expires.nanoseconds / 1_000_000) ms"
+    case .invitationReceived(let peer, _, let expires, let comparesCodes):
+      "invitationReceived \(name(peer.node)) expires \(expires.nanoseconds / 1_000_000) ms\(comparesCodes ? ", compares" : "")"
     case .invitationSent(let command, let peer): "invitationSent \(command.rawValue) to \(name(peer.node))"
     case .invitationEnded(let node, let ending): "invitationEnded \(name(node)): \(ending.blame) \(ending)"
-    case .confirmationNeeded(let peer): "confirmationNeeded \(name(peer.node)) code \(peer.code)"
-    case .connected(let peer): "connected \(name(peer.node)) code \(peer.code)"
+    case .confirmationNeeded(let peer, let code): "confirmationNeeded \(name(peer.node)) code \(code)"
+    case .codeShown(let command, let peer, let code): "codeShown \(command.rawValue) \(name(peer.node)) code \(code)"
+    case .connected(let peer): "connected \(name(peer.node))\(peer.code.map { " code \($0)" } ?? "")"
     case .disconnected(let node, let ending): "disconnected \(name(node)): \(ending.blame) \(ending)"
     case .suspended(let node, let ending): "suspended \(name(node)): \(ending.blame) \(ending)"
     case .resumed(let node, let traits): "resumed \(name(node)) over \(traits.kind.rawValue)"

@@ -3,8 +3,6 @@
 public enum Frame: Equatable, Sendable {
   // The link.
   indirect case hello(Hello)
-  /// The dialling side's nonce, which its hello committed to.
-  case codeReveal(nonce: [UInt8])
   /// The peer with the smaller id makes this link the active one of the association; `received` sequenced frames have
   /// arrived there so far (0: a new association).
   case associate(AssociationID, received: UInt64)
@@ -23,6 +21,10 @@ public enum Frame: Equatable, Sendable {
   case messageCredit(limit: UInt64)
   /// Unreliable messages of one side are numbered 1, 2, 3 ... over the whole association, those that were dropped included.
   case unreliableMessage(number: UInt64, Bytes)
+  /// The invited side's nonce for the short code, sent when its question is on the screen.
+  case codeNonce([UInt8])
+  /// The answer: the inviter's nonce, which its invitation committed to.
+  case codeReveal([UInt8])
   /// The next bytes of a transfer: where they belong follows from the order on the link.
   case chunk(transfer: UInt64, Bytes)
   /// The next chunk of the transfer begins here: stated when chunks don't go on where the last one on this link ended.
@@ -40,10 +42,12 @@ public enum Frame: Equatable, Sendable {
   /// A part of a reliable message; more follow.
   case fragment(Bytes)
   /// The inviter waits for an answer this many milliseconds.
-  case invite(timeout: UInt64, context: Bytes)
+  case invite(Invite)
   case accept
   case decline(Reason, detail: String)
   case withdraw(Reason)
+  /// The inviter's person has seen the same code on both screens.
+  case codeConfirmed
   /// The association ends.
   case leave(Reason, detail: String)
   /// A member asks us to disconnect another one from the group.
@@ -90,7 +94,6 @@ public enum Frame: Equatable, Sendable {
   public var type: UInt8 {
     switch self {
     case .hello: FrameType.hello
-    case .codeReveal: FrameType.codeReveal
     case .associate: FrameType.associate
     case .associated: FrameType.associated
     case .close: FrameType.close
@@ -99,6 +102,8 @@ public enum Frame: Equatable, Sendable {
     case .acknowledge: FrameType.acknowledge
     case .messageCredit: FrameType.messageCredit
     case .unreliableMessage: FrameType.unreliableMessage
+    case .codeNonce: FrameType.codeNonce
+    case .codeReveal: FrameType.codeReveal
     case .chunk: FrameType.chunk
     case .position: FrameType.position
     case .transferCredit: FrameType.transferCredit
@@ -111,6 +116,7 @@ public enum Frame: Equatable, Sendable {
     case .decline: FrameType.decline
     case .withdraw: FrameType.withdraw
     case .leave: FrameType.leave
+    case .codeConfirmed: FrameType.codeConfirmed
     case .removeMember: FrameType.removeMember
     case .removed: FrameType.removed
     case .offer: FrameType.offer

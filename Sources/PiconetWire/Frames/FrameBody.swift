@@ -28,7 +28,8 @@ enum FrameBody {
     let frame: Frame
     switch type {
     case FrameType.hello: return .hello(try HelloCodec.decode(body))
-    case FrameType.codeReveal: frame = .codeReveal(nonce: Array(try reader.bytes(CodePart.byteCount, "nonce")))
+    case FrameType.codeNonce: frame = .codeNonce(Array(try reader.bytes(Invite.nonceCount, "nonce")))
+    case FrameType.codeReveal: frame = .codeReveal(Array(try reader.bytes(Invite.nonceCount, "nonce")))
     case FrameType.associate:
       let high = try HelloCodec.word(&reader, "association")
       let low = try HelloCodec.word(&reader, "association")
@@ -43,15 +44,18 @@ enum FrameBody {
     case FrameType.messageCredit: frame = .messageCredit(limit: try reader.integer("limit"))
     case FrameType.invite:
       let timeout = try reader.integer("timeout")
+      let terms = InvitationTerms(rawValue: try reader.integer("terms"))
+      let commitment = Array(try reader.bytes(Invite.nonceCount, "commitment"))
       guard reader.rest.count <= WireLimits.context else {
         throw reader.malformed("context above \(WireLimits.context) bytes")
       }
       // Copied: it waits for a person's answer, and a slice would keep alive all that was read with it.
-      return .invite(timeout: timeout, context: Array(reader.rest)[...])
+      return .invite(Invite(timeout: timeout, terms: terms, commitment: commitment, context: Array(reader.rest)[...]))
     case FrameType.accept: frame = .accept
     case FrameType.decline:
       frame = .decline(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
     case FrameType.withdraw: frame = .withdraw(try reason(&reader))
+    case FrameType.codeConfirmed: frame = .codeConfirmed
     case FrameType.leave:
       frame = .leave(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
     case FrameType.removeMember: frame = .removeMember(subject: try member(&reader), try reason(&reader))

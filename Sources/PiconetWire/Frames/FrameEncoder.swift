@@ -77,7 +77,7 @@ public enum FrameEncoder {
   private static func appendBody(of frame: Frame, to body: inout [UInt8]) {
     switch frame {
     case .hello(let hello): HelloCodec.append(hello, to: &body)
-    case .codeReveal(let nonce): body.append(contentsOf: nonce)
+    case .codeNonce(let nonce), .codeReveal(let nonce): body.append(contentsOf: nonce)
     case .associate(let id, let received):
       appendWord(id.high, to: &body)
       appendWord(id.low, to: &body)
@@ -104,10 +104,12 @@ public enum FrameEncoder {
       VariableInteger.append(size, to: &body)
       body.append(ResourceDigest.sha256Algorithm)
       body.append(contentsOf: digest.bytes)
-    case .invite(let timeout, let context):
-      VariableInteger.append(timeout, to: &body)
-      body.append(contentsOf: context)
-    case .accept: break
+    case .invite(let invite):
+      VariableInteger.append(invite.timeout, to: &body)
+      VariableInteger.append(invite.terms.rawValue, to: &body)
+      body.append(contentsOf: invite.commitment)
+      body.append(contentsOf: invite.context)
+    case .accept, .codeConfirmed: break
     case .removeMember(let subject, let reason):
       append(subject, to: &body)
       VariableInteger.append(UInt64(reason.rawValue), to: &body)

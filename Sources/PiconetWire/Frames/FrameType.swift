@@ -9,17 +9,19 @@ public enum FrameType {
 
   // The link.
   public static let hello: UInt8 = 0x01
-  public static let codeReveal: UInt8 = 0x02
   public static let associate: UInt8 = 0x03
   public static let associated: UInt8 = 0x04
   public static let close: UInt8 = 0x05
   public static let ping: UInt8 = 0x06
   public static let pong: UInt8 = 0x07
 
-  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm.
+  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm; or it means something on
+  // its link only.
   public static let acknowledge: UInt8 = 0x08
   public static let messageCredit: UInt8 = 0x09
   public static let unreliableMessage: UInt8 = 0x0A
+  public static let codeNonce: UInt8 = 0x0B
+  public static let codeReveal: UInt8 = 0x0C
   public static let chunk: UInt8 = 0x10
   public static let position: UInt8 = 0x11
   public static let transferCredit: UInt8 = 0x12
@@ -37,6 +39,7 @@ public enum FrameType {
   public static let decline: UInt8 = 0x44
   public static let withdraw: UInt8 = 0x45
   public static let leave: UInt8 = 0x46
+  public static let codeConfirmed: UInt8 = 0x47
   public static let offer: UInt8 = 0x50
   public static let acceptOffer: UInt8 = 0x51
   public static let declineOffer: UInt8 = 0x52
@@ -66,18 +69,18 @@ public enum FrameType {
 
   /// Every type of version 1 with its name in the document, in the order of the numbers.
   public static let all: [(name: String, type: UInt8)] = [
-    ("hello", hello), ("codeReveal", codeReveal), ("associate", associate),
+    ("hello", hello), ("associate", associate),
     ("associated", associated), ("close", close), ("ping", ping),
     ("pong", pong), ("acknowledge", acknowledge), ("messageCredit", messageCredit),
-    ("unreliableMessage", unreliableMessage), ("chunk", chunk), ("position", position),
+    ("unreliableMessage", unreliableMessage), ("codeNonce", codeNonce), ("codeReveal", codeReveal), ("chunk", chunk), ("position", position),
     ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
     ("message", message), ("fragment", fragment), ("invite", invite),
     ("accept", accept), ("decline", decline), ("withdraw", withdraw),
-    ("leave", leave), ("offer", offer), ("acceptOffer", acceptOffer),
+    ("leave", leave), ("codeConfirmed", codeConfirmed), ("offer", offer), ("acceptOffer", acceptOffer),
     ("declineOffer", declineOffer), ("stored", stored), ("abandon", abandon),
-    ("refuse", refuse), ("openStream", openStream), ("streamData", streamData),
+    ("refuse", refuse), ("present", present), ("restart", restart), ("openStream", openStream), ("streamData", streamData),
     ("endStream", endStream), ("resetStream", resetStream), ("stopStream", stopStream),
-    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed),
+    ("streamDone", streamDone), ("removeMember", removeMember), ("removed", removed), ("comparing", comparing),
     ("senderPaused", senderPaused), ("receiverPaused", receiverPaused),
   ]
 }

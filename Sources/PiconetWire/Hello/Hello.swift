@@ -14,13 +14,11 @@ public struct Hello: Equatable, Sendable {
   public var associationsBegun: UInt64
   /// The association that the sender still holds and wants to go on with over this link.
   public var held: HeldAssociation?
-  /// The sender's part of the short code: a commitment from the dialling side, a nonce from the accepting side.
-  public var code: CodePart?
 
   public init(
     versions: ClosedRange<UInt8> = Hello.supportedVersions, incarnation: Incarnation, name: String, scope: String,
     capabilities: Capabilities = [], limits: PeerLimits = PeerLimits(), associationsBegun: UInt64 = 0,
-    held: HeldAssociation? = nil, code: CodePart? = nil
+    held: HeldAssociation? = nil
   ) {
     self.versions = versions
     self.incarnation = incarnation
@@ -30,7 +28,6 @@ public struct Hello: Equatable, Sendable {
     self.limits = limits
     self.associationsBegun = associationsBegun
     self.held = held
-    self.code = code
   }
 
   public static let supportedVersions: ClosedRange<UInt8> = 1...1
@@ -106,15 +103,4 @@ public struct HeldAssociation: Hashable, Sendable {
     self.id = id
     self.received = received
   }
-}
-
-/// One side's part of the short code that two people compare. The dialling side commits to its nonce before it sees the
-/// other's, so that nobody in the middle can search for a pair of keys with equal codes.
-public enum CodePart: Hashable, Sendable {
-  /// SHA-256 over the dialling side's nonce; the nonce itself follows in a `codeReveal`.
-  case commitment([UInt8])
-  /// The accepting side's nonce.
-  case nonce([UInt8])
-
-  public static let byteCount = 32
 }

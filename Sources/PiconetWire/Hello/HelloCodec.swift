@@ -13,8 +13,6 @@ enum HelloCodec {
     static let silence: UInt64 = 9
     static let associationsBegun: UInt64 = 10
     static let held: UInt64 = 11
-    static let codeCommitment: UInt64 = 12
-    static let codeNonce: UInt64 = 13
     static let streamLimit: UInt64 = 14
     static let streamWindow: UInt64 = 15
   }
@@ -40,11 +38,6 @@ enum HelloCodec {
       FrameEncoder.appendWord(held.id.low, to: &value)
       VariableInteger.append(held.received, to: &value)
       appendParameter(Parameter.held, value, to: &body)
-    }
-    switch hello.code {
-    case .commitment(let bytes): appendParameter(Parameter.codeCommitment, bytes, to: &body)
-    case .nonce(let bytes): appendParameter(Parameter.codeNonce, bytes, to: &body)
-    case nil: break
     }
     appendInteger(Parameter.streamLimit, hello.limits.streams, to: &body)
     appendInteger(Parameter.streamWindow, hello.limits.streamWindow, to: &body)
@@ -111,10 +104,6 @@ enum HelloCodec {
       let low = try word(&reader, "association")
       hello.held = HeldAssociation(
         id: AssociationID(high: high, low: low), received: try reader.integer("received"))
-    case Parameter.codeCommitment, Parameter.codeNonce:
-      guard hello.code == nil else { throw reader.malformed("both a code commitment and a code nonce") }
-      let bytes = Array(try reader.bytes(CodePart.byteCount, "code part"))
-      hello.code = id == Parameter.codeCommitment ? .commitment(bytes) : .nonce(bytes)
     default: return
     }
     try reader.end()

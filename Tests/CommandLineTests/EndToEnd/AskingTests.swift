@@ -17,8 +17,8 @@ struct AskingTests {
           name: "Kitchen \(key)", accept: nil, json: false, onTerminal: true, state: "Kitchen")
         let sender = try scene.sender("--to", "Kitchen \(key)", try scene.photo("\(key).jpg"))
         #expect(await receiver.shows(question), "\(receiver.error)")
-        #expect(await sender.shows("\"connected\""))
-        let shown = try #require(sender.events("connected").first?["code"] as? String)
+        #expect(await sender.shows("\"code\""))
+        let shown = try #require(sender.events("code").first?["code"] as? String)
         #expect(receiver.error.contains("Code: \(shown)"))
         // What is no answer is asked again.
         receiver.type("perhaps\n")
@@ -42,8 +42,8 @@ struct AskingTests {
       #expect(await receiver.shows("has gone"))
       // And the next one is asked for.
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
-      #expect(await next.shows("\"connected\""))
-      let code = try #require(next.events("connected").first?["code"] as? String)
+      #expect(await next.shows("\"code\""))
+      let code = try #require(next.events("code").first?["code"] as? String)
       // What is typed before the question stands there is not its answer; the one that was taken back may stand there twice.
       #expect(await receiver.shows(question, behind: code))
       receiver.type("y\n")

@@ -63,7 +63,7 @@ struct BothDialTests {
       }
       two.scripts[loser] = [two.invite(from: loser, id: 1)]
       two.reactions[1 - loser] = { _, event in
-        guard case .invitationReceived(let peer, _, _) = event else { return nil }
+        guard case .invitationReceived(let peer, _, _, _) = event else { return nil }
         return .commanded(CommandID(rawValue: 50), .answerInvitation(peer.node, accept: true, .declined))
       }
       return two

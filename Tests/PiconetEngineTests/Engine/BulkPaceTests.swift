@@ -11,7 +11,7 @@ struct BulkPaceTests {
   private func sending(_ pace: BulkPace?) throws -> AssociatedEngine {
     let engine = try AssociatedEngine()
     if let pace { engine.take(.linkPaced(engine.link, pace)) }
-    engine.receive(.invite(timeout: 1_000, context: []))
+    engine.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = engine.command(.answerInvitation(engine.far, accept: true, .declined))
     engine.take(.transmitted(engine.link, byteCount: 1 << 20))
     _ = engine.command(.offer(transfer, to: engine.far, ResourceOffer(name: [1], size: 10 << 20)))

@@ -14,7 +14,7 @@ struct BusyAddressTests {
     one.traits.remoteAddress = remoteAddress
     one.invite()
     one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
-    one.receive(one.hello(.nonce(someNonce)))
+    one.receive(one.hello())
     one.receive(.associate(AssociationID(high: 1, low: 2), received: 0))
     one.receive(.decline(.declined, detail: ""))
     return one

@@ -19,8 +19,7 @@ struct CapacityTests {
     opening.peer = peer(2)
     one.side.take(.linkOpened(second, opening))
     receive(
-      one, .hello(Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test", code: .commitment(someNonce))))
-    receive(one, .codeReveal(nonce: someNonce))
+      one, .hello(Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test")))
     receive(one, .associate(AssociationID(high: 3, low: 4), received: 0))
   }
 
@@ -32,7 +31,9 @@ struct CapacityTests {
   @Test("a full session declines invitations and says so")
   func declines() {
     let one = full()
-    guard case .decline(.full, _)? = receive(one, .invite(timeout: 9_000, context: [])).frames.first else {
+    guard
+      case .decline(.full, _)? = receive(one, .invite(Invite(timeout: 9_000, commitment: someCommitment))).frames.first
+    else {
       Issue.record("not declined")
       return
     }
@@ -67,8 +68,8 @@ struct CapacityTests {
   func answeredTooLate() {
     let one = OneSided(configuration { $0.capacity = 2 }).associated()
     associate(one)
-    receive(one, .invite(timeout: 9_000, context: []))
-    one.receive(.invite(timeout: 9_000, context: []))
+    receive(one, .invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
     let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 3)
     guard case .decline(.full, _)? = outcome.frames.first, case .failed? = outcome.replies(to: 3).first else {

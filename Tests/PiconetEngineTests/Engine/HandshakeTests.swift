@@ -13,7 +13,7 @@ struct HandshakeTests {
     return one
   }
 
-  @Test("the dialling side speaks first, and only commits to its nonce")
+  @Test("the dialling side speaks first")
   func diallerSpeaksFirst() {
     let one = OneSided(isSmaller: true)
     #expect(one.invite().effects == [.dial(DialID(rawValue: 1), .tcp, [tcp("far")])])
@@ -22,7 +22,6 @@ struct HandshakeTests {
       Issue.record("no hello")
       return
     }
-    #expect(hello.code == .commitment(someNonce))
     #expect(hello.scope == "test" && hello.name == "a device" && hello.held == nil)
     #expect(outcome.frames.count == 1)
   }
@@ -35,16 +34,15 @@ struct HandshakeTests {
     let outcome = one.side.take(.linkOpened(one.link, opening))
     #expect(outcome.frames == [.close(.identity, detail: "this device is not trusted there")])
     #expect(outcome.effects.contains(.closeLink(one.link, flush: true)))
-    #expect(one.receive(one.hello(.commitment(someNonce))).frames.isEmpty, "the link is forgotten")
+    #expect(one.receive(one.hello()).frames.isEmpty, "the link is forgotten")
   }
 
-  @Test("the dialling side reveals its nonce, proves the peer, associates and invites")
+  @Test("the dialling side proves the peer, associates and invites")
   func diallerGoesOn() {
     let one = dialled()
-    let outcome = one.receive(one.hello(.nonce(someNonce)))
+    let outcome = one.receive(one.hello())
     #expect(outcome.effects.contains(.judgeTrust(one.link, one.far, name: "far", isDialled: true)))
-    guard case .codeReveal(someNonce)? = outcome.frames.first,
-      case .associate(_, 0)? = outcome.frames.dropFirst().first,
+    guard case .associate(_, 0)? = outcome.frames.first,
       case .invite? = outcome.frames.last
     else {
       Issue.record("\(outcome.frames)")
@@ -53,21 +51,16 @@ struct HandshakeTests {
     #expect(one.side.census.associations == 1)
   }
 
-  @Test("the accepting side waits for a hello, answers with its nonce, and waits for the reveal")
+  @Test("the accepting side waits for a hello, answers it, and has the peer judged")
   func acceptorWaits() {
     let one = OneSided()
     #expect(one.side.take(.linkOpened(one.link, one.opening())).frames.isEmpty)
     let answer = one.receive(one.hello())
-    guard case .hello(let hello)? = answer.frames.first else {
+    guard case .hello? = answer.frames.first else {
       Issue.record("no hello")
       return
     }
-    #expect(hello.code == .nonce(someNonce))
-    #expect(!answer.effects.contains { if case .deriveCode = $0 { true } else { false } })
-    let reveal = one.receive(.codeReveal(nonce: someNonce))
-    #expect(
-      reveal.effects.first
-        == .deriveCode(one.link, diallerNonce: someNonce, acceptorNonce: someNonce, commitment: someNonce))
+    #expect(answer.effects.contains(.judgeTrust(one.link, one.far, name: "far", isDialled: false)))
   }
 
   @Test("the larger id waits for `associate`, and answers it")
@@ -95,19 +88,16 @@ struct HandshakeTests {
     "what a hello can have wrong ends the link with its reason",
     arguments: [
       ("version", Reason.version), ("scope", .wrongSession), ("empty scope", .wrongSession),
-      ("longer scope", .wrongSession), ("ourselves", .selfConnection), ("dialler's part", .protocolBroken),
-      ("no part", .protocolBroken),
+      ("longer scope", .wrongSession), ("ourselves", .selfConnection),
     ])
   func wrongHello(what: String, reason: Reason) {
     let one = dialled()
     var opening = one.opening(dial: nil)
     let second = LinkID(rawValue: 2)
     if what == "ourselves" { opening.peer = one.side.node.peer }
-    // On a link that the far side dialled; the part of the code is wrong there for a nonce.
+    // On a link that the far side dialled.
     one.side.take(.linkOpened(second, opening))
-    let hello = one.hello(
-      what == "no part" ? nil : what == "dialler's part" ? .nonce(someNonce) : .commitment(someNonce)
-    ) { hello in
+    let hello = one.hello { hello in
       switch what {
       case "version": hello.versions = 2...3
       case "scope": hello.scope = "tesT"
@@ -126,12 +116,11 @@ struct HandshakeTests {
 
   @Test(
     "on a dialled link the failure is the invitation's reply",
-    arguments: [(Reason.version, Blame.peer), (.wrongSession, .peer), (.protocolBroken, .peer)])
+    arguments: [(Reason.version, Blame.peer), (.wrongSession, .peer)])
   func failureIsTheReply(reason: Reason, blame: Blame) {
     let one = dialled()
-    let part = reason == .protocolBroken ? CodePart.commitment(someNonce) : .nonce(someNonce)
     let outcome = one.receive(
-      one.hello(part) { hello in
+      one.hello { hello in
         if reason == .version { hello.versions = 9...9 }
         if reason == .wrongSession { hello.scope = "other" }
       })
@@ -150,20 +139,11 @@ struct HandshakeTests {
     #expect(one.receive(one.hello { $0.scope = "cafe\u{301}" }).closeReason == .wrongSession)
   }
 
-  @Test("a reveal that is not what was committed to ends the link")
-  func codeMismatch() {
-    let one = OneSided()
-    one.side.code = nil
-    let outcome = one.open()
-    #expect(outcome.closeReason == .identity)
-    #expect(one.side.census.links == 0)
-  }
-
   @Test("a peer that is not trusted is told so in words without our own files; our user is told everything")
   func trustRefused() {
     let one = dialled()
     one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
-    let outcome = one.receive(one.hello(.nonce(someNonce)))
+    let outcome = one.receive(one.hello())
     #expect(outcome.frames.last == .close(.identity, detail: "another key"))
     #expect(outcome.replies(to: 1) == [.failed(Ending(.identity, .peer, "see line 3 of a file"))])
     #expect(one.side.census.links == 0)
@@ -184,7 +164,7 @@ struct HandshakeTests {
   func refusedAnswererIsToldOnce() {
     let one = dialled()
     one.side.judgement = .refused(.identity, detail: "see line 3 of a file", told: "another key")
-    #expect(one.receive(one.hello(.nonce(someNonce))).events == [])
+    #expect(one.receive(one.hello()).events == [])
   }
 
   @Test("a link to somebody else than expected is closed at once, without a word")
@@ -222,7 +202,6 @@ struct HandshakeTests {
     one.open()
     // The trust is not judged yet: the frame waits for it, and comes to an active link then.
     #expect(one.receive(.associate(AssociationID(high: 1, low: 2), received: 0)).effects == [])
-    one.side.take(.codeDerived(one.link, "1"))
     #expect(one.side.take(.trustJudged(one.link, .known)).closeReason == .protocolBroken)
   }
 
@@ -240,12 +219,14 @@ struct HandshakeTests {
     one.side.answersHandshake = false
     one.open()
     #expect(
-      one.receive(.associate(AssociationID(high: 1, low: 2), received: 0), .invite(timeout: 9, context: [4])).effects
+      one.receive(
+        .associate(AssociationID(high: 1, low: 2), received: 0),
+        .invite(Invite(timeout: 9, commitment: someCommitment, context: [4]))
+      ).effects
         == [])
-    one.side.take(.codeDerived(one.link, "1"))
     let outcome = one.side.take(.trustJudged(one.link, .known))
     #expect(outcome.frames == [.associated(received: 0, begun: 1)])
-    guard case .invitationReceived(_, [4], _)? = outcome.events.first else {
+    guard case .invitationReceived(_, [4], _, _)? = outcome.events.first else {
       Issue.record("no invitation")
       return
     }
@@ -261,13 +242,12 @@ struct HandshakeTests {
     #expect(one.side.take(.received(one.link, [0])).closeReason == .limitExceeded)
   }
 
-  @Test("a handshake ends with its time, at every step", arguments: 0...3)
+  @Test("a handshake ends with its time, at every step", arguments: 0...2)
   func timeout(step: Int) {
     let one = OneSided(configuration { $0.handshakeTimeout = .seconds(4) })
-    one.side.answersHandshake = step == 3
+    one.side.answersHandshake = step == 2
     one.side.take(.linkOpened(one.link, one.opening()))
     if step >= 1 { one.receive(one.hello()) }
-    if step >= 2 { one.receive(.codeReveal(nonce: someNonce)) }
     #expect(one.side.wait(.seconds(4) - .nanoseconds(1)).closeReason == nil)
     #expect(one.side.wait(.nanoseconds(1)).closeReason == .timedOut)
     #expect(one.side.census.links == 0)

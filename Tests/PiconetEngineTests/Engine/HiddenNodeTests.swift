@@ -11,13 +11,13 @@ struct HiddenNodeTests {
     let id = LinkID(rawValue: link)
     side.take(
       .linkOpened(
-        id, LinkOpening(dial: dial, peer: far.peer, traits: someTraits, nonce: someNonce, commitment: someNonce)))
+        id, LinkOpening(dial: dial, peer: far.peer, traits: someTraits)))
     return id
   }
 
   private func hello(_ far: NodeID, held: AssociationID? = nil) -> Bytes {
     var hello = Hello(
-      incarnation: far.incarnation, name: "far", scope: "test", capabilities: .resume, code: .commitment(someNonce))
+      incarnation: far.incarnation, name: "far", scope: "test", capabilities: .resume)
     hello.held = held.map { HeldAssociation(id: $0, received: 0) }
     return FrameEncoder.encode(.hello(hello))[...]
   }
@@ -52,7 +52,6 @@ struct HiddenNodeTests {
     one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset))))
     let link = opening(2, of: one.far, one.side)
     one.side.take(.received(link, hello(one.far)))
-    one.side.take(.received(link, FrameEncoder.encode(.codeReveal(nonce: someNonce))[...]))
     let new = one.side.take(
       .received(link, FrameEncoder.encode(.associate(AssociationID(high: 8, low: 8), received: 0))[...]))
     #expect(new.closeReason == .notAvailable)
@@ -92,7 +91,7 @@ struct HiddenNodeTests {
   func expectation() {
     let one = OneSided().associated { $0.capabilities = .resume }
     #expect(!expectsMembers(one))
-    one.receive(.invite(timeout: 10_000, context: []))
+    one.receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
     #expect(expectsMembers(one))
     one.side.take(.linkClosed(one.link, .ended))

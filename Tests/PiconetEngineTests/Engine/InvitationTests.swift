@@ -15,14 +15,14 @@ struct InvitationTests {
     let one = OneSided(configuration).associated()
     #expect(
       one.side.command(.invite(.node(one.far), context: [8], timeout: .seconds(9)), id: 1).frames
-        == [.invite(timeout: 9_000, context: [8])])
+        == [.invite(Invite(timeout: 9_000, commitment: one.side.lastCommitment, context: [8]))])
     return one
   }
 
   /// The far side's invitation waits for our answer.
   private func invited(timeout: UInt64 = 10_000, _ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration).associated()
-    one.receive(.invite(timeout: timeout, context: [4]))
+    one.receive(.invite(Invite(timeout: timeout, commitment: someCommitment, context: [4])))
     return one
   }
 
@@ -41,7 +41,7 @@ struct InvitationTests {
       Issue.record("not connected")
       return
     }
-    #expect(peer.node == one.far && peer.code == "123456" && peer.isKnown)
+    #expect(peer.node == one.far && peer.code == nil && peer.isKnown)
   }
 
   @Test("declined, the inviter gets the reason")
@@ -93,9 +93,9 @@ struct InvitationTests {
     arguments: [(UInt64(0), 0), (10_000, 10_000), (300_000, 300_000), (300_001, 300_000), (1 << 61, 300_000)])
   func invitedExpires(timeout: UInt64, expected: Int) {
     let one = OneSided(configuration { $0.disconnectTimeout = .seconds(86_400) }).associated()
-    let events = one.receive(.invite(timeout: timeout, context: [4])).events
+    let events = one.receive(.invite(Invite(timeout: timeout, commitment: someCommitment, context: [4]))).events
     let expires = one.side.now + .milliseconds(expected)
-    guard case .invitationReceived(let peer, [4], expires)? = events.first else {
+    guard case .invitationReceived(let peer, [4], expires, false)? = events.first else {
       Issue.record("\(events)")
       return
     }
@@ -103,7 +103,7 @@ struct InvitationTests {
     let before = one.side.now
     let outcome = one.side.wait(.milliseconds(expected))
     #expect(one.side.now == before + .milliseconds(expected))
-    #expect(outcome.frames.last == .decline(.timedOut, detail: ""))
+    #expect(outcome.frames.last == .decline(.timedOut, detail: "nobody answered in time"))
     #expect(outcome.events == [.invitationEnded(one.far, Ending(.timedOut, .us, "nobody answered in time"))])
     #expect(ending(one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3), 3) != nil)
   }
@@ -132,8 +132,10 @@ struct InvitationTests {
 
   @Test("a second invitation beside the first ends the link, and so does one from a member")
   func secondInvitation() {
-    #expect(invited().receive(.invite(timeout: 1, context: [])).closeReason == .protocolBroken)
-    #expect(OneSided().connected().receive(.invite(timeout: 1, context: [])).closeReason == .protocolBroken)
+    #expect(invited().receive(.invite(Invite(timeout: 1, commitment: someCommitment))).closeReason == .protocolBroken)
+    #expect(
+      OneSided().connected().receive(.invite(Invite(timeout: 1, commitment: someCommitment))).closeReason
+        == .protocolBroken)
   }
 
   @Test("our invitation to one who invites us accepts the other's")
@@ -147,7 +149,7 @@ struct InvitationTests {
   @Test("invitations that cross are accepted by both")
   func crossing() {
     let one = inviting()
-    let outcome = one.receive(.invite(timeout: 9_000, context: []))
+    let outcome = one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     #expect(outcome.frames == [.accept])
     #expect(outcome.replies(to: 1) == [.connected(one.far)])
     #expect(one.receive(.accept).effects == [])
@@ -182,41 +184,6 @@ struct InvitationTests {
     #expect(outcome.effects.count == 1)
   }
 
-  @Test("a peer that a person has to confirm is invited only then")
-  func confirmation() {
-    let one = OneSided(isSmaller: true)
-    one.side.judgement = .ask
-    one.invite()
-    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
-    let outcome = one.receive(one.hello(.nonce(someNonce)))
-    guard case .confirmationNeeded(let peer)? = outcome.events.last else {
-      Issue.record("\(outcome.events)")
-      return
-    }
-    #expect(peer.code == "123456" && !peer.isKnown)
-    #expect(!outcome.frames.contains { if case .invite = $0 { true } else { false } })
-    let confirmed = one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
-    guard case .invite? = confirmed.frames.first else {
-      Issue.record("not invited")
-      return
-    }
-    #expect(confirmed.replies(to: 2) == [.done])
-    #expect(ending(one.side.command(.confirm(one.far, true, .codeMismatch), id: 3), 3)?.reason == .noSuchAssociation)
-  }
-
-  @Test("a peer that is not confirmed is told why, and the invitation fails")
-  func notConfirmed() {
-    let one = OneSided(isSmaller: true)
-    one.side.judgement = .ask
-    one.invite()
-    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
-    one.receive(one.hello(.nonce(someNonce)))
-    let outcome = one.side.command(.confirm(one.far, false, .codeMismatch), id: 2)
-    #expect(outcome.closeReason == .codeMismatch)
-    #expect(ending(outcome)?.reason == .codeMismatch)
-    #expect(one.side.census == OneSided().side.census)
-  }
-
   @Test("an invitation whose dials all fail says what each tried")
   func unreachable() {
     let one = OneSided()
@@ -249,8 +216,7 @@ struct InvitationTests {
     .linkOpened(
       LinkID(rawValue: dial),
       LinkOpening(
-        dial: DialID(rawValue: dial), peer: peer, traits: LinkTraits(kind: .tcp, remoteAddress: address),
-        nonce: someNonce, commitment: someNonce))
+        dial: DialID(rawValue: dial), peer: peer, traits: LinkTraits(kind: .tcp, remoteAddress: address)))
   }
 
   private func dialled(_ outcome: Outcome) -> [[TransportAddress]] {

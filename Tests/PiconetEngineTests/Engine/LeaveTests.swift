@@ -100,7 +100,7 @@ struct LeaveTests {
   @Test("an invitation that waits is declined when its inviter is left, and no deadline stays behind")
   func leavingAnInviter() throws {
     let one = OneSided(configuration { $0.leaveTimeout = .seconds(5) }).associated()
-    one.receive(.invite(timeout: 2_000, context: []))
+    one.receive(.invite(Invite(timeout: 2_000, commitment: someCommitment)))
     let outcome = one.side.command(.leave(one.far, .left), id: 1)
     #expect(outcome.frames == [.decline(.left, detail: ""), .leave(.left, detail: "")])
     #expect(outcome.events == [.invitationEnded(one.far, Ending(.left, .us))])

@@ -69,7 +69,6 @@ struct ReasonClassTests {
     one.side.take(.linkOpened(link, one.opening()))
     let hello = one.hello { $0.capabilities = .resume }
     one.side.take(.received(link, FrameEncoder.encode(hello)[...]))
-    one.side.take(.received(link, FrameEncoder.encode(.codeReveal(nonce: someNonce))[...]))
     one.side.command(.leave(one.far, .left))
     let associate = Frame.associate(AssociationID(high: 1, low: 2), received: 1)
     #expect(one.side.take(.received(link, FrameEncoder.encode(associate)[...])).closeReason == .left)

@@ -108,13 +108,14 @@ struct EngineHabitTests {
     .discoveryReported(source: "x", .gone(peer(77), Incarnation(rawValue: 1))),
     .dialFailed(DialID(rawValue: 77), LinkFailure(.refused)), .received(LinkID(rawValue: 77), [1, 2, 3]),
     .transmitted(LinkID(rawValue: 77), byteCount: 9), .linkClosed(LinkID(rawValue: 77), .ended),
-    .trustJudged(LinkID(rawValue: 77), .known), .codeDerived(LinkID(rawValue: 77), nil),
+    .trustJudged(LinkID(rawValue: 77), .known), .codeDerived(CodeID(rawValue: 77), nil),
+    .nonceDrawn(CodeID(rawValue: 77), nil),
     .chunksRead(TransferID(rawValue: 77), frames: [1], payloadCount: 1),
     .sourceFinished(TransferID(rawValue: 77), someDigest),
     .sourceFailed(TransferID(rawValue: 77), .internalError, detail: ""),
     .chunkStored(TransferID(rawValue: 77), upTo: 9), .committed(TransferID(rawValue: 77), name: [1]),
     .storeFailed(TransferID(rawValue: 77), .internalError, detail: ""), .deadlineReached,
-    .trustJudged(LinkID(rawValue: 1), .refused(.identity, detail: "")), .codeDerived(LinkID(rawValue: 1), nil),
+    .trustJudged(LinkID(rawValue: 1), .refused(.identity, detail: "")), .codeDerived(CodeID(rawValue: 1), nil),
   ]
 
   @Test("facts about what is unknown, or long answered, have no effect", arguments: unknown)

@@ -76,7 +76,7 @@ struct SuspensionTests {
   @Test("a rule that the peer breaks ends the association with the link")
   func breach() {
     let one = member()
-    let outcome = one.receive(.codeReveal(nonce: someNonce))
+    let outcome = one.receive(.codeReveal(someNonce))
     #expect(suspensions(outcome).isEmpty)
     #expect(disconnections(outcome).map(\.reason) == [.protocolBroken])
   }
@@ -126,15 +126,14 @@ struct SuspensionTests {
     _ = lose(one)
     let link = LinkID(rawValue: 2)
     let stranger = LinkOpening(
-      dial: nil, peer: peer(5), traits: someTraits, nonce: someNonce, commitment: someNonce)
+      dial: nil, peer: peer(5), traits: someTraits)
     one.side.take(.linkOpened(link, stranger))
     var hello = Hello(incarnation: Incarnation(rawValue: 5), name: "stranger", scope: "test", capabilities: .resume)
     hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: 0)
-    hello.code = .commitment(someNonce)
     func say(_ frames: Frame...) -> Outcome {
       one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
     }
-    _ = say(.hello(hello), .codeReveal(nonce: someNonce))
+    _ = say(.hello(hello))
     let outcome = say(.associate(AssociationID(high: 1, low: 2), received: 1))
     #expect(outcome.closeReason == .noSuchAssociation)
     #expect(one.side.members == [one.far])
@@ -158,7 +157,7 @@ struct SuspensionTests {
         id: isSmaller ? one.side.engine.association(with: one.far) ?? held : held, received: received)
     }
     for frame in [
-      hello, .codeReveal(nonce: someNonce),
+      hello,
       isSmaller ? .associated(received: received, begun: 1) : .associate(held, received: received),
     ] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
@@ -181,7 +180,7 @@ struct SuspensionTests {
       $0.capabilities = .resume
       $0.held = HeldAssociation(id: held, received: 0)
     }
-    for frame in [hello, .codeReveal(nonce: someNonce), .associate(held, received: 0)] {
+    for frame in [hello, .associate(held, received: 0)] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }
     #expect(disconnections(one.side.log).map(\.reason) == [.linkFailed])

@@ -146,10 +146,10 @@ struct TransferRulesTests {
     var opening = one.opening()
     opening.peer = peer(2)
     one.side.take(.linkOpened(other, opening))
-    let far = Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test", code: .commitment(someNonce))
+    let far = Hello(incarnation: Incarnation(rawValue: 2), name: "x", scope: "test")
     for frame: Frame in [
-      .hello(far), .codeReveal(nonce: someNonce), .associate(AssociationID(high: 3, low: 4), received: 0),
-      .invite(timeout: 9_999, context: []),
+      .hello(far), .associate(AssociationID(high: 3, low: 4), received: 0),
+      .invite(Invite(timeout: 9_999, commitment: someCommitment)),
     ] { one.side.take(.received(other, FrameEncoder.encode(frame)[...])) }
     one.side.command(.answerInvitation(node(2), accept: true, .declined))
     #expect(one.side.census.members == 2)

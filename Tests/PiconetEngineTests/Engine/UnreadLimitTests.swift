@@ -43,11 +43,10 @@ struct UnreadLimitTests {
     let link = LinkID(rawValue: 2)
     one.side.take(.linkOpened(link, opening))
     var hello = Hello(
-      incarnation: one.far.incarnation, name: "far", scope: "test", capabilities: [.resume, .streams],
-      code: .commitment(someNonce))
+      incarnation: one.far.incarnation, name: "far", scope: "test", capabilities: [.resume, .streams])
     hello.held = HeldAssociation(id: AssociationID(high: 1, low: 2), received: one.side.engine.sentFrames(to: one.far))
     for frame in [
-      .hello(hello), .codeReveal(nonce: someNonce),
+      .hello(hello),
       .associate(AssociationID(high: 1, low: 2), received: one.side.engine.sentFrames(to: one.far)),
     ] as [Frame] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
@@ -101,7 +100,7 @@ struct UnreadLimitTests {
       $0.limits.streamWindow = 300
     }
     for frame in [
-      hello, .codeReveal(nonce: someNonce), .associated(received: 0, begun: 1), .invite(timeout: 9_000, context: []),
+      hello, .associated(received: 0, begun: 1), .invite(Invite(timeout: 9_000, commitment: someCommitment)),
     ] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }

@@ -82,7 +82,6 @@ final class Flood {
       one.hello {
         $0.held = HeldAssociation(id: association, received: 1); $0.capabilities = [.resume, .streams]
       })
-    receive(.codeReveal(nonce: someNonce))
     receive(.associate(association, received: received))
   }
 
@@ -151,7 +150,9 @@ final class Flood {
     let open = ResourceOffer(name: Array("x".utf8), size: 1 << 40)
     switch type {
     case FrameType.hello: return [one.hello()]
-    case FrameType.codeReveal: return [.codeReveal(nonce: someNonce)]
+    case FrameType.codeNonce: return [.codeNonce(someNonce)]
+    case FrameType.codeReveal: return [.codeReveal(someNonce)]
+    case FrameType.codeConfirmed: return [.codeConfirmed]
     case FrameType.associate: return [.associate(AssociationID(high: 9, low: round), received: 0)]
     case FrameType.associated: return [.associated(received: 0, begun: round)]
     case FrameType.close: return [.close(.left, detail: text)]
@@ -162,7 +163,7 @@ final class Flood {
     case FrameType.unreliableMessage: return [.unreliableMessage(number: round, payload)]
     case FrameType.message: return [.message(bytes(0))]
     case FrameType.fragment: return [.fragment(payload)]
-    case FrameType.invite: return [.invite(timeout: 60_000, context: payload), .withdraw(.cancelled)]
+    case FrameType.invite: return [.invite(Invite(timeout: 60_000, commitment: someNonce, context: payload)), .withdraw(.cancelled)]
     case FrameType.withdraw: return [.withdraw(.cancelled)]
     case FrameType.accept: return [.accept]
     case FrameType.decline: return [.decline(.declined, detail: text)]
@@ -179,6 +180,9 @@ final class Flood {
     case FrameType.acceptOffer: return ours { .acceptOffer(transfer: $0, offset: 0, limit: 0) }
     case FrameType.declineOffer: return ours { .declineOffer(transfer: $0, .notWanted, detail: text) }
     case FrameType.stored: return ours { .stored(transfer: $0, name: Array(text.utf8)) }
+    case FrameType.present: return ours { .present(transfer: $0, name: Array(text.utf8)) }
+    case FrameType.restart: return ours { .restart(transfer: $0, offset: 0, limit: 0) }
+    case FrameType.comparing: return ours { .comparing(transfer: $0, compared: round) }
     case FrameType.refuse: return ours { .refuse(transfer: $0, .notWanted, detail: text) }
     case FrameType.transferCredit:
       return ours { .transferCredit(transfer: $0, stored: 0, limit: 0) }

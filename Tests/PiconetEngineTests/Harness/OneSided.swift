@@ -16,11 +16,11 @@ final class OneSided {
   }
 
   func opening(dial: DialID? = nil) -> LinkOpening {
-    LinkOpening(dial: dial, peer: far.peer, traits: traits, nonce: someNonce, commitment: someNonce)
+    LinkOpening(dial: dial, peer: far.peer, traits: traits)
   }
 
-  func hello(_ code: CodePart? = .commitment(someNonce), _ change: (inout Hello) -> Void = { _ in }) -> Frame {
-    var hello = Hello(incarnation: far.incarnation, name: "far", scope: "test", code: code)
+  func hello(_ change: (inout Hello) -> Void = { _ in }) -> Frame {
+    var hello = Hello(incarnation: far.incarnation, name: "far", scope: "test")
     change(&hello)
     return .hello(hello)
   }
@@ -34,8 +34,7 @@ final class OneSided {
   @discardableResult
   func open(_ change: (inout Hello) -> Void = { _ in }) -> Outcome {
     var outcome = side.take(.linkOpened(link, opening()))
-    outcome += receive(hello(.commitment(someNonce), change))
-    outcome += receive(.codeReveal(nonce: someNonce))
+    outcome += receive(hello(change))
     return outcome
   }
 
@@ -53,7 +52,7 @@ final class OneSided {
   /// The far side invites, and we accept.
   func connected(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
     _ = associated(change)
-    receive(.invite(timeout: 10_000, context: []))
+    receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     side.command(.answerInvitation(far, accept: true, .declined))
     return self
   }

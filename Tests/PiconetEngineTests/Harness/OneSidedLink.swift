@@ -23,11 +23,9 @@ final class OneSidedLink {
     receive(
       .hello(
         Hello(
-          incarnation: far.incarnation, name: "further", scope: "test", capabilities: capabilities,
-          code: .commitment(someNonce))))
-    receive(.codeReveal(nonce: someNonce))
+          incarnation: far.incarnation, name: "further", scope: "test", capabilities: capabilities)))
     receive(.associate(AssociationID(high: 3, low: link.rawValue), received: 0))
-    receive(.invite(timeout: 10_000, context: []))
+    receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(far, accept: true, .declined))
     return self
   }

@@ -62,7 +62,11 @@ final class Side {
 
   var code: String? = "123456"
   var judgement = TrustJudgement.known
-  /// False: the caller answers `deriveCode` and `judgeTrust`.
+  /// What the next nonces are made of; each is another one.
+  private var nonces: UInt8 = 0
+  /// To the last of them.
+  var lastCommitment: [UInt8] { commitment(to: [UInt8](repeating: nonces, count: Invite.nonceCount)) }
+  /// False: the caller answers `drawNonce`, `deriveCode` and `judgeTrust`.
   var answersHandshake = true
   /// False: the caller answers what sources and stores are asked.
   var answersDisk = true
@@ -137,7 +141,7 @@ final class Side {
     case .transmit(let link, let bytes):
       decode(bytes, on: link, &frames)
       return takesAll ? .transmitted(link, byteCount: bytes.count) : nil
-    case .deriveCode, .judgeTrust:
+    case .drawNonce, .deriveCode, .judgeTrust:
       if answersHandshake { return fact(answering: effect) }
       unanswered.append(effect)
     case .readChunks, .finishSource, .storeChunk, .commitStore:
@@ -160,7 +164,12 @@ final class Side {
   /// What a driver answers where all goes well.
   func fact(answering effect: Effect) -> Fact? {
     switch effect {
-    case .deriveCode(let link, _, _, _): return .codeDerived(link, code)
+    case .drawNonce(let id):
+      nonces &+= 1
+      let nonce = [UInt8](repeating: nonces, count: Invite.nonceCount)
+      return .nonceDrawn(id, CodeNonce(bytes: nonce, commitment: commitment(to: nonce)))
+    case .deriveCode(let id, _, let inputs):
+      return .codeDerived(id, inputs.commitment == commitment(to: inputs.inviterNonce) ? code : nil)
     case .judgeTrust(let link, _, _, _): return .trustJudged(link, judgement)
     case .readChunks(let id, let number, _, let payloadCount, let frameCount):
       let frames = chunkFrames(number, payloadCount: payloadCount, frameCount: frameCount)

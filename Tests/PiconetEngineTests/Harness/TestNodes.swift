@@ -20,7 +20,11 @@ func bytes(_ count: Int, of byte: UInt8 = 7) -> Bytes { [UInt8](repeating: byte,
 
 func tcp(_ text: String) -> TransportAddress { TransportAddress(kind: .tcp, text: text) }
 
-let someNonce = [UInt8](repeating: 3, count: CodePart.byteCount)
+let someNonce = [UInt8](repeating: 3, count: Invite.nonceCount)
+/// In the place of a hash.
+func commitment(to nonce: [UInt8]) -> [UInt8] { nonce.map { $0 ^ 0xFF } }
+/// To `someNonce`.
+let someCommitment = commitment(to: someNonce)
 let someDigest = ResourceDigest(sha256: [UInt8](repeating: 5, count: ResourceDigest.byteCount))!
 let someTraits = LinkTraits(kind: .tcp, remoteAddress: "far")
 

@@ -164,9 +164,8 @@ final class TwoSided {
     for side in [index, 1 - index] {
       push(
         .opened(
-          LinkOpening(
-            dial: side == index ? dial : nil, peer: sides[1 - side].node.peer, traits: traits, nonce: someNonce,
-            commitment: someNonce)), on: link, to: side)
+          LinkOpening(dial: side == index ? dial : nil, peer: sides[1 - side].node.peer, traits: traits)), on: link,
+        to: side)
     }
   }
 

@@ -5,13 +5,12 @@ import Testing
 
 @Suite("Which frames are legal when")
 struct LegalFramesTests {
-  /// One letter for each phase in which the frame is legal: h(ello), r(eveal), c(ode), t(rust), R(eady), a(ctive).
+  /// One letter for each phase in which the frame is legal: h(ello), t(rust), R(eady), a(ctive).
   static let table: [(Frame, String)] = [
     (.hello(Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "")), "h"),
-    (.codeReveal(nonce: someNonce), "r"),
     (.associate(AssociationID(high: 1, low: 2), received: 0), "R"),
     (.associated(received: 0, begun: 1), "a"),
-    (.close(.left, detail: ""), "hrctRa"),
+    (.close(.left, detail: ""), "htRa"),
     (.ping(1), "Ra"),
     (.pong(1), "Ra"),
     (.acknowledge(received: 1), "a"),
@@ -21,13 +20,16 @@ struct LegalFramesTests {
     (.position(transfer: 0, offset: 0), "a"),
     (.transferCredit(transfer: 0, stored: 0, limit: 1), "a"),
     (.end(transfer: 0, size: 0, someDigest), "a"),
+    (.codeNonce(someNonce), "a"),
+    (.codeReveal(someNonce), "a"),
     (.message([1]), "a"),
     (.fragment([1]), "a"),
-    (.invite(timeout: 1, context: []), "a"),
+    (.invite(Invite(timeout: 1, commitment: someCommitment)), "a"),
     (.accept, "a"),
     (.decline(.declined, detail: ""), "a"),
     (.withdraw(.cancelled), "a"),
     (.leave(.left, detail: ""), "a"),
+    (.codeConfirmed, "a"),
     (.removeMember(subject: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3)), .removed), "a"),
     (.removed(by: MemberName(peer: peer(3), incarnation: Incarnation(rawValue: 3))), "a"),
     (.offer(transfer: 0, ResourceOffer(name: [1], size: 1)), "a"),
@@ -46,19 +48,18 @@ struct LegalFramesTests {
     (.resetStream(stream: 0, .cancelled, detail: ""), "a"),
     (.stopStream(stream: 0, .cancelled, detail: ""), "a"),
     (.streamDone(stream: 0), "a"),
-    (.unknownOptional(type: 0xBF), "rctRa"),
-    (.unknownOptional(type: 0xFF), "rctRa"),
+    (.unknownOptional(type: 0xBF), "tRa"),
+    (.unknownOptional(type: 0xFF), "tRa"),
   ]
 
   static let phases: [(Link.Phase, Character)] = [
-    (.awaitingHello, "h"), (.awaitingReveal, "r"), (.awaitingCode, "c"), (.awaitingTrust, "t"), (.ready, "R"),
-    (.active, "a"),
+    (.awaitingHello, "h"), (.awaitingTrust, "t"), (.ready, "R"), (.active, "a"),
   ]
 
   @Test("every frame in every phase", arguments: table)
   func everyFrame(frame: Frame, legal: String) {
     let opening = LinkOpening(
-      dial: nil, peer: peer(1), traits: someTraits, nonce: someNonce, commitment: someNonce)
+      dial: nil, peer: peer(1), traits: someTraits)
     let link = Link(id: LinkID(rawValue: 1), opening: opening, at: seconds(1), frameLimit: 16_381)
     for (phase, letter) in Self.phases {
       link.phase = phase

@@ -7,7 +7,7 @@ import Testing
 struct LivenessTests {
   private func link(_ phase: Link.Phase = .active, silence: UInt64 = 20_000) -> Link {
     let opening = LinkOpening(
-      dial: nil, peer: peer(1), traits: someTraits, nonce: someNonce, commitment: someNonce)
+      dial: nil, peer: peer(1), traits: someTraits)
     let link = Link(id: LinkID(rawValue: 1), opening: opening, at: seconds(100), frameLimit: 16_381)
     link.phase = phase
     link.hello = Hello(
@@ -17,7 +17,7 @@ struct LivenessTests {
 
   @Test(
     "before it is active a link has the time of the handshake, whatever comes meanwhile",
-    arguments: [Link.Phase.awaitingHello, .awaitingReveal, .awaitingCode, .awaitingTrust, .ready])
+    arguments: [Link.Phase.awaitingHello, .awaitingTrust, .ready])
   func handshake(phase: Link.Phase) {
     let link = link(phase)
     link.lastReceived = seconds(105)

@@ -18,9 +18,9 @@ struct PlacesTests {
     opening.traits = LinkTraits(kind: .tcp, remoteAddress: address)
     let link = LinkID(rawValue: number)
     one.side.take(.linkOpened(link, opening))
-    let hello = Hello(incarnation: node.incarnation, name: "x", scope: "test", code: .commitment(someNonce))
+    let hello = Hello(incarnation: node.incarnation, name: "x", scope: "test")
     for frame in [
-      .hello(hello), .codeReveal(nonce: someNonce), .associate(AssociationID(high: 5, low: number), received: 0),
+      .hello(hello), .associate(AssociationID(high: 5, low: number), received: 0),
     ] as [Frame] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }
@@ -30,7 +30,7 @@ struct PlacesTests {
   @discardableResult
   private func invite(_ one: OneSided, _ number: UInt64) -> Outcome {
     one.side.take(
-      .received(LinkID(rawValue: number), FrameEncoder.encode(.invite(timeout: 60_000, context: []))[...]))
+      .received(LinkID(rawValue: number), FrameEncoder.encode(.invite(Invite(timeout: 60_000, commitment: someCommitment)))[...]))
   }
 
   @Test("with the fifth association of one key its first one ends")

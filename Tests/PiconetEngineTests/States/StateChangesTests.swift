@@ -30,10 +30,10 @@ struct StateChangesTests {
   @Test("an invitation that is declined, withdrawn or expires ends the connecting with that reason")
   func endings() {
     let one = OneSided().associated()
-    one.receive(.invite(timeout: 10_000, context: []))
+    one.receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: false, .codeMismatch))
-    one.receive(.invite(timeout: 10_000, context: []), .withdraw(.cancelled))
-    one.receive(.invite(timeout: 1_000, context: []))
+    one.receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)), .withdraw(.cancelled))
+    one.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     one.side.wait(.seconds(1))
     #expect(
       told(one) == [
@@ -45,7 +45,7 @@ struct StateChangesTests {
   @Test("an invitation for which there is no room any more ends as full")
   func full() {
     let one = OneSided(configuration { $0.capacity = 2 }).associated()
-    one.receive(.invite(timeout: 10_000, context: []))
+    one.receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     let second = OneSidedLink(one, peer: 2)
     second.connect()
     one.side.command(.answerInvitation(one.far, accept: true, .left))
@@ -75,7 +75,7 @@ struct StateChangesTests {
     one.invite()
     #expect(told(one) == [])
     one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
-    one.receive(one.hello(.nonce(someNonce)))
+    one.receive(one.hello())
     #expect(told(one) == [.connecting])
     one.receive(.associated(received: 0, begun: 1), .accept)
     #expect(told(one) == [.connecting, .connected])

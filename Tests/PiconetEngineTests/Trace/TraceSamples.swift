@@ -51,7 +51,8 @@ struct TraceSamples {
   }
   mutating func proven() -> ProvenPeer {
     ProvenPeer(
-      node: node(), name: text(), traits: traits(), code: text(), isKnown: isTrue(), messageLimit: count(),
+      node: node(), name: text(), traits: traits(), association: AssociationID(high: number(), low: number()),
+      code: optional(text()), isKnown: isTrue(), messageLimit: count(),
       unreliableLimit: count())
   }
   mutating func summary() -> PeerSummary {
@@ -91,25 +92,30 @@ struct TraceSamples {
       .declineOffer(transfer(), reason(), detail: text()), .cancelTransfer(transfer(), reason()), .shutDown,
       .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
       .tellCompared(transfer(), byteCount: number()),
-      .setDisconnectTimeout(duration()),
+      .setDisconnectTimeout(duration()), .showCode(node()),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
       .cancelStream(stream(), reason(), detail: text()),
     ]
   }
   mutating func replies() -> [Reply] {
-    [.done, .connected(node()), .stored(name: bytes(), wasThere: isTrue()), .failed(ending()), .roundTrip(duration())]
+    [
+      .done, .connected(node()), .stored(name: bytes(), wasThere: isTrue()), .failed(ending()), .roundTrip(duration()),
+      .code(text()),
+    ]
   }
 
   mutating func facts() -> [Fact] {
     let opening = LinkOpening(
-      dial: optional(dial()), peer: peer(), traits: traits(), nonce: bytes(), commitment: bytes(), isAdmitted: isTrue())
+      dial: optional(dial()), peer: peer(), traits: traits(), isAdmitted: isTrue())
     return [
       .commanded(command(), pick(commands())), .messageQueued(node(), bytes()[...], pick(DeliveryMode.allCases)),
       .messagesConsumed(node(), byteCount: count()), .discoveryReported(source: text(), pick(reports())),
       .discoveryEnded(source: text()), .dialFailed(dial(), failure()), .linkOpened(link(), opening),
       .received(link(), bytes()[...]), .transmitted(link(), byteCount: count()),
       .linkClosed(link(), pick(linkEnds())), .trustJudged(link(), pick(judgements())),
-      .codeDerived(link(), optional(text())), .chunksRead(transfer(), frames: bytes()[...], payloadCount: count()),
+      .nonceDrawn(CodeID(rawValue: number()), optional(CodeNonce(bytes: bytes(), commitment: bytes()))),
+      .codeDerived(CodeID(rawValue: number()), optional(text())),
+      .chunksRead(transfer(), frames: bytes()[...], payloadCount: count()),
       .sourceFinished(transfer(), digest()), .sourceFailed(transfer(), reason(), detail: text()),
       .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes(), wasThere: isTrue()),
       .storeRestarted(transfer(), offset: number()),
@@ -122,8 +128,10 @@ struct TraceSamples {
   mutating func events() -> [Event] {
     [
       .peerFound(summary()), .peerChanged(summary()), .peerLost(node()),
-      .invitationReceived(proven(), context: bytes(), expires: instant()), .invitationEnded(node(), ending()),
-      .confirmationNeeded(proven()), .invitationSent(command(), proven()), .connected(proven()),
+      .invitationReceived(proven(), context: bytes(), expires: instant(), comparesCodes: isTrue()),
+      .invitationEnded(node(), ending()),
+      .confirmationNeeded(proven(), code: text()), .codeShown(command(), proven(), code: text()),
+      .invitationSent(command(), proven()), .connected(proven()),
       .disconnected(node(), ending()),
       .peerRefused(node(), name: text(), traits(), ending(), untold: count()),
       .messagesReceived(node(), [bytes()[...], bytes()[...]], pick(DeliveryMode.allCases)),
@@ -140,7 +148,11 @@ struct TraceSamples {
     [
       .dial(dial(), pick(TransportKind.allCases), addresses()), .cancelDial(dial()), .transmit(link(), bytes()[...]),
       .closeLink(link(), flush: isTrue()), .judgeTrust(link(), node(), name: text(), isDialled: isTrue()),
-      .deriveCode(link(), diallerNonce: bytes(), acceptorNonce: bytes(), commitment: bytes()),
+      .drawNonce(CodeID(rawValue: number())),
+      .deriveCode(
+        CodeID(rawValue: number()), link(),
+        CodeInputs(
+          inviter: peer(), invited: peer(), inviterNonce: bytes(), invitedNonce: bytes(), commitment: bytes())),
       .readChunks(transfer(), transfer: number(), offset: number(), payloadCount: count(), chunkFrameCount: count()),
       .finishSource(transfer()), .closeSource(transfer()), .storeChunk(transfer(), bytes()[...]),
       .commitStore(transfer(), size: number(), digest()), .discardStore(transfer()),

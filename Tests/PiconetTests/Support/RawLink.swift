@@ -195,10 +195,13 @@ final class RawLink: @unchecked Sendable {
 
   let nonce = (try? ShortCode.makeNonce()) ?? []
 
+  /// Commits to `nonce`.
+  func invite(_ terms: InvitationTerms = []) -> Frame {
+    .invite(Invite(timeout: 20_000, terms: terms, commitment: ShortCode.commitment(to: nonce)))
+  }
+
   func hello(_ change: (inout Hello) -> Void = { _ in }) -> Hello {
-    var hello = Hello(
-      incarnation: incarnation, name: "Raw", scope: "test",
-      code: isDialler ? .commitment(ShortCode.commitment(to: nonce)) : .nonce(nonce))
+    var hello = Hello(incarnation: incarnation, name: "Raw", scope: "test")
     change(&hello)
     return hello
   }
@@ -208,7 +211,7 @@ final class RawLink: @unchecked Sendable {
     try secure()
     if isDialler { try send(.hello(hello(change))) }
     let far = try wait(for: "hello") { if case .hello(let hello) = $0 { hello } else { nil } }
-    if isDialler { try send(.codeReveal(nonce: nonce)) } else { try send(.hello(hello(change))) }
+    if !isDialler { try send(.hello(hello(change))) }
     guard case .secured(let peer) = channel.state else { throw Failure("not secured") }
     if NodeID(peer: peer, incarnation: far.incarnation) < id {
       _ = try wait(for: "associate") { if case .associate = $0 { true } else { nil } }
@@ -222,7 +225,7 @@ final class RawLink: @unchecked Sendable {
   /// From nothing to a member of a session that takes everybody.
   func join(_ change: (inout Hello) -> Void = { _ in }) throws {
     try associate(change)
-    try send(.invite(timeout: 20_000, context: []))
+    try send(invite())
     _ = try wait(for: "accept") { if case .accept = $0 { true } else { nil } }
   }
 }

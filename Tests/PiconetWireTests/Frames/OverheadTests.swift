@@ -48,7 +48,10 @@ struct OverheadTests {
   func others() {
     let number = WireLimits.transferNumbers - 1
     let context = [UInt8](repeating: 1, count: WireLimits.context)
-    #expect(overhead(.invite(timeout: 86_400_000, context: context[...]), payload: context.count) <= 8)
+    #expect(
+      overhead(
+        .invite(Invite(timeout: 86_400_000, commitment: [UInt8](repeating: 1, count: 32), context: context[...])),
+        payload: context.count) <= 41)
     let name = [UInt8](repeating: 1, count: WireLimits.resourceName)
     #expect(overhead(.stored(transfer: number, name: name), payload: name.count) <= 8)
     let words = String(repeating: "w", count: WireLimits.detail)

@@ -56,8 +56,7 @@ struct RandomFrames {
   }
 
   mutating func hello() -> Hello {
-    let parts: [CodePart?] = [nil, .commitment(bytes(32...32)), .nonce(bytes(32...32))]
-    return Hello(
+    Hello(
       versions: 1...UInt8.random(in: 1...255, using: &dice), incarnation: Incarnation(rawValue: dice.next()),
       name: text(WireLimits.name), scope: text(WireLimits.scope), capabilities: Capabilities(rawValue: integer()),
       limits: PeerLimits(
@@ -66,8 +65,7 @@ struct RandomFrames {
         messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice),
         streams: integer(), streamWindow: integer()),
       associationsBegun: integer(),
-      held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil,
-      code: parts.randomElement(using: &dice) ?? nil)
+      held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil)
   }
 
   mutating func offer() -> ResourceOffer {
@@ -83,7 +81,9 @@ struct RandomFrames {
   mutating func frame(_ kind: FrameCase) -> Frame {
     switch kind {
     case .hello: return .hello(hello())
-    case .codeReveal: return .codeReveal(nonce: bytes(32...32))
+    case .codeNonce: return .codeNonce(bytes(32...32))
+    case .codeReveal: return .codeReveal(bytes(32...32))
+    case .codeConfirmed: return .codeConfirmed
     case .associate: return .associate(association(), received: integer())
     case .associated: return .associated(received: integer(), begun: integer())
     case .close: return .close(reason(), detail: text(WireLimits.detail))
@@ -102,7 +102,11 @@ struct RandomFrames {
       return .end(transfer: transfer(), size: integer(), digest)
     case .message: return .message(bytes(0...2000)[...])
     case .fragment: return .fragment(bytes(1...2000)[...])
-    case .invite: return .invite(timeout: integer(), context: bytes(0...WireLimits.context)[...])
+    case .invite:
+      return .invite(
+        Invite(
+          timeout: integer(), terms: InvitationTerms(rawValue: integer()), commitment: bytes(32...32),
+          context: bytes(0...WireLimits.context)[...]))
     case .accept: return .accept
     case .decline: return .decline(reason(), detail: text(WireLimits.detail))
     case .withdraw: return .withdraw(reason())

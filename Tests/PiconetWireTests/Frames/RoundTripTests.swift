@@ -70,12 +70,13 @@ struct RoundTripTests {
 
   @Test("the context of an invitation, which waits for a person, does not keep the read alive that it came with")
   func ownContext() throws {
-    let stream = FrameEncoder.encode(.invite(timeout: 0, context: [1, 2]))
-    guard case .invite(_, let context)? = try decodeAll(stream).first else {
+    let stream = FrameEncoder.encode(
+      .invite(Invite(timeout: 0, commitment: [UInt8](repeating: 1, count: Invite.nonceCount), context: [1, 2])))
+    guard case .invite(let invite)? = try decodeAll(stream).first else {
       Issue.record("no invitation")
       return
     }
-    #expect(context.startIndex == 0)
+    #expect(invite.context.startIndex == 0)
   }
 
   @Test("the largest of every control frame is taken whatever the frame limit is")
@@ -92,9 +93,12 @@ struct RoundTripTests {
           limits: PeerLimits(
             message: top, frame: UInt64(WireLimits.largestFrame), messageWindow: top, transfers: top,
             silence: WireLimits.silence.upperBound),
-          associationsBegun: top, held: HeldAssociation(id: AssociationID(high: .max, low: .max), received: top),
-          code: .nonce([UInt8](repeating: 9, count: CodePart.byteCount)))),
-      .invite(timeout: top, context: [UInt8](repeating: 1, count: WireLimits.context)[...]),
+          associationsBegun: top, held: HeldAssociation(id: AssociationID(high: .max, low: .max), received: top))),
+      .invite(
+        Invite(
+          timeout: top, terms: InvitationTerms(rawValue: top),
+          commitment: [UInt8](repeating: 2, count: Invite.nonceCount),
+          context: [UInt8](repeating: 1, count: WireLimits.context)[...])),
       .offer(
         transfer: number,
         ResourceOffer(

@@ -3,9 +3,9 @@ import PiconetWire
 /// One name per case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases` fail until
 /// it has a golden vector and a random generator.
 enum FrameCase: CaseIterable {
-  case hello, codeReveal, associate, associated, close, ping, pong
-  case acknowledge, messageCredit, unreliableMessage, chunk, position, transferCredit, end
-  case message, fragment, invite, accept, decline, withdraw, leave, removeMember, removed
+  case hello, associate, associated, close, ping, pong
+  case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
+  case message, fragment, invite, accept, decline, withdraw, leave, codeConfirmed, removeMember, removed
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, abandon, refuse, senderPaused,
     receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
@@ -14,7 +14,9 @@ enum FrameCase: CaseIterable {
     self =
       switch frame {
       case .hello: .hello
+      case .codeNonce: .codeNonce
       case .codeReveal: .codeReveal
+      case .codeConfirmed: .codeConfirmed
       case .associate: .associate
       case .associated: .associated
       case .close: .close

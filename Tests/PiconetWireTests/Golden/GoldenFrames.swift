@@ -5,6 +5,9 @@ enum GoldenFrames {
   static func bytes(_ range: ClosedRange<UInt8>) -> [UInt8] { Array(range) }
   static func text(_ text: String) -> Bytes { Array(text.utf8)[...] }
 
+  /// Of the document's example of a code.
+  static let commitment = [UInt8](
+    hexadecimal: "7aabc28fc496914b0420898caff0c2cdb1a97dbb0c791ebf153b7115be23a77c")!
   static let association = AssociationID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
   static let member = MemberName(peer: PeerID(bytes: bytes(0x20...0x3F))!, incarnation: incarnation)
   static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
@@ -16,16 +19,16 @@ enum GoldenFrames {
         incarnation: incarnation, name: "Zoë", scope: "photos", capabilities: [.resume, .streams],
         limits: PeerLimits(
           message: 97_280, frame: 16_381, messageWindow: 1_048_576, transfers: 64, silence: 20_000),
-        associationsBegun: 2, held: HeldAssociation(id: association, received: 70),
-        code: .commitment([UInt8](hexadecimal: "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd")!))),
+        associationsBegun: 2, held: HeldAssociation(id: association, received: 70))),
     "hello-acceptor": .hello(
       Hello(
         versions: 1...3, incarnation: Incarnation(rawValue: 0xFEDC_BA98_7654_3210), name: "Ada", scope: "photos",
         limits: PeerLimits(
           message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000, streams: 4,
-          streamWindow: 8192),
-        code: .nonce(bytes(0x20...0x3F)))),
-    "codeReveal": .codeReveal(nonce: bytes(0...31)),
+          streamWindow: 8192))),
+    "codeNonce": .codeNonce(bytes(0x20...0x3F)),
+    "codeReveal": .codeReveal(bytes(0...31)),
+    "codeConfirmed": .codeConfirmed,
     "associate": .associate(association, received: 0),
     "associate-resumed": .associate(association, received: 16_384),
     "associated": .associated(received: 300, begun: 1),
@@ -40,8 +43,8 @@ enum GoldenFrames {
     "message": .message(text("hello")),
     "message-of-64": .message(bytes(0...63)[...]),
     "fragment": .fragment(text("part")),
-    "invite": .invite(timeout: 30_000, context: [0xCA, 0xFE]),
-    "invite-bare": .invite(timeout: 0, context: []),
+    "invite": .invite(Invite(timeout: 30_000, commitment: commitment, context: [0xCA, 0xFE])),
+    "invite-compared": .invite(Invite(timeout: 0, terms: .comparesCodes, commitment: commitment)),
     "accept": .accept,
     "decline": .decline(.declined, detail: "not now"),
     "withdraw": .withdraw(.cancelled),

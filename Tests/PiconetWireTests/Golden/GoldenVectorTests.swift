@@ -34,6 +34,7 @@ struct GoldenVectorTests {
     let unknown: [String: UInt8] = [
       "unknown-required": 0x3F, "unknown-required-sequenced": 0x7F, "reserved-for-streams": 0x21,
       "reserved-for-relay": 0x30, "reserved-for-membership": 0x72, "type-zero": 0x00,
+      "code-at-link-time": 0x02,
     ]
     #expect(WireDocument.refused.count >= 30)
     for vector in WireDocument.refused {

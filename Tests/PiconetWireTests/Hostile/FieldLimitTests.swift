@@ -67,9 +67,8 @@ struct FieldLimitTests {
 
   @Test func `parts of a hello have their exact size`() throws {
     let bytes = { [UInt8](repeating: 1, count: $0) }
-    #expect(try hello(field(11, bytes(17))) && hello(field(12, bytes(32))) && hello(field(13, bytes(32))))
-    for (id, count) in [(11, 16), (11, 18), (12, 31), (12, 33), (13, 31), (13, 33), (4, 0), (10, 2)] as [(UInt64, Int)]
-    {
+    #expect(try hello(field(11, bytes(17))))
+    for (id, count) in [(11, 16), (11, 18), (4, 0), (10, 2)] as [(UInt64, Int)] {
       #expect(try !hello(field(id, bytes(count))), "parameter \(id) of \(count) bytes")
     }
   }
@@ -83,8 +82,8 @@ struct FieldLimitTests {
   }
 
   @Test func `a context ends at 8192 bytes`() throws {
-    #expect(try isTaken(FrameType.invite, [0] + [UInt8](repeating: 0, count: 8192)))
-    #expect(try !isTaken(FrameType.invite, [0] + [UInt8](repeating: 0, count: 8193)))
+    #expect(try isTaken(FrameType.invite, [0, 0] + [UInt8](repeating: 0, count: 32 + 8192)))
+    #expect(try !isTaken(FrameType.invite, [0, 0] + [UInt8](repeating: 0, count: 32 + 8193)))
   }
 
   @Test func `words behind a reason end at 255 bytes and a reason at 65535`() throws {

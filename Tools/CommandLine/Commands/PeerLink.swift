@@ -27,6 +27,7 @@ struct PeerLink: Sendable {
         transport: arguments.transport, address: address)
       configuration.program = program
       configuration.capacity = capacity
+      configuration.openInvitations = CommandLineLimits.questions
       if let bind = arguments.bind {
         configuration.listen = bind.host.isEmpty ? "*:\(bind.port)" : bind.description
       } else if environment.isLoopbackOnly {
@@ -122,7 +123,7 @@ struct PeerLink: Sendable {
   func tell(joined member: Member) {
     let peer = member.proven
     console.note(
-      "Connected to \(console.describe(peer)) over \(peer.transport), code \(peer.shortCode)"
+      "Connected to \(console.describe(peer)) over \(peer.transport)"
     )
   }
 }

@@ -17,6 +17,8 @@ enum CommandLineLimits {
   static let filesAtOnce = 4
   /// Senders that imagerecv is connected to at once, and files that it stores of each at once.
   static let senders = 16
+  /// Questions of strangers that are put at once: a person reads one after the other.
+  static let questions = 1
   static let filesStoredAtOnce = 8
   /// Progress reports and redraws: 10 a second.
   static let progressInterval = Duration.milliseconds(100)

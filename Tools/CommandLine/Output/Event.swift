@@ -52,8 +52,16 @@ enum Event: Hashable, Sendable {
     var transport: String
     /// What TLS proved: SHA-256 of the peer's SubjectPublicKeyInfo, in 64 hexadecimal digits.
     var fingerprint: String
-    /// The short code that both sides show, where there is one.
+    /// The short code that both sides have shown, where somebody was asked.
     var code: String?
+  }
+
+  /// imagesend: somebody is asked on the other side. imagerecv: the question is on the screen.
+  struct Code: Hashable, Sendable {
+    var peer: String
+    var name: String
+    /// The short code that both sides show.
+    var code: String
   }
 
   /// A peer can't be reached for the moment; both sides look for another way.
@@ -178,6 +186,7 @@ enum Event: Hashable, Sendable {
   /// `piconet scan`.
   case lost(Lost)
   case connecting(Connecting)
+  case code(Code)
   case connected(Connected)
   case suspended(Suspended)
   case resumed(Resumed)

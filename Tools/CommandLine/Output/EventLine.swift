@@ -31,6 +31,11 @@ enum EventLine {
       object.add("transport", ifKnown: connecting.transports.first)
       object.add("transports", connecting.transports)
       object.add("address", ifKnown: connecting.address)
+    case .code(let code):
+      object.add("event", "code")
+      object.add("peer", code.peer)
+      object.add("name", code.name)
+      object.add("code", code.code)
     case .connected(let connected):
       object.add("event", "connected")
       object.add("peer", connected.peer)

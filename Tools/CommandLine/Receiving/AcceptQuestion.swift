@@ -25,6 +25,16 @@ final class AcceptQuestion: Sendable {
     }
   }
 
+  /// What became of the question before.
+  enum Former: Sendable {
+    case none, answered
+    /// It was gone before there was an answer, which may be on its way to the keyboard yet.
+    case takenBack
+
+    /// For so long nothing is taken for an answer to the next question: nobody reads a code faster.
+    var pause: Duration { self == .takenBack ? .seconds(1) : .zero }
+  }
+
   static let prompt = "Accept? [y]es / [n]o / codes [d]iffer: "
   private static let longestLine = 256
 
@@ -50,7 +60,8 @@ final class AcceptQuestion: Sendable {
   }
 
   /// Blocks its thread. What was typed before the question could be read does not count as its answer.
-  func ask(_ console: Console, prompt: String = prompt) -> Answer {
+  func ask(_ console: Console, prompt: String = prompt, after former: Former = .none) -> Answer {
+    if former.pause > .zero, isCancelled(within: former.pause) { return .none }
     tcflush(input, TCIFLUSH)
     console.setPrompt(prompt)
     defer { console.setPrompt(nil) }
@@ -78,6 +89,17 @@ final class AcceptQuestion: Sendable {
         line = []
         console.setPrompt(prompt)
       }
+    }
+  }
+
+  private func isCancelled(within pause: Duration) -> Bool {
+    let end = ContinuousClock.now + pause
+    while true {
+      var entry = pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+      let left = max(.zero, end - .now)
+      let milliseconds = left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000
+      if poll(&entry, 1, Int32(clamping: milliseconds + 1)) < 0, errno == EINTR { continue }
+      return entry.revents != 0
     }
   }
 }

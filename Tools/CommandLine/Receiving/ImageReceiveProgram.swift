@@ -20,6 +20,7 @@ public struct ImageReceiveProgram: Sendable {
       }
       configuration.capacity = CommandLineLimits.senders + 1
       configuration.idleMemberTimeout = arguments.timeout
+      if arguments.accept == .ask { configuration.openInvitations = CommandLineLimits.questions }
       configuration.listen = listen
       let node = try await Node(configuration)
       await run(node, configuration)
@@ -129,7 +130,7 @@ public struct ImageReceiveProgram: Sendable {
               peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode))
         )
         console.note(
-          "Connected to \(console.describe(peer)) over \(transport), code \(peer.shortCode)"
+          "Connected to \(console.describe(peer)) over \(transport)"
         )
       case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):

@@ -8,7 +8,18 @@ struct InvitationDesk: Sendable {
   /// As it was when the program began: for names that look like those of known devices.
   let naming: PeerNaming
   /// What a peer is after, for the question.
-  var purpose = "send files"
+  let purpose: String
+  private let declines = Guarded(DeclinesToTell())
+
+  init(
+    node: Node, console: Console, policy: AcceptPolicy, naming: PeerNaming, purpose: String = "send files"
+  ) {
+    self.node = node
+    self.console = console
+    self.policy = policy
+    self.naming = naming
+    self.purpose = purpose
+  }
 
   /// Until the task is cancelled or the node ends.
   func run() async {
@@ -35,53 +46,89 @@ struct InvitationDesk: Sendable {
   }
 
   private func answer() async {
-    var declines = DeclinesToTell()
-    for await invitation in node.invitations {
-      switch policy {
-      case .all: await accept(invitation, &declines)
-      case .known:
-        if invitation.peer.rights.contains(.push) {
-          await accept(invitation, &declines)
-        } else if invitation.peer.known != nil {
-          let hint =
-            "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) push"
-          await decline(invitation, .declined, "not-allowed", hint, &declines)
-        } else {
-          let hint = "not known; accept it once with --accept ask, and it is"
-          await decline(invitation, .declined, "not-known", hint, &declines)
+    // Questions come one after the other; who needs none does not wait for them, nor for a person who compares on the other side.
+    await withDiscardingTaskGroup { group in
+      var lastQuestion = AcceptQuestion.Former.none
+      for await invitation in node.invitations {
+        switch policy {
+        case .all: group.addTask { await accept(invitation) }
+        case .known:
+          group.addTask {
+            if invitation.peer.rights.contains(.push) { return await accept(invitation) }
+            if invitation.peer.known != nil {
+              let hint =
+                "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) push"
+              return await decline(invitation, .declined, "not-allowed", hint)
+            }
+            let hint = "not known; accept it once with --accept ask, and it is"
+            await decline(invitation, .declined, "not-known", hint)
+          }
+        case .ask:
+          if let code = await code(of: invitation) {
+            let answer = await ask(invitation, code, &lastQuestion)
+            if [.yes, .once].contains(answer) { group.addTask { await finish(invitation, remembers: answer == .yes) } }
+          }
         }
-      case .ask: await ask(invitation, &declines)
       }
+      group.cancelAll()
     }
   }
 
-  private func accept(_ invitation: Invitation, _ declines: inout DeclinesToTell) async {
+  /// Takes it without a question. A person on the other side may want to compare all the same.
+  private func accept(_ invitation: Invitation) async {
+    if invitation.comparesCodes, await code(of: invitation) == nil { return }
+    await finish(invitation)
+  }
+
+  private func finish(_ invitation: Invitation, remembers: Bool = false) async {
+    // Before it comes in: what the person has said holds whatever becomes of this invitation.
+    if remembers { await remember(invitation.peer) }
     do throws(PiconetError) {
       // Told when it joins the session.
       _ = try await invitation.accept()
     } catch {
-      guard let untold = Self.take(invitation, &declines) else { return }
+      guard let untold = take(invitation) else { return }
       console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(untold))")
     }
   }
 
+  /// The code of an invitation whose turn it is, told; nil: there is none, which is told as well.
+  private func code(of invitation: Invitation) async -> String? {
+    do throws(PiconetError) {
+      let code = try await invitation.showCode()
+      console.tell(
+        .code(Event.Code(peer: invitation.peer.fingerprint.description, name: invitation.peer.name, code: code)))
+      if policy != .ask {
+        console.note("\(describe(invitation)) compares codes. Code: \(code)   The other screen must show the same.")
+      }
+      return code
+    } catch {
+      // Where it stands, the peer can't be reached for the moment, and nobody can compare.
+      await invitation.decline(.cancelled)
+      if let untold = take(invitation) {
+        console.note(
+          "\(describe(invitation)) wanted to \(purpose): \(console.safe(error.description))\(Self.words(untold))")
+      }
+      return nil
+    }
+  }
+
   /// How many were not told before this one; nil: this one isn't, either.
-  private static func take(_ invitation: Invitation, _ declines: inout DeclinesToTell) -> Int? {
+  private func take(_ invitation: Invitation) -> Int? {
     let peer = invitation.peer
     // TCP has a port behind the address, Bluetooth a channel.
     let end = peer.transport == .tcp ? peer.remoteAddress.lastIndex(of: ":") : peer.remoteAddress.firstIndex(of: "/")
-    return declines.take(
-      peer.fingerprint, at: String(peer.remoteAddress[..<(end ?? peer.remoteAddress.endIndex)]), .now)
+    let host = String(peer.remoteAddress[..<(end ?? peer.remoteAddress.endIndex)])
+    return declines.change { $0.take(peer.fingerprint, at: host, .now) }
   }
 
   private static func words(_ untold: Int) -> String { untold > 0 ? "; so were \(untold) before" : "" }
 
   private func decline(
-    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String,
-    _ declines: inout DeclinesToTell
+    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String
   ) async {
     await invitation.decline(code)
-    guard let untold = Self.take(invitation, &declines) else { return }
+    guard let untold = take(invitation) else { return }
     console.tell(
       .declined(
         Event.Declined(
@@ -91,16 +138,21 @@ struct InvitationDesk: Sendable {
   }
 
   /// Asks the person, for as long as the invitation stands.
-  private func ask(_ invitation: Invitation, _ declines: inout DeclinesToTell) async {
+  /// - Returns: the answer; what is no yes has been done.
+  private func ask(
+    _ invitation: Invitation, _ code: String, _ former: inout AcceptQuestion.Former
+  ) async -> AcceptQuestion.Answer {
     guard let question = AcceptQuestion() else {
-      return await decline(invitation, .declined, "declined", "nobody can be asked", &declines)
+      await decline(invitation, .declined, "declined", "nobody can be asked")
+      return .none
     }
     let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
     console.note(
       """
       \(describe(invitation)), \(known), wants to \(purpose).
-      Code: \(invitation.peer.shortCode)   The other screen must show the same. 'yes' remembers it, 'once' does not.
+      Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not.
       """, isQuestion: true)
+    let before = former
     let answer = await withTaskGroup(of: Void.self) { group in
       group.addTask {
         // Nil also when we end: then there is nothing to ask any more either.
@@ -108,22 +160,21 @@ struct InvitationDesk: Sendable {
         if let end { console.note("\(describe(invitation)) has gone: \(console.safe(end.description))") }
         question.cancel()
       }
-      let answer = await onItsOwnThread { question.ask(console) }
+      let answer = await onItsOwnThread { question.ask(console, after: before) }
       group.cancelAll()
       return answer
     }
-    switch answer ?? .none {
-    case .yes:
-      await remember(invitation.peer)
-      await accept(invitation, &declines)
-    case .once: await accept(invitation, &declines)
-    case .no: await decline(invitation, .declined, "declined", "you said no", &declines)
+    let given = answer ?? AcceptQuestion.Answer.none
+    former = given == .none ? .takenBack : .answered
+    switch given {
+    case .yes, .once: break
+    case .no: await decline(invitation, .declined, "declined", "you said no")
     case .codesDiffer:
-      await decline(
-        invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", &declines)
+      await decline(invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between")
     // Nobody has said no: we end, or the terminal has gone.
     case .none: await invitation.decline(.cancelled)
     }
+    return given
   }
 
   /// The person has compared the codes: the key is its device's, may come again, and may be sent to.

@@ -47,21 +47,36 @@ struct PeerConnection: Sendable {
   }
 
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the other
-  /// side may compare it before answering.
+  /// side compares it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
     if let refusal = contact?.refusal(place) { throw refusal }
     // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
-    let (proofs, proof) = AsyncStream<ProvenMember>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let (steps, step) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let told = Task {
-      for await peer in proofs {
-        tell(peer)
-        // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
-        try? await ContinuousClock().sleep(for: Self.hintTime)
-        if !Task.isCancelled { console.note("Waiting for \(console.safe(peer.name)) to accept...") }
+      for await step in steps {
+        switch step {
+        case .proven(let peer): tell(peer)
+        case .code(let peer, let code): tell(peer, code)
+        case .waiting(let peer): console.note("Waiting for \(console.safe(peer.name)) to accept...")
+        }
       }
     }
-    let outcome = await invite(timeout: timeout) { proof.yield($0) }
-    proof.finish()
+    let hint = Guarded<Task<Void, Never>?>(nil)
+    let outcome = await invite(timeout: timeout) { peer in
+      step.yield(.proven(peer))
+      // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
+      hint.change {
+        $0 = Task {
+          try? await ContinuousClock().sleep(for: Self.hintTime)
+          if !Task.isCancelled { step.yield(.waiting(peer)) }
+        }
+      }
+    } code: { peer, code in
+      hint.change { $0?.cancel() }
+      step.yield(.code(peer, code))
+    }
+    hint.value?.cancel()
+    step.finish()
     told.cancel()
     await told.value
     let member: Member
@@ -76,18 +91,32 @@ struct PeerConnection: Sendable {
     return member
   }
 
+  private enum Step: Sendable {
+    case proven(ProvenMember)
+    /// Somebody may be asked there.
+    case waiting(ProvenMember)
+    /// Somebody is asked there, and sees this code.
+    case code(ProvenMember, String)
+  }
+
+  private func tell(_ peer: ProvenMember, _ code: String) {
+    console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.name, code: code)))
+    console.note("\(console.safe(peer.name)) is asked. Code: \(code)   The other screen must show the same.")
+  }
+
   private func tell(_ peer: ProvenMember) {
     let fingerprint = peer.fingerprint.description
     let transport = "\(peer.transport)"
     console.tell(
       .connected(
         Event.Connected(
-          peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
-    console.note("Connected to \(console.describe(peer)) over \(transport), code \(peer.shortCode)")
+          peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: nil)))
+    console.note("Connected to \(console.describe(peer)) over \(transport)")
   }
 
   private func invite(
-    timeout: Duration, _ proven: @escaping @Sendable (ProvenMember) -> Void
+    timeout: Duration, proven: @escaping @Sendable (ProvenMember) -> Void,
+    code: @escaping @Sendable (ProvenMember, String) -> Void
   ) async -> Result<Member, PiconetError> {
     do throws(PiconetError) {
       switch place {
@@ -97,7 +126,7 @@ struct PeerConnection: Sendable {
             Event.Connecting(
               peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
               address: peer.addresses.first?.text)))
-        return .success(try await node.invite(peer, timeout: timeout, proven: proven))
+        return .success(try await node.invite(peer, timeout: timeout, proven: proven, code: code))
       case .address(let address, let kinds):
         console.tell(
           .connecting(
@@ -105,8 +134,7 @@ struct PeerConnection: Sendable {
               peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
         return .success(
           try await node.connect(
-            to: address.description, expecting: expected(at: address), timeout: timeout,
-            proven: proven))
+            to: address.description, expecting: expected(at: address), timeout: timeout, proven: proven, code: code))
       }
     } catch {
       return .failure(error)

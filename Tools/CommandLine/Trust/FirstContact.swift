@@ -41,7 +41,7 @@ final class FirstContact: Sendable {
     }
     guard asks else { return }
     configuration.trust = .ask
-    configuration.confirm = { [self] peer in await isConfirmed(peer) }
+    configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
   }
 
   /// The key that has to answer at an address: the given one, or the one that was confirmed there.
@@ -73,9 +73,10 @@ final class FirstContact: Sendable {
   }
 
   /// Asks about a key that nobody has confirmed.
-  private func isConfirmed(_ peer: ProvenMember) async -> Bool {
+  private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
-    return await ask(peer, what) != nil
+    let same = "Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not."
+    return await ask(peer, "\(what)\n\(same)") != nil
   }
 
   private func words(_ peer: ProvenMember) -> String {
@@ -93,11 +94,7 @@ final class FirstContact: Sendable {
     defer { gate.leave() }
     guard let question = AcceptQuestion() else { return nil }
     state.change { $0.questions[peer.id] = question }
-    console.note(
-      """
-      \(what)
-      Code: \(peer.shortCode)   The other screen must show the same. 'yes' remembers it, 'once' does not.
-      """, isQuestion: true)
+    console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
       await onItsOwnThread { [console] in question.ask(console, prompt: Self.prompt) } ?? .none
     } onCancel: {
@@ -138,9 +135,10 @@ final class FirstContact: Sendable {
     } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
       // Somebody whom we know; that he is the one at this address nobody has said.
       let what =
-        "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before."
+        "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
       switch await ask(peer, what) {
-      case .yes: confirmation = .code
+      // No codes were compared: what confirmed the key stays what it was.
+      case .yes: confirmation = .firstUse
       case .once: return
       default:
         await member.disconnect()

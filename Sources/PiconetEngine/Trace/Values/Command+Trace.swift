@@ -5,7 +5,7 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
-    case cancelPing, tellCompared
+    case cancelPing, tellCompared, showCode
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -29,6 +29,7 @@ extension Command: TraceCoded {
     case .openStream(let id, let node, let name): bytes(Tag.openStream, id, node, name)
     case .finishStream(let id): bytes(Tag.finishStream, id)
     case .cancelStream(let id, let reason, let detail): bytes(Tag.cancelStream, id, reason, detail)
+    case .showCode(let node): bytes(Tag.showCode, node)
     }
   }
 
@@ -47,6 +48,7 @@ extension Command: TraceCoded {
     case .shutDown: .shutDown
     case .ping: .ping(try reader(), timeout: try reader())
     case .cancelPing: .cancelPing(try reader())
+    case .showCode: .showCode(try reader())
     case .remove: .remove(try reader())
     case .pauseTransfer: .pauseTransfer(try reader(), try reader())
     case .setDisconnectTimeout: .setDisconnectTimeout(try reader())
@@ -58,7 +60,7 @@ extension Command: TraceCoded {
 }
 
 extension Reply: TraceCoded {
-  private enum Tag: UInt8 { case done, connected, stored, failed, roundTrip }
+  private enum Tag: UInt8 { case done, connected, stored, failed, roundTrip, code }
 
   func write(to bytes: inout TraceBytes) {
     switch self {
@@ -67,6 +69,7 @@ extension Reply: TraceCoded {
     case .stored(let name, let wasThere): bytes(Tag.stored, name, wasThere)
     case .failed(let ending): bytes(Tag.failed, ending)
     case .roundTrip(let duration): bytes(Tag.roundTrip, duration)
+    case .code(let code): bytes(Tag.code, code)
     }
   }
 
@@ -77,6 +80,7 @@ extension Reply: TraceCoded {
     case .stored: .stored(name: try reader(), wasThere: try reader())
     case .failed: .failed(try reader())
     case .roundTrip: .roundTrip(try reader())
+    case .code: .code(try reader())
     }
   }
 }

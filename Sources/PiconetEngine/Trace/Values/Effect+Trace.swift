@@ -5,7 +5,7 @@ extension Effect: TraceCoded {
   private enum Tag: UInt8 {
     case dial, cancelDial, transmit, closeLink, judgeTrust, deriveCode, readChunks, finishSource
     case closeSource, storeChunk, commitStore, discardStore, messagesTaken, deliver, reply, finished
-    case keepStore, streamTaken
+    case keepStore, streamTaken, drawNonce
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -15,8 +15,8 @@ extension Effect: TraceCoded {
     case .transmit(let link, let frames): bytes(Tag.transmit, link, frames)
     case .closeLink(let link, let flush): bytes(Tag.closeLink, link, flush)
     case .judgeTrust(let link, let node, let name, let isDialled): bytes(Tag.judgeTrust, link, node, name, isDialled)
-    case .deriveCode(let link, let dialler, let acceptor, let commitment):
-      bytes(Tag.deriveCode, link, dialler, acceptor, commitment)
+    case .drawNonce(let id): bytes(Tag.drawNonce, id)
+    case .deriveCode(let id, let link, let inputs): bytes(Tag.deriveCode, id, link, inputs)
     case .readChunks(let id, let transfer, let offset, let count, let frameCount):
       bytes(Tag.readChunks, id, transfer, offset, count, frameCount)
     case .finishSource(let id): bytes(Tag.finishSource, id)
@@ -40,9 +40,8 @@ extension Effect: TraceCoded {
     case .transmit: .transmit(try reader(), try reader())
     case .closeLink: .closeLink(try reader(), flush: try reader())
     case .judgeTrust: .judgeTrust(try reader(), try reader(), name: try reader(), isDialled: try reader())
-    case .deriveCode:
-      .deriveCode(
-        try reader(), diallerNonce: try reader(), acceptorNonce: try reader(), commitment: try reader())
+    case .drawNonce: .drawNonce(try reader())
+    case .deriveCode: .deriveCode(try reader(), try reader(), try reader())
     case .readChunks:
       .readChunks(
         try reader(), transfer: try reader(), offset: try reader(), payloadCount: try reader(),

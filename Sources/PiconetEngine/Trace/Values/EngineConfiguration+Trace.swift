@@ -8,7 +8,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
-    bytes(movesBetweenTransports, idleMemberTimeout)
+    bytes(movesBetweenTransports, idleMemberTimeout, openInvitations)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -39,8 +39,8 @@ extension EngineConfiguration: TraceCoded {
     settings.firstStreamWindow = try reader()
     settings.streamMemory = try reader()
     settings.movesBetweenTransports = try reader()
-    // Since version 5.
-    if !reader.rest.isEmpty { settings.idleMemberTimeout = try reader() }
+    settings.idleMemberTimeout = try reader()
+    settings.openInvitations = try reader()
     return settings
   }
 }

@@ -6,7 +6,7 @@ extension Event: TraceCoded {
     case peerFound, peerChanged, peerLost, invitationReceived, invitationEnded, confirmationNeeded, invitationSent
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
-    case peerRefused, transferCompared
+    case peerRefused, transferCompared, codeShown
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -14,9 +14,11 @@ extension Event: TraceCoded {
     case .peerFound(let peer): bytes(Tag.peerFound, peer)
     case .peerChanged(let peer): bytes(Tag.peerChanged, peer)
     case .peerLost(let node): bytes(Tag.peerLost, node)
-    case .invitationReceived(let peer, let context, let expires): bytes(Tag.invitationReceived, peer, context, expires)
+    case .invitationReceived(let peer, let context, let expires, let comparesCodes):
+      bytes(Tag.invitationReceived, peer, context, expires, comparesCodes)
     case .invitationEnded(let node, let ending): bytes(Tag.invitationEnded, node, ending)
-    case .confirmationNeeded(let peer): bytes(Tag.confirmationNeeded, peer)
+    case .confirmationNeeded(let peer, let code): bytes(Tag.confirmationNeeded, peer, code)
+    case .codeShown(let command, let peer, let code): bytes(Tag.codeShown, command, peer, code)
     case .invitationSent(let command, let peer): bytes(Tag.invitationSent, command, peer)
     case .connected(let peer): bytes(Tag.connected, peer)
     case .disconnected(let node, let ending): bytes(Tag.disconnected, node, ending)
@@ -44,9 +46,12 @@ extension Event: TraceCoded {
     case .peerFound: .peerFound(try reader())
     case .peerChanged: .peerChanged(try reader())
     case .peerLost: .peerLost(try reader())
-    case .invitationReceived: .invitationReceived(try reader(), context: try reader(), expires: try reader())
+    case .invitationReceived:
+      .invitationReceived(
+        try reader(), context: try reader(), expires: try reader(), comparesCodes: try reader())
     case .invitationEnded: .invitationEnded(try reader(), try reader())
-    case .confirmationNeeded: .confirmationNeeded(try reader())
+    case .confirmationNeeded: .confirmationNeeded(try reader(), code: try reader())
+    case .codeShown: .codeShown(try reader(), try reader(), code: try reader())
     case .invitationSent: .invitationSent(try reader(), try reader())
     case .connected: .connected(try reader())
     case .disconnected: .disconnected(try reader(), try reader())

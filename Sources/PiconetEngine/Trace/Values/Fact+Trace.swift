@@ -6,7 +6,7 @@ extension Fact: TraceCoded {
     case commanded, messageQueued, messagesConsumed, discoveryReported, discoveryEnded, dialFailed, linkOpened, received
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
-    case streamWritten, streamConsumed, availabilityChanged, storeRestarted
+    case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -22,7 +22,8 @@ extension Fact: TraceCoded {
     case .transmitted(let link, let count): bytes(Tag.transmitted, link, count)
     case .linkClosed(let link, let end): bytes(Tag.linkClosed, link, end)
     case .trustJudged(let link, let judgement): bytes(Tag.trustJudged, link, judgement)
-    case .codeDerived(let link, let code): bytes(Tag.codeDerived, link, code)
+    case .nonceDrawn(let id, let nonce): bytes(Tag.nonceDrawn, id, nonce)
+    case .codeDerived(let id, let code): bytes(Tag.codeDerived, id, code)
     case .chunksRead(let id, let frames, let count): bytes(Tag.chunksRead, id, frames, count)
     case .sourceFinished(let id, let digest): bytes(Tag.sourceFinished, id, digest)
     case .sourceFailed(let id, let reason, let detail): bytes(Tag.sourceFailed, id, reason, detail)
@@ -51,6 +52,7 @@ extension Fact: TraceCoded {
     case .transmitted: .transmitted(try reader(), byteCount: try reader())
     case .linkClosed: .linkClosed(try reader(), try reader())
     case .trustJudged: .trustJudged(try reader(), try reader())
+    case .nonceDrawn: .nonceDrawn(try reader(), try reader())
     case .codeDerived: .codeDerived(try reader(), try reader())
     case .chunksRead: .chunksRead(try reader(), frames: try reader(), payloadCount: try reader())
     case .sourceFinished: .sourceFinished(try reader(), try reader())

@@ -36,9 +36,17 @@ extension LinkID: TraceNumber {}
 extension DialID: TraceNumber {}
 extension CommandID: TraceNumber {}
 extension TransferID: TraceNumber {}
+extension CodeID: TraceNumber {}
 extension StreamID: TraceNumber {}
 extension Incarnation: TraceNumber {}
 extension Reason: TraceNumber {}
+
+extension AssociationID: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(high, low) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> AssociationID {
+    AssociationID(high: try reader(), low: try reader())
+  }
+}
 
 extension NodeID: TraceCoded {
   func write(to bytes: inout TraceBytes) { bytes(peer, incarnation) }

@@ -33,11 +33,25 @@ extension LinkTraits: TraceCoded {
 }
 
 extension LinkOpening: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(dial, peer, traits, nonce, commitment, isAdmitted) }
+  func write(to bytes: inout TraceBytes) { bytes(dial, peer, traits, isAdmitted) }
   static func read(from reader: inout TraceReader) throws(TraceError) -> LinkOpening {
-    LinkOpening(
-      dial: try reader(), peer: try reader(), traits: try reader(), nonce: try reader(), commitment: try reader(),
-      isAdmitted: try reader())
+    LinkOpening(dial: try reader(), peer: try reader(), traits: try reader(), isAdmitted: try reader())
+  }
+}
+
+extension CodeNonce: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(self.bytes, commitment) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> CodeNonce {
+    CodeNonce(bytes: try reader(), commitment: try reader())
+  }
+}
+
+extension CodeInputs: TraceCoded {
+  func write(to bytes: inout TraceBytes) { bytes(inviter, invited, inviterNonce, invitedNonce, commitment) }
+  static func read(from reader: inout TraceReader) throws(TraceError) -> CodeInputs {
+    CodeInputs(
+      inviter: try reader(), invited: try reader(), inviterNonce: try reader(), invitedNonce: try reader(),
+      commitment: try reader())
   }
 }
 

@@ -33,13 +33,15 @@ extension PeerSummary: TraceCoded {
 }
 
 extension ProvenPeer: TraceCoded {
-  func write(to bytes: inout TraceBytes) { bytes(node, name, traits, code, isKnown, messageLimit, unreliableLimit) }
+  func write(to bytes: inout TraceBytes) {
+    bytes(node, name, traits, association, code, isKnown, messageLimit, unreliableLimit)
+  }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
     // Not the optional one that the initializer takes.
     func number() throws(TraceError) -> Int { try reader() }
     return ProvenPeer(
-      node: try reader(), name: try reader(), traits: try reader(), code: try reader(), isKnown: try reader(),
-      messageLimit: try reader(), unreliableLimit: try number())
+      node: try reader(), name: try reader(), traits: try reader(), association: try reader(), code: try reader(),
+      isKnown: try reader(), messageLimit: try reader(), unreliableLimit: try number())
   }
 }
 

@@ -1,0 +1,107 @@
+import PiconetWire
+
+/// One exchange of nonces for a short code, drawn anew for each.
+public struct CodeID: RawRepresentable, Hashable, Comparable, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: CodeID, right: CodeID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A nonce for one short code, with the commitment to it.
+public struct CodeNonce: Hashable, Sendable {
+  /// 32 random bytes.
+  public var bytes: [UInt8]
+  /// Binds to them without showing them.
+  public var commitment: [UInt8]
+
+  public init(bytes: [UInt8], commitment: [UInt8]) {
+    self.bytes = bytes
+    self.commitment = commitment
+  }
+}
+
+/// What a short code follows from, beside the channel of its link.
+public struct CodeInputs: Hashable, Sendable {
+  public var inviter: PeerID
+  public var invited: PeerID
+  public var inviterNonce: [UInt8]
+  public var invitedNonce: [UInt8]
+  /// To the inviter's nonce, as its invitation stated it.
+  public var commitment: [UInt8]
+
+  public init(
+    inviter: PeerID, invited: PeerID, inviterNonce: [UInt8], invitedNonce: [UInt8], commitment: [UInt8]
+  ) {
+    self.inviter = inviter
+    self.invited = invited
+    self.inviterNonce = inviterNonce
+    self.invitedNonce = invitedNonce
+    self.commitment = commitment
+  }
+}
+
+/// How far a short code has come between two sides, on the one of them. It never outlives the link on which a nonce was given.
+struct CodeExchange: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// Invited side: the driver draws our nonce.
+    case drawing
+    /// Invited side: the inviter has our nonce, and owes its own until then.
+    case awaitingReveal(until: Instant)
+    /// The driver derives the code.
+    case deriving
+    /// The code is on our screen.
+    case shown(String)
+  }
+
+  let id: CodeID
+  let isInviter: Bool
+  var phase: Phase
+  /// Our nonce, and the far side's.
+  var nonce: [UInt8] = []
+  /// Invited side: who waits for the code.
+  var showing: [CommandID] = []
+  /// A person of ours has to compare it, because of our own policy.
+  var isCompared = false
+  /// That person has seen the same code on both screens.
+  var isConfirmed = false
+  /// Inviter: the accept came. Invited side: the inviter's person has confirmed.
+  var isFarDone = false
+
+  /// A nonce of ours has been given that the far side can make a code of: from here on this counts as a wrong code unless it ends in
+  /// membership.
+  var isTry: Bool { phase != .drawing }
+
+  /// When the inviter's nonce is overdue.
+  var revealEnds: Instant? { if case .awaitingReveal(let until) = phase { until } else { nil } }
+
+  var code: String? { if case .shown(let code) = phase { code } else { nil } }
+
+  /// How long the inviter may take to reveal its nonce.
+  static let revealTime = Duration.seconds(2)
+}
+
+/// An invitation of the far side that is not over.
+struct OpenInvitation: Sendable {
+  let terms: InvitationTerms
+  let commitment: [UInt8]
+  let context: [UInt8]
+  let expires: Instant
+  /// The application knows of it.
+  var isDelivered = false
+  /// We have sent `accept`, and the inviter's person compares the codes yet; the command is answered with membership.
+  var acceptance: Acceptance?
+
+  struct Acceptance: Sendable {
+    /// Nil where an invitation of ours was the acceptance.
+    let command: CommandID?
+  }
+}
+
+/// An invitation of ours that has no answer yet.
+struct SentInvitation: Sendable {
+  /// Nil where we have withdrawn it.
+  var command: CommandID?
+  let terms: InvitationTerms
+  /// The far side has asked for our nonce.
+  var hasNonce = false
+}

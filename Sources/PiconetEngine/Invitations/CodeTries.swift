@@ -1,0 +1,154 @@
+import PiconetWire
+
+/// How often somebody who is not known may ask and be compared with: pauses after refusals, and an end after wrong codes.
+///
+/// A value: facts and times go in. Who is asked about is a key and an address; each has an account of its own, so that neither new keys nor
+/// new addresses alone give more tries, and what all of them do together is limited for the device.
+struct CodeTries: Sendable {
+  struct Limits: Hashable, Sendable {
+    /// Wrong codes of one key, or one address, after which it is refused for `blockTime`.
+    var wrongCodes = 3
+    /// Wrong codes of all strangers together within `blockTime`, after which nobody unknown is asked about.
+    var wrongCodesOfAll = 10
+    var blockTime = Duration.seconds(3_600)
+    /// After the first refusal; doubles with each further one.
+    var firstPause = Duration.seconds(1)
+    var longestPause = Duration.seconds(300)
+    /// Refusals of one address that cost no pause: several devices may be behind it.
+    var freeOfAddress = 3
+    /// Keys and addresses that are remembered; those beyond share one account.
+    var subjects = 1_024
+  }
+
+  enum Subject: Hashable, Sendable {
+    case key(PeerID)
+    case address(String)
+    /// All for whom there is no account of their own.
+    case others
+  }
+
+  private struct Account {
+    var refusals = 0
+    /// Until when nobody is asked about it.
+    var pauseEnds: Instant?
+    /// When codes were wrong, oldest first; no more than the limit.
+    var wrong: [Instant] = []
+    /// Since when nothing has happened.
+    var last: Instant
+  }
+
+  /// Why somebody is not asked about.
+  enum Refusal: Hashable, Sendable {
+    case pause(Duration)
+    case wrongCodes(Duration)
+    case wrongCodesOfAll(Duration)
+
+    var words: String {
+      switch self {
+      case .pause(let left): "asked again too soon: it is listened to in \(left.inSeconds) s"
+      case .wrongCodes(let left):
+        "too many codes were wrong or broke off: it is listened to again in \(left.inSeconds) s"
+      case .wrongCodesOfAll(let left):
+        "too many codes of strangers were wrong or broke off: they are listened to again in \(left.inSeconds) s"
+      }
+    }
+  }
+
+  var limits = Limits()
+  private var accounts: [Subject: Account] = [:]
+  private(set) var wrongOfAll: [Instant] = []
+
+  var count: Int { accounts.count }
+
+  /// Why nobody is asked about this key at this address now; nil: somebody may be.
+  func refusal(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
+    if let block = blocked(key, at: address, now) { return block }
+    if wrongOfAll.count >= limits.wrongCodesOfAll, let first = wrongOfAll.first, now < first + limits.blockTime {
+      return .wrongCodesOfAll(first + limits.blockTime - now)
+    }
+    let ends = subjects(key, address).compactMap { accounts[$0]?.pauseEnds }.max()
+    if let ends, now < ends { return .pause(ends - now) }
+    return nil
+  }
+
+  /// The part of it that holds for invitations of our own, too: we compare no more codes with who has had wrong ones.
+  func blocked(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
+    let ends = subjects(key, address).compactMap { subject -> Instant? in
+      guard let wrong = accounts[subject]?.wrong, wrong.count >= limits.wrongCodes else { return nil }
+      return wrong.last.map { $0 + limits.blockTime }
+    }.max()
+    guard let ends, now < ends else { return nil }
+    return .wrongCodes(ends - now)
+  }
+
+  /// A question about it ended with a no, or without an answer.
+  mutating func refused(_ key: PeerID, at address: String, _ now: Instant) {
+    for subject in open(key, address, now) { pause(subject, now) }
+  }
+
+  /// A code was wrong, or its attempt broke off after a nonce was given.
+  /// - Returns: true if the key or the address is refused from now on because of it.
+  mutating func wrongCode(_ key: PeerID, at address: String, _ now: Instant) -> Bool {
+    var isBlocked = false
+    for subject in open(key, address, now) {
+      pause(subject, now)
+      accounts[subject]?.wrong.removeAll { $0 + limits.blockTime <= now }
+      accounts[subject]?.wrong.append(now)
+      if let count = accounts[subject]?.wrong.count, count >= limits.wrongCodes {
+        isBlocked = isBlocked || count == limits.wrongCodes
+        // As many as the rule needs.
+        accounts[subject]?.wrong.removeFirst(count - limits.wrongCodes)
+      }
+    }
+    wrongOfAll.removeAll { $0 + limits.blockTime <= now }
+    wrongOfAll.append(now)
+    if wrongOfAll.count > limits.wrongCodesOfAll { wrongOfAll.removeFirst() }
+    return isBlocked
+  }
+
+  /// The same code was on both screens: the key has no faults any more. Its address keeps its own, which others may have made.
+  mutating func matched(_ key: PeerID) { accounts[.key(key)] = nil }
+
+  private mutating func pause(_ subject: Subject, _ now: Instant) {
+    guard var account = accounts[subject] else { return }
+    account.refusals += 1
+    account.last = now
+    let free = if case .key = subject { 0 } else { limits.freeOfAddress }
+    if account.refusals > free {
+      let pause = limits.firstPause * (1 << min(account.refusals - free - 1, 20))
+      account.pauseEnds = now + min(pause, limits.longestPause)
+    }
+    accounts[subject] = account
+  }
+
+  /// The accounts that stand for it.
+  private func subjects(_ key: PeerID, _ address: String) -> [Subject] {
+    [.key(key), .address(address)].map { accounts[$0] == nil && isFull ? .others : $0 }
+  }
+
+  private var isFull: Bool { accounts.count >= limits.subjects }
+
+  private mutating func open(_ key: PeerID, _ address: String, _ now: Instant) -> [Subject] {
+    if accounts.count + 2 > limits.subjects { forgetRested(now) }
+    var opened: [Subject] = []
+    for wanted in [Subject.key(key), .address(address)] {
+      let subject = accounts[wanted] == nil && isFull ? .others : wanted
+      if opened.contains(subject) { continue }
+      // Who comes back after so long begins anew.
+      if let account = accounts[subject], account.last + limits.blockTime <= now { accounts[subject] = nil }
+      accounts[subject, default: Account(last: now)].last = now
+      opened.append(subject)
+    }
+    return opened
+  }
+
+  /// Who has been quiet for as long as a block lasts is as one who never came.
+  private mutating func forgetRested(_ now: Instant) {
+    accounts = accounts.filter { now < $0.value.last + limits.blockTime }
+  }
+}
+
+extension Duration {
+  /// Whole seconds, rounded up: what is left is never nothing.
+  fileprivate var inSeconds: Int64 { (wholeNanoseconds + 999_999_999) / 1_000_000_000 }
+}

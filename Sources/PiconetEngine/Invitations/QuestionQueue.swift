@@ -1,0 +1,125 @@
+import PiconetWire
+
+/// In which order the application is told of invitations, so that nobody stands before all others.
+///
+/// A value: facts and times go in, and who is told comes out. Known peers are told at once. Of strangers one is before the application for a
+/// key and for an address at a time, and `open` in all; the others wait, the address first that was before it least often, then in the order
+/// in which they came. While somebody waits, nobody is before the application for longer than `patience`.
+struct QuestionQueue: Sendable {
+  struct Limits: Hashable, Sendable {
+    /// Strangers that the application is told of at once.
+    var open = 8
+    /// Strangers that wait.
+    var waiting = 64
+    var waitingOfAddress = 8
+    var patience = Duration.seconds(60)
+  }
+
+  private struct Entry {
+    let node: NodeID
+    let address: String
+    let isKnown: Bool
+    let number: UInt64
+    /// Its key or address was refused shortly before.
+    var notBefore: Instant?
+    /// Since when the application knows of it.
+    var shown: Instant?
+  }
+
+  enum Admission: Equatable, Sendable {
+    case taken
+    /// It is taken, and this one has to go, whose address has more that wait than others.
+    case instead(of: NodeID)
+    case refused
+  }
+
+  var limits = Limits()
+  /// In the order in which they came.
+  private var entries: [Entry] = []
+  private var nextNumber: UInt64 = 0
+  /// How often each address that is here was before the application.
+  private var turns: [String: Int] = [:]
+  /// Something may be due.
+  private(set) var hasNews = false
+
+  var count: Int { entries.count }
+
+  /// Another invitation.
+  /// - Parameter notBefore: the application is not told earlier.
+  mutating func add(_ node: NodeID, at address: String, isKnown: Bool, notBefore: Instant? = nil) -> Admission {
+    var admission = Admission.taken
+    if !isKnown {
+      let waiting = entries.filter { $0.shown == nil && !$0.isKnown }
+      let ofAddress = waiting.count { $0.address == address }
+      if ofAddress >= limits.waitingOfAddress { return .refused }
+      if waiting.count >= limits.waiting {
+        let counts = Dictionary(grouping: waiting, by: \.address).mapValues(\.count)
+        // The youngest of who has most: it has waited least.
+        guard let most = counts.values.max(), most > ofAddress + 1,
+          let victim = waiting.last(where: { counts[$0.address] == most })
+        else { return .refused }
+        remove(victim.node)
+        admission = .instead(of: victim.node)
+      }
+    }
+    entries.append(Entry(node: node, address: address, isKnown: isKnown, number: nextNumber, notBefore: notBefore))
+    nextNumber += 1
+    hasNews = true
+    return admission
+  }
+
+  /// It is over, however it ended.
+  mutating func remove(_ node: NodeID) {
+    guard let index = entries.firstIndex(where: { $0.node == node }) else { return }
+    let address = entries.remove(at: index).address
+    if !entries.contains(where: { $0.address == address }) { turns[address] = nil }
+    hasNews = true
+  }
+
+  /// When the pause of the next one ends.
+  var nextWake: Instant? { entries.lazy.compactMap(\.notBefore).min() }
+
+  /// Time has passed.
+  mutating func wake(at now: Instant) {
+    for index in entries.indices {
+      guard let notBefore = entries[index].notBefore, notBefore <= now else { continue }
+      entries[index].notBefore = nil
+      hasNews = true
+    }
+  }
+
+  /// The application is told of these now.
+  mutating func takeNext(at now: Instant) -> [NodeID] {
+    hasNews = false
+    var next: [NodeID] = []
+    while let index = nextIndex {
+      entries[index].shown = now
+      turns[entries[index].address, default: 0] += 1
+      next.append(entries[index].node)
+    }
+    return next
+  }
+
+  private var nextIndex: Int? {
+    if let known = entries.firstIndex(where: { $0.shown == nil && $0.isKnown }) { return known }
+    let open = entries.filter { $0.shown != nil && !$0.isKnown }
+    guard open.count < limits.open else { return nil }
+    return entries.indices.filter { index in
+      let entry = entries[index]
+      return entry.shown == nil && entry.notBefore == nil
+        && !open.contains { $0.address == entry.address || $0.node.peer == entry.node.peer }
+    }.min { left, right in
+      let (left, right) = (entries[left], entries[right])
+      return (turns[left.address] ?? 0, left.number) < (turns[right.address] ?? 0, right.number)
+    }
+  }
+
+  /// Until when a question may take the application's time; nil: as long as the invitation stands.
+  func deadline(of node: NodeID) -> Instant? {
+    guard let entry = entries.first(where: { $0.node == node }), !entry.isKnown, let shown = entry.shown else {
+      return nil
+    }
+    // A known peer that is asked about as well stands behind it on the screen.
+    return entries.contains { $0.node != node && ($0.shown == nil || $0.isKnown) } ? shown + limits.patience : nil
+  }
+}

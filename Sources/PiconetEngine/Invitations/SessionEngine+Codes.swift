@@ -1,0 +1,349 @@
+import PiconetWire
+
+/// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is the commitment in the
+/// invitation, the nonce of the invited side when its question is on the screen, and the inviter's reveal.
+extension SessionEngine {
+  private mutating func drawNonce(_ effects: inout [Effect]) -> CodeID {
+    defer { nextCode += 1 }
+    let id = CodeID(rawValue: nextCode)
+    effects.append(.drawNonce(id))
+    return id
+  }
+
+  /// Of an invitation of ours, before it is sent.
+  mutating func drawNonce(forAttempt index: Int, _ effects: inout [Effect]) {
+    attempts[index].phase = .drawing(drawNonce(&effects))
+  }
+
+  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ now: Instant, _ effects: inout [Effect]) {
+    if let index = attempts.firstIndex(where: { $0.phase == .drawing(id) }), let far = attempts[index].node {
+      guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, &effects) }
+      attempts[index].nonce = nonce
+      sendInvite(index, to: far, now, &effects)
+      return
+    }
+    guard let association = association(exchanging: id), association.exchange?.phase == .drawing,
+      let invitation = association.invitation
+    else { return }
+    let far = association.node
+    guard let nonce, isLinked(association) else {
+      let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
+      endExchange(of: association, ending, now, &effects)
+      // A question may be put on the screen again; an invitation of ours is over.
+      if let command = attempt(answering: far)?.command { withdraw(command, ending, now, &effects) }
+      return
+    }
+    association.exchange?.nonce = nonce.bytes
+    association.exchange?.phase = .awaitingReveal(until: now + CodeExchange.revealTime)
+    association.isRevealDue = true
+    association.isConfirmationDue = invitation.terms.contains(.comparesCodes)
+    timesChanged = true
+    send(.codeNonce(nonce.bytes), to: far)
+  }
+
+  private static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
+  private static let noLink = Ending(.linkFailed, .link, "the peer can't be reached for the moment")
+
+  private func isLinked(_ association: Association) -> Bool {
+    links[association.link].map { $0.association === association && $0.phase == .active } ?? false
+  }
+
+  private func association(exchanging id: CodeID) -> Association? {
+    associations.values.first { $0.exchange?.id == id }
+  }
+
+  /// The invitation of ours that is the acceptance of the far side's.
+  func attempt(answering far: NodeID) -> InvitationAttempt? {
+    attempts.first { $0.node == far && $0.phase == .answering }
+  }
+
+  // MARK: The invited side
+
+  /// The question is on the screen.
+  mutating func showCode(_ id: CommandID, _ far: NodeID, _ effects: inout [Effect]) {
+    guard let association = associations[far], let invitation = association.invitation, invitation.isDelivered,
+      invitation.acceptance == nil
+    else {
+      reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")), &effects)
+      return
+    }
+    if let exchange = association.exchange {
+      if let code = exchange.code { reply(id, .code(code), &effects) } else { association.exchange?.showing.append(id) }
+      return
+    }
+    guard isLinked(association) else { return reply(id, .failed(Self.noLink), &effects) }
+    beginExchange(association, showing: [id], &effects)
+  }
+
+  private mutating func beginExchange(_ association: Association, showing: [CommandID], _ effects: inout [Effect]) {
+    association.exchange = CodeExchange(
+      id: drawNonce(&effects), isInviter: false, phase: .drawing, showing: showing)
+  }
+
+  mutating func codeRevealCame(
+    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far], association.isRevealDue else {
+      breach(id, .protocolBroken, "reveals a nonce that was not asked for", now, &effects)
+      return
+    }
+    association.isRevealDue = false
+    // It may come too late.
+    guard let exchange = association.exchange, case .awaitingReveal = exchange.phase,
+      let invitation = association.invitation
+    else { return }
+    association.exchange?.phase = .deriving
+    timesChanged = true
+    let inputs = CodeInputs(
+      inviter: far.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
+      commitment: invitation.commitment)
+    effects.append(.deriveCode(exchange.id, id, inputs))
+  }
+
+  mutating func codeConfirmedCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = associations[far], association.isConfirmationDue else {
+      breach(id, .protocolBroken, "confirms a code that was not shown", now, &effects)
+      return
+    }
+    association.isConfirmationDue = false
+    // We may have declined meanwhile, or leave because the attempt broke off.
+    guard association.leaving == nil, let invitation = association.invitation, association.exchange != nil else {
+      return
+    }
+    association.exchange?.isFarDone = true
+    if invitation.acceptance != nil { becomeMemberIfRoom(far, now, &effects) }
+  }
+
+  // MARK: The inviter
+
+  mutating func codeNonceCame(
+    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let association = associations[far], let first = association.unanswered.first, !first.hasNonce else {
+      breach(id, .protocolBroken, "a nonce for no code", now, &effects)
+      return
+    }
+    association.unanswered[0].hasNonce = true
+    // Withdrawn: the far side will know when it has seen that.
+    guard let command = first.command, association.leaving == nil else { return }
+    guard let attempt = attempts.first(where: { $0.command == command }), attempt.phase == .invited,
+      let own = attempt.nonce, association.exchange == nil
+    else {
+      breach(id, .protocolBroken, "a nonce for an invitation that its own has replaced", now, &effects)
+      return
+    }
+    let code = CodeID(rawValue: nextCode)
+    nextCode += 1
+    association.exchange = CodeExchange(
+      id: code, isInviter: true, phase: .deriving, nonce: own.bytes,
+      isCompared: first.terms.contains(.comparesCodes))
+    send(.codeReveal(own.bytes), to: far)
+    let inputs = CodeInputs(
+      inviter: node.peer, invited: far.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment)
+    effects.append(.deriveCode(code, id, inputs))
+  }
+
+  // MARK: Both
+
+  mutating func codeDerived(_ id: CodeID, _ code: String?, _ now: Instant, _ effects: inout [Effect]) {
+    guard let association = association(exchanging: id), let exchange = association.exchange,
+      exchange.phase == .deriving
+    else { return }
+    let far = association.node
+    guard let code else {
+      breach(
+        association.link, .identity, "the revealed nonce is not the one that was committed to", now, &effects)
+      return
+    }
+    association.exchange?.phase = .shown(code)
+    association.exchange?.showing = []
+    for command in exchange.showing { reply(command, .code(code), &effects) }
+    if exchange.isInviter {
+      guard let command = attempts.first(where: { $0.node == far && $0.phase == .invited })?.command else { return }
+      deliver(.codeShown(command, association.peer, code: code), &effects)
+      if exchange.isCompared { deliver(.confirmationNeeded(association.peer, code: code), &effects) }
+    } else if attempt(answering: far) != nil {
+      showToInviting(association, code, now, &effects)
+    }
+  }
+
+  /// Our invitation is the acceptance of the far side's, and the code is known.
+  private mutating func showToInviting(
+    _ association: Association, _ code: String, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let command = attempt(answering: association.node)?.command else { return }
+    deliver(.codeShown(command, association.peer, code: code), &effects)
+    if association.judgement == .ask {
+      association.exchange?.isCompared = true
+      deliver(.confirmationNeeded(association.peer, code: code), &effects)
+    } else {
+      accept(byAttemptTo: association, now, &effects)
+    }
+  }
+
+  /// An invitation of the far side is here, and one of ours is its acceptance.
+  mutating func answer(byAttempt index: Int, _ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard let invitation = association.invitation, invitation.acceptance == nil else { return }
+    attempts[index].phase = .answering
+    guard association.judgement == .ask || invitation.terms.contains(.comparesCodes) else {
+      accept(byAttemptTo: association, now, &effects)
+      return
+    }
+    if let code = association.exchange?.code {
+      showToInviting(association, code, now, &effects)
+    } else if association.exchange == nil {
+      beginExchange(association, showing: [], &effects)
+    }
+  }
+
+  private mutating func accept(byAttemptTo association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard let invitation = association.invitation, invitation.acceptance == nil else { return }
+    let far = association.node
+    guard makeRoomForMember(now, &effects) else {
+      let ending = Ending(.full, .us, "the session has \(configuration.capacity) members")
+      if let command = attempt(answering: far)?.command { withdraw(command, ending, now, &effects) }
+      return
+    }
+    send(.accept, to: far)
+    accepted(association, by: nil, now, &effects)
+  }
+
+  /// Our `accept` is on its way: we are members, unless the inviter's person compares yet.
+  mutating func accepted(
+    _ association: Association, by command: CommandID?, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let invitation = association.invitation else { return }
+    association.exchange?.isConfirmed = true
+    association.invitation?.acceptance = OpenInvitation.Acceptance(command: command)
+    // It is not before the application any more.
+    questions.remove(association.node)
+    if !invitation.terms.contains(.comparesCodes) || association.exchange?.isFarDone == true {
+      becomeMember(association.node, now, &effects)
+    }
+    timesChanged = true
+  }
+
+  /// A person of ours has compared, or would not.
+  mutating func confirm(
+    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
+    guard let association = associations[far], let exchange = association.exchange, exchange.code != nil,
+      exchange.isCompared, !exchange.isConfirmed, let command
+    else {
+      reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")), &effects)
+      return
+    }
+    reply(id, .done, &effects)
+    guard confirmed else { return withdraw(command, Ending(reason, .us), now, &effects) }
+    association.exchange?.isConfirmed = true
+    if exchange.isInviter {
+      send(.codeConfirmed, to: far)
+      if exchange.isFarDone { becomeMemberIfRoom(far, now, &effects) }
+    } else {
+      accept(byAttemptTo: association, now, &effects)
+    }
+  }
+
+  private mutating func becomeMemberIfRoom(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+    guard makeRoomForMember(now, &effects) else {
+      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
+      return
+    }
+    becomeMember(far, now, &effects)
+  }
+
+  // MARK: What is no membership
+
+  /// The exchange is over, and nobody is a member by it: once a nonce was given, that was one try.
+  /// - Returns: whether it was one.
+  @discardableResult
+  mutating func endExchange(
+    of association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+  ) -> Bool {
+    guard let exchange = association.exchange else { return false }
+    association.exchange = nil
+    timesChanged = true
+    for command in exchange.showing { reply(command, .failed(ending), &effects) }
+    guard exchange.isTry else { return false }
+    if association.judgement != .known,
+      tries.wrongCode(association.node.peer, at: association.peer.traits.remoteHost, now)
+    {
+      let words =
+        "\(tries.limits.wrongCodes) codes were wrong or broke off: it is not listened to for \(tries.limits.blockTime.inWords)"
+      deliver(
+        .peerRefused(
+          association.node, name: association.peer.name, association.peer.traits, Ending(.limitExceeded, .peer, words),
+          untold: 0), &effects)
+    }
+    return true
+  }
+
+  /// How an attempt ends whose code was under way, or on the screen.
+  static func brokenOff(_ ending: Ending) -> Ending {
+    let words = "the attempt broke off before both sides had compared the code"
+    return switch ending.reason {
+    case .codeMismatch, .declined, .identity, .shuttingDown: ending
+    case .timedOut, .cancelled, .left:
+      Ending(ending.reason, ending.blame, ending.detail.isEmpty ? words : "\(words): \(ending.detail)")
+    default: Ending(.codeMismatch, ending.blame, "\(words): \(ending)")
+    }
+  }
+
+  /// The link is gone on which a nonce was given: the attempt is over, whatever the association does.
+  mutating func exchangeLostLink(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+    guard association.exchange?.isTry == true else { return }
+    let far = association.node
+    let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
+    let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
+    if let command {
+      withdraw(command, ending, now, &effects)
+    } else {
+      breakOff(association, ending, now, &effects)
+    }
+  }
+
+  /// Ends the far side's invitation from this side, before or behind our `accept`.
+  mutating func breakOff(
+    _ association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let invitation = association.invitation else { return }
+    if invitation.acceptance == nil {
+      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node)
+    } else {
+      // The inviter may have confirmed, and take us for a member.
+      association.leaving = Association.Leaving(
+        command: nil, reason: ending.reason, deadline: now + configuration.leaveTimeout)
+      dirty.insert(association.link)
+    }
+    closeInvitation(of: association, ending, now, &effects)
+  }
+
+  /// The far side's invitation is over without membership; the far side knows, or was told.
+  mutating func closeInvitation(
+    of association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+  ) {
+    guard let invitation = association.invitation else { return }
+    association.invitation = nil
+    questions.remove(association.node)
+    timesChanged = true
+    endExchange(of: association, ending, now, &effects)
+    idleFrom(now, association.node)
+    if invitation.isDelivered { deliver(.invitationEnded(association.node, ending), &effects) }
+    if let command = invitation.acceptance?.command { reply(command, .failed(ending), &effects) }
+  }
+
+  /// Tells the application of those whose turn it is.
+  mutating func deliverQuestions(_ now: Instant, _ effects: inout [Effect]) {
+    guard questions.hasNews else { return }
+    timesChanged = true
+    for far in questions.takeNext(at: now) {
+      guard let association = associations[far], let invitation = association.invitation else { continue }
+      association.invitation?.isDelivered = true
+      deliver(
+        .invitationReceived(
+          association.peer, context: invitation.context, expires: invitation.expires,
+          comparesCodes: association.judgement == .ask || invitation.terms.contains(.comparesCodes)), &effects)
+    }
+  }
+}
