@@ -6,7 +6,7 @@ import Testing
 struct WaitingTests {
   @Test("waiting for the end of an invitation ends when it is declined here, and when there is no room for it")
   func answered() async throws {
-    try await NodePair.run(server: { $0.capacity = 2 }) { pair in
+    try await NodePair.run(server: { $0.capacity = 2 }, client: { $0.mode = .peer }) { pair in
       let address = try await pair.address()
       func invited(from node: Node, _ answer: @Sendable (Invitation) async -> Void) async throws -> PiconetError? {
         let inviting = Task { try await node.connect(to: address) }

@@ -37,11 +37,17 @@ extension SessionEngine {
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
       capabilities: [.resume, .removal, .streams], limits: ownLimits(on: link.opening.traits),
-      associationsBegun: begun[link.opening.peer],
+      associationsBegun: looksPast(link) ? 0 : begun[link.opening.peer],
       held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil)
-    link.begunTold = hello.associationsBegun
     link.queue(.hello(hello))
     dirty.insert(id)
+  }
+
+  /// The link looks for one node of a key while we have an association with another one: if that answers, our count must not tell it that we
+  /// have lost the association.
+  private func looksPast(_ link: Link) -> Bool {
+    guard let wanted = link.searchedFor else { return false }
+    return associations.values.contains { $0.node.peer == wanted.peer && $0.node != wanted }
   }
 
   mutating func received(_ bytes: Bytes, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {

@@ -40,8 +40,6 @@ final class Link {
   var association: Association?
   /// Something of the association has gone over this link.
   var hasCarried = false
-  /// How many associations with the far side our hello has counted.
-  var begunTold: UInt64 = 0
   /// The member for whose association we have dialled this link, rather than for an invitation.
   var searchedFor: NodeID?
   /// The far side holds the association over this link, too: the active one is asked for a sign of life.

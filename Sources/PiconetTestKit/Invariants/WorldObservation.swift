@@ -107,8 +107,7 @@ extension World {
       if ending.reason == .full { node.record.invitations.remove(peer) }
     case (.showCode, .code): statistics.codes += 1
     case (.invite, .failed(let ending)):
-      // Whoever asks again and again is not listened to for a while, however honest.
-      if ending.reason != .limitExceeded { checkHonest(ending, nil, node) }
+      checkHonest(ending, nil, node)
       checkAttempt(ending, node)
     case (.offer, .failed(let ending)): checkHonest(ending, nil, node)
     case (.ping(_, let timeout), .roundTrip(let duration)):
@@ -155,10 +154,15 @@ extension World {
     if let peer, let index = indices[peer.peer], isHostile(index) { return }
     if peer == nil && scenario.hostileCount > 0 { return }
     if [.protocolBroken, .internalError, .digestMismatch, .sizeMismatch].contains(ending.reason)
-      || (ending.reason == .limitExceeded && ending.blame == .peer)
+      || (ending.reason == .limitExceeded && ending.blame == .peer && !Self.isOfManyQuestions(ending))
     {
       finding("n\(node.index) takes an honest peer for a broken one: \(ending)")
     }
+  }
+
+  /// Whoever asks again and again is not listened to for a while, however honest.
+  private static func isOfManyQuestions(_ ending: Ending) -> Bool {
+    ["asked again too soon", "too many codes", "too many wait", "3 codes"].contains { ending.detail.hasPrefix($0) }
   }
 }
 
