@@ -34,7 +34,7 @@ struct HostileFrameTests {
     ("fragment", .fragment([1]), [.secured, .greeted, .associated]),
     (
       "invite", .invite(Invite(timeout: 1, commitment: [UInt8](repeating: 0, count: 32))),
-      [.secured, .greeted, .member]
+      [.secured, .member]
     ),
     ("accept", .accept, Set(Stage.allCases)),
     ("decline", .decline(.declined, detail: ""), Set(Stage.allCases)),

@@ -177,7 +177,7 @@ extension SessionEngine {
     let first = attempts[index].command
     proceed(index, with: far, now, &effects)
     // Two attempts by address may meet at one node: the later one is answered.
-    for other in attempts where other.node == far && other.command != first {
+    for other in attempts where other.node == far && other.command != first && !other.isWithPeer {
       fail(other.command, Ending(.inProgress, .us), &effects)
     }
   }
