@@ -20,7 +20,7 @@ struct HostileFrameTests {
     ("codeReveal", .codeReveal([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),
     ("codeConfirmed", .codeConfirmed, Set(Stage.allCases)),
     ("associate", .associate(AssociationID(high: 0, low: 0), received: 0), [.secured, .associated, .member]),
-    ("associated", .associated(received: 0, begun: 1), Set(Stage.allCases)),
+    ("associated", .associated(received: 0, begun: 1), [.secured, .associated, .member]),
     ("ping", .ping(1), [.secured]),
     ("pong", .pong(1), [.secured]),
     ("acknowledge", .acknowledge(received: 1 << 40), Set(Stage.allCases)),
