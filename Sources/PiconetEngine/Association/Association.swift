@@ -179,7 +179,7 @@ final class Association {
   /// The same for one control frame.
   func appendSequenced(control frame: Bytes) {
     sent += 1
-    if isDurable { unacknowledged.appendShort(frame, last: sent) }
+    if isDurable { unacknowledged.append(alone: frame, last: sent) }
   }
 
   /// Counts a sequenced frame that has arrived.

@@ -8,11 +8,17 @@ struct KeepingLimits: Sendable {
   let own: Int
   /// For all, beside what is about transfers and streams of ours.
   let all: Int
+  /// For the number of control frames, beside what is about transfers and streams of ours.
+  let frames: Int
 
   init(_ configuration: EngineConfiguration) {
     own = configuration.unacknowledgedLimit
     all = configuration.unacknowledgedLimit + configuration.answerLimit
+    frames = 2_048 + 2 * (configuration.transferLimit + configuration.streamLimit)
   }
+
+  /// Control frames of which there are so many stop what goes of our own accord.
+  static let ownFrames = 1_024
 
   /// For each number of a transfer or stream that we have used: by its last frames, which are not held back, it may be given up here while
   /// the far side gives it up. The number is not used again before less is kept.
@@ -41,16 +47,20 @@ extension EngineConfiguration {
 
 extension Association {
   /// Nothing goes of our own accord any more before the far side has acknowledged something.
-  var isCrowded: Bool { unacknowledged.byteCount >= keeping.own }
+  var isCrowded: Bool {
+    unacknowledged.byteCount >= keeping.own || unacknowledged.aloneCount >= KeepingLimits.ownFrames
+  }
 
   /// The far side leaves more unacknowledged than it may.
   var keepsTooMuch: Bool {
     guard isDurable else { return false }
-    return isMember
-      ? unacknowledged.byteCount > keptLimit : sent - acknowledged > KeepingLimits.strangerFrames
+    guard isMember else { return sent - acknowledged > KeepingLimits.strangerFrames }
+    return unacknowledged.byteCount > keptLimit || unacknowledged.aloneCount > keptFrames
   }
 
-  var keptLimit: Int { keeping.all + (numbers.usedCount + streams.usedNumberCount) * KeepingLimits.numberCost }
+  private var ownNumbers: Int { numbers.usedCount + streams.usedNumberCount }
+  var keptLimit: Int { keeping.all + ownNumbers * KeepingLimits.numberCost }
+  var keptFrames: Int { keeping.frames + 2 * ownNumbers }
 
   /// Something waits until less is kept.
   var waitsForAcknowledgement: Bool {
@@ -76,7 +86,7 @@ extension SessionEngine {
       let detail =
         association.keepsTooMuch
         ? association.isMember
-          ? "leaves more than \(association.keptLimit) bytes unacknowledged"
+          ? "leaves more than \(association.keptLimit) bytes or \(association.keptFrames) control frames unacknowledged"
           : "leaves more than \(KeepingLimits.strangerFrames) frames unacknowledged"
         : "more than \(association.controlLimit) bytes wait behind what it does not take again"
       end(association: far, Ending(.limitExceeded, .peer, detail), now, &effects)

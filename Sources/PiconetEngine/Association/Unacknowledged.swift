@@ -11,19 +11,25 @@ struct Unacknowledged: Sendable {
     /// The number of the last of them.
     var last: UInt64
     var frames: Bytes
+    /// How many of them were written alone.
+    var aloneCount = 0
   }
 
   private var batches = FirstInFirstOut<Batch>()
   /// Short frames behind the batches, and the number of the last of them.
   private var tail: [UInt8] = []
   private var tailLast: UInt64 = 0
+  private var tailFrames = 0
   /// Bytes of the frames, and what keeping a batch costs beside them.
   private(set) var byteCount = 0
   static let batchCost = 128
+  /// Frames that were written alone: control frames, of which the far side can provoke many.
+  private(set) var aloneCount = 0
   /// Frames written at once that are copied.
   static let shortCount = 1024
-  /// Copied frames become a batch when they are so many bytes.
+  /// Copied frames become a batch when they are so many bytes, or so many: a batch is kept until the last of it is acknowledged.
   private static let tailCount = 4096
+  static let tailFrames = 256
 
   var isEmpty: Bool { batches.isEmpty && tail.isEmpty }
 
@@ -31,14 +37,21 @@ struct Unacknowledged: Sendable {
   /// - Parameter bufferCount: what of memory the slice keeps alive: where that is much more than the frames, these are copied.
   mutating func append(_ frames: Bytes, last: UInt64, bufferCount: Int) {
     let isWasteful = bufferCount > 4 * frames.count + Self.shortCount
-    if isWasteful, frames.count <= Self.shortCount { return appendShort(frames, last: last) }
+    if isWasteful, frames.count <= Self.shortCount { return copy(frames, last: last) }
     sealTail()
     batches.append(Batch(last: last, frames: isWasteful ? Array(frames)[...] : frames))
     byteCount += frames.count + Self.batchCost
   }
 
-  /// Keeps frames that were written alone, as `append` does.
-  mutating func appendShort(_ frames: Bytes, last: UInt64) {
+  /// Keeps one frame that was written alone, as `append` does.
+  mutating func append(alone frame: Bytes, last: UInt64) {
+    aloneCount += 1
+    tailFrames += 1
+    copy(frame, last: last)
+    if tailFrames >= Self.tailFrames { sealTail() }
+  }
+
+  private mutating func copy(_ frames: Bytes, last: UInt64) {
     if tail.isEmpty { byteCount += Self.batchCost }
     tail.append(contentsOf: frames)
     tailLast = last
@@ -48,18 +61,22 @@ struct Unacknowledged: Sendable {
 
   private mutating func sealTail() {
     guard !tail.isEmpty else { return }
-    batches.append(Batch(last: tailLast, frames: tail[...]))
+    batches.append(Batch(last: tailLast, frames: tail[...], aloneCount: tailFrames))
     tail = []
+    tailFrames = 0
   }
 
   /// All frames up to this number have arrived. Batches go as a whole.
   mutating func acknowledge(_ received: UInt64) {
     while let last = batches.first?.last, last <= received, let batch = batches.popFirst() {
       byteCount -= batch.frames.count + Self.batchCost
+      aloneCount -= batch.aloneCount
     }
     if !tail.isEmpty, tailLast <= received {
       byteCount -= tail.count + Self.batchCost
+      aloneCount -= tailFrames
       tail = []
+      tailFrames = 0
     }
   }
 
