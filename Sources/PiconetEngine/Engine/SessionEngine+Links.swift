@@ -56,9 +56,11 @@ extension SessionEngine {
     link.pingedAt = nil
     link.association?.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
     link.decoder.push(bytes)
-    let before = link.association?.movedCount
+    guard let association = link.association else { return decode(link, now, &effects) }
+    let moved = association.movedCount
+    readCount = bytes.count
     decode(link, now, &effects)
-    if let association = link.association, association.movedCount != before { association.lastMoved = now }
+    if association.movedCount != moved { association.lastMoved = now }
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.

@@ -36,6 +36,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var dirty = LinksToFlush()
   /// Messages of one association that came in one batch and are delivered at once.
   var arrived: (node: NodeID, messages: [Bytes])?
+  /// Bytes of the read that they are slices of.
+  var readCount = 0
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
   /// Peers for which more is kept than may be: their associations end with the fact that made it so.
@@ -201,8 +203,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   }
 
   mutating func flushArrived(_ effects: inout [Effect]) {
-    guard let (node, messages) = arrived else { return }
+    guard case (let node, var messages)? = arrived else { return }
     arrived = nil
+    // They are slices of what was read, and may wait for the application: a few short ones among frames that are skipped would keep all
+    // of it alive for the credit of a few bytes.
+    if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
+      messages = messages.map { Array($0)[...] }
+    }
     effects.append(.deliver(.messagesReceived(node, messages, .reliable)))
   }
 

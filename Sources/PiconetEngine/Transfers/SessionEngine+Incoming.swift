@@ -239,7 +239,8 @@ extension SessionEngine {
     }
     guard received <= transfer.limit else { return "more chunks than the credit allows" }
     incoming[id]?.received = received
-    effects.append(.storeChunk(id, bytes))
+    // A short one would keep all that was read with it until the disk has it.
+    effects.append(.storeChunk(id, bytes.count < 512 ? Array(bytes)[...] : bytes))
     return nil
   }
 

@@ -97,4 +97,37 @@ struct FloodTests {
     #expect(!flood.isOver)
     #expect(flood.most < 10_000, "\(flood.most) bytes")
   }
+
+  @Test("of padding does not stay alive by a message or a chunk of one byte between it")
+  func padding() throws {
+    let flood = Flood(isMember: true, reads: true)
+    flood.receive(.offer(transfer: 1, ResourceOffer(name: [1], size: 100)))
+    let transfer = TransferID(rawValue: TransferID.firstIncoming)
+    flood.one.side.command(.acceptOffer(transfer, offset: 0))
+    let pad = [UInt8](repeating: 0xA3, count: 1) + [0x44, 0x00] + [UInt8](repeating: 0, count: 1_024)
+    for frame in [Frame.message(bytes(1)), .chunk(transfer: 1, bytes(1))] {
+      let read = pad + pad + FrameEncoder.encode(frame)
+      let outcome = flood.one.side.take(.received(flood.one.link, read[...]))
+      let kept = outcome.effects.compactMap { effect -> Bytes? in
+        switch effect {
+        case .deliver(.messagesReceived(_, let messages, _)): messages.first
+        case .storeChunk(_, let bytes): bytes
+        default: nil
+        }
+      }
+      // A slice of what was read has its place there.
+      #expect(kept.map(\.startIndex) == [0], "\(frame)")
+    }
+  }
+
+  @Test("what is a large part of what was read is not copied")
+  func nothingIsCopied() throws {
+    let flood = Flood(isMember: true, reads: true)
+    let outcome = flood.receive(.pong(1), .message(bytes(900)), .message(bytes(900)))
+    guard case .deliver(.messagesReceived(_, let messages, _))? = outcome.effects.first else {
+      Issue.record("no message")
+      return
+    }
+    #expect(messages.map(\.startIndex) == [6, 909])
+  }
 }
