@@ -1,0 +1,50 @@
+import PiconetEngine
+import PiconetTLS
+import TestSupport
+import Testing
+
+@testable import Piconet
+
+/// A source that sees one device, under whatever name.
+private final class OneSighting: Discovery {
+  let sourceName = "one"
+  private let sighting: Sighting
+  private var handler: ((DiscoveryReport) -> Void)?
+
+  init(_ sighting: Sighting) { self.sighting = sighting }
+  func advertise(_ advertisement: Advertisement?) {}
+  func search(scope: String?) { if scope != nil { handler?(.seen(sighting)) } }
+  func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
+  func close() {}
+}
+
+@Suite("A device that is advertised under another name than it gives", .timeLimit(.minutes(2)))
+struct AdvertisedOtherwiseTests {
+  /// Invites a host, which calls itself "Host", where it is in sight under this name.
+  private func outcome(as name: String) async throws -> PiconetError? {
+    let state = try TemporaryFolder()
+    return try await Host.run { host in
+      let sighting = Sighting(
+        peer: host.node.id.peer, incarnation: host.node.id.incarnation, name: name, info: [:],
+        addresses: [TransportAddress(kind: .tcp, text: host.address)])
+      return try await Host.client("Client") {
+        $0.identity = .directory(state.path + "/state")
+        $0.additional = { _ in .init(transports: [], discoveries: [OneSighting(sighting)]) }
+      } _: { client in
+        try await client.setAvailable(true)
+        for await peers in client.peers {
+          if let peer = peers.first { return await failure { try await client.invite(peer) } }
+        }
+        return nil
+      }
+    }
+  }
+
+  @Test("a stranger is refused for it, and nothing is sent")
+  func stranger() async throws {
+    #expect(try await outcome(as: "Host") == nil)
+    let error = try await outcome(as: "Bob")
+    #expect(error?.code == .identity && error?.blame == .peer, "\(String(describing: error))")
+    #expect(error?.detail == "it was found as 'Bob', and calls itself 'Host' once it is connected")
+  }
+}
