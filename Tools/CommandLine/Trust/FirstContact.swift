@@ -17,8 +17,10 @@ final class FirstContact: Sendable {
 
   private struct State: Sendable {
     var answers: [NodeID: AcceptQuestion.Answer] = [:]
-    /// Those that wait for an answer, and those whose attempt has ended meanwhile.
+    /// Those that wait for an answer.
     var questions: [NodeID: AcceptQuestion] = [:]
+    /// Whose attempt has ended: nobody is asked about them any more, though it was their turn only now.
+    var ended: Set<PeerID> = []
   }
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
@@ -93,7 +95,12 @@ final class FirstContact: Sendable {
     guard await gate.enter() else { return nil }
     defer { gate.leave() }
     guard let question = AcceptQuestion() else { return nil }
-    state.change { $0.questions[peer.id] = question }
+    let isOpen = state.change { state in
+      if state.ended.contains(peer.fingerprint) { return false }
+      state.questions[peer.id] = question
+      return true
+    }
+    guard isOpen else { return nil }
     console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
       await onItsOwnThread { [console] in question.ask(console, prompt: Self.prompt) } ?? .none
@@ -112,7 +119,8 @@ final class FirstContact: Sendable {
   func failed(_ place: PeerConnection.Place, _ failure: TransferFailure) -> TransferFailure {
     let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { nil }
     let (questions, answers) = state.change { state in
-      (
+      if let wanted { state.ended.insert(wanted.peer) }
+      return (
         state.questions.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value),
         state.answers.filter { wanted == nil || $0.key.peer == wanted?.peer }.map(\.value)
       )
