@@ -19,3 +19,12 @@ public enum ConflictOutcome: Sendable, Hashable {
   /// A regular file would be replaced.
   case overwrite
 }
+
+/// Whether a file may take the place of the one that has its name.
+public enum Replacement: Sendable, Hashable {
+  case allowed
+  /// Only what has this very name: not what a file system without case takes for it.
+  case exactly
+  /// Both stay.
+  case never
+}

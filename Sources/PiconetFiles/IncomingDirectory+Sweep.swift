@@ -20,24 +20,7 @@ extension IncomingDirectory {
   }
 
   /// Calls back with the name of each entry that is UTF-8, in no order.
-  func forEachEntry(_ body: (String) -> Void) {
-    // A descriptor of its own: reading moves the position, and closedir closes it.
-    let opened = FileDescriptor.retrying { openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard opened.result >= 0 else { return }
-    guard let stream = fdopendir(opened.result) else {
-      _ = close(opened.result)
-      return
-    }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let text = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
-          String(validatingCString: $0)
-        }
-      }
-      if let text { body(text) }
-    }
-  }
+  func forEachEntry(_ body: (String) -> Void) { top.forEachEntry(body) }
 
   /// - Returns: false if it lives, is not ours, or can't be removed.
   func removeIfAbandoned(_ name: PartialFileName) -> Bool {

@@ -52,7 +52,7 @@ public final class IncomingFile {
   /// What was found to be there before, and to be something else.
   private let compared: PresentContent?
   /// Whether the file of this path may be replaced, asked once. No: both stay, with a number.
-  private let mayReplace: (_ relativePath: String) -> Bool
+  private let mayReplace: (_ relativePath: String) -> Replacement
   private var state = State.receiving
   private var writtenOut: UInt64 = 0
   /// Bytes still to come that the directory keeps free for this file, having no blocks for them.
@@ -75,7 +75,7 @@ public final class IncomingFile {
   public init(
     in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
     policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
-    compared: PresentContent? = nil, mayReplace: @escaping (_ relativePath: String) -> Bool = { _ in true }
+    compared: PresentContent? = nil, mayReplace: @escaping (_ relativePath: String) -> Replacement = { _ in .allowed }
   ) throws(FileFailure) {
     let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
     try directory.check(size: offeredSize, name: name, resuming: key)
@@ -255,14 +255,15 @@ public final class IncomingFile {
   }
 
   private func publish(_ digest: SHA256Digest) throws(FileFailure) -> IncomingOutcome {
-    let mayReplace = policy == .overwrite && mayReplace(folder.path(of: name))
+    let replacement = policy == .overwrite ? mayReplace(folder.path(of: name)) : .never
     var left = Self.folderTries
     while true {
       guard let folder = try directory.open(folder, creating: true) else {
         throw directory.failure(errno: ENOENT, name: folder.text)
       }
       do throws(FileFailure) {
-        return try publish(in: folder, replacing: mayReplace, digest)
+        let replaces = replacement == .allowed || replacement == .exactly && folder.hasEntry(exactly: name)
+        return try publish(in: folder, replacing: replaces, digest)
       } catch {
         // Somebody has removed the folder, which was empty, in the instant between.
         left -= 1

@@ -43,6 +43,33 @@ final class IncomingFolder {
     return directory.failure(errno: number, name: relativePath(of: name))
   }
 
+  /// Whether there is an entry of these very bytes, however the file system compares names.
+  func hasEntry(exactly name: SafeFileName) -> Bool {
+    var isThere = false
+    forEachEntry { if $0.utf8.elementsEqual(name.text.utf8) { isThere = true } }
+    return isThere
+  }
+
+  /// Calls back with the name of each entry that is UTF-8, in no order.
+  func forEachEntry(_ body: (String) -> Void) {
+    // A descriptor of its own: reading moves the position, and closedir closes it.
+    let opened = FileDescriptor.retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard opened.result >= 0 else { return }
+    guard let stream = fdopendir(opened.result) else {
+      _ = close(opened.result)
+      return
+    }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let text = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(validatingCString: $0)
+        }
+      }
+      if let text { body(text) }
+    }
+  }
+
   /// Makes the entries durable. A file system that can't (EINVAL) is not at fault.
   func synchronize() throws(FileFailure) {
     let outcome = FileDescriptor.retrying { fsync(number) }
@@ -57,6 +84,8 @@ extension IncomingDirectory {
 
   /// Another folder is tried with a number where something else has the name; so often.
   static let maximumFolderNumber = 100
+  /// How often one is made that goes away at once.
+  static let folderTries = 16
 
   /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: what it has the name
   /// of is something else, as a file is, and the folder gets a number. The same path leads to the same folder as long as nobody
@@ -95,9 +124,11 @@ extension IncomingDirectory {
     for number in 1...Self.maximumFolderNumber {
       let name = number == 1 ? component : component.numbered(number)
       var look = Self.look(at: name, in: parent)
-      if case .missing = look {
+      var tries = Self.folderTries
+      while case .missing = look, tries > 0 {
         guard creating else { return nil }
-        // Somebody may make it, or put something else there, in the instant between.
+        tries -= 1
+        // Somebody may make it, put something else there, or take it away, in the instant between.
         if mkdirat(parent.number, name.text, 0o777) == 0 {
           try parent.synchronize()
         } else if errno != EEXIST {

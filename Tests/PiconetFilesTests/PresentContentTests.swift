@@ -149,7 +149,7 @@ import Testing
     func overwrite(_ bytes: [UInt8]) throws -> String? {
       let file = try IncomingFile(
         in: directory, name: try name("a.jpg"), offeredSize: UInt64(bytes.count), policy: .overwrite,
-        mayReplace: { used.insert($0).inserted })
+        mayReplace: { used.insert($0).inserted ? .allowed : .never })
       try file.write(bytes)
       return try file.commit(expectedDigest: digest(bytes)).stored?.name.text
     }
@@ -158,5 +158,20 @@ import Testing
     #expect(try overwrite([2]) == "a (2).jpg")
     #expect(try content(folder.path("a.jpg")) == [1])
     #expect(try content(folder.path("a (2).jpg")) == [2])
+  }
+
+  @Test("a name that is only spelled otherwise is replaced where it is another entry", arguments: [true, false])
+  func spelledOtherwise(isThere: Bool) throws {
+    let folder = try TemporaryDirectory()
+    var calls = FileSystemCalls()
+    // A file system without case: `A.JPG` has the name too.
+    if !isThere { calls.renameWithoutReplacing = { _, _, _, name in name == "a.jpg" ? EEXIST : ENOSYS } }
+    let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: false), calls: calls)
+    try folder.file(isThere ? "a.jpg" : "A.JPG", [9])
+    let file = try IncomingFile(
+      in: directory, name: try name("a.jpg"), offeredSize: 1, policy: .overwrite, mayReplace: { _ in .exactly })
+    try file.write([1] as [UInt8])
+    #expect(try file.commit(expectedDigest: digest([1])).stored?.name.text == (isThere ? "a.jpg" : "a (2).jpg"))
+    #expect(try entries(folder.path) == (isThere ? ["a.jpg"] : ["A.JPG", "a (2).jpg"]))
   }
 }

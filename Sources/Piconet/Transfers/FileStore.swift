@@ -19,7 +19,7 @@ final class FileStore: ResourceStore, @unchecked Sendable {
     var modified: Int64?
     var key: ResumptionKey?
     /// Whether a file of this path may be replaced; asked once for each file.
-    var mayReplace: @Sendable (String) -> Bool
+    var mayReplace: @Sendable (String) -> Replacement
   }
 
   private enum Content {

@@ -16,7 +16,7 @@ extension NodeCore {
     let wish = FileStore.Wish(
       rawName: offer.rawName, rawFolder: offer.rawFolder, size: offer.size, policy: policy, modified: offer.modified,
       key: ResumptionKey(sender: sender.peer, identity: offer.identity, size: offer.size),
-      mayReplace: { [names = directory.names] in names.isFirst($0, of: sender) })
+      mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
     let store: FileStore
     do throws(PiconetError) {
       store = try await onDisk { () throws(FileFailure) in

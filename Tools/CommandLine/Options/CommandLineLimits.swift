@@ -4,6 +4,8 @@ enum CommandLineLimits {
   static let nameBytes = 63
   /// Bytes of a session's id.
   static let sessionBytes = 63
+  /// Files that are named on standard error when they were not tried; of others their number is told.
+  static let untriedTold = 20
   /// Directories below an operand.
   static let directoryDepth = 32
   /// Rows of the list a person picks a peer from. Peers beyond are counted, not listed.

@@ -20,6 +20,8 @@ struct Delivery: Sendable {
       var patience: DeliveryPatience
       /// Files that did not arrive though nobody has given them up.
       var unfinished = 0
+      /// Files that were not so much as offered, since nothing can be sent any more.
+      var untried = 0
       /// Whether a receiver may have kept a part of one of them.
       var keepsPart = false
     }
@@ -54,7 +56,10 @@ struct Delivery: Sendable {
 
   /// A person would not guess that nothing is lost.
   private func tellHowToGoOn(_ shared: Shared) {
-    let (unfinished, keepsPart) = shared.state.withLock { ($0.unfinished, $0.keepsPart) }
+    let (unfinished, keepsPart, untried) = shared.state.withLock { ($0.unfinished, $0.keepsPart, $0.untried) }
+    if untried > CommandLineLimits.untriedTold {
+      console.note("not sent either, of files that are not named here: \(untried - CommandLineLimits.untriedTold)")
+    }
     guard unfinished > 0 else { return }
     console.note(
       "Run the same command again: what is stored is not sent again"
@@ -78,8 +83,12 @@ struct Delivery: Sendable {
     let name = file.path.readable
     let end = shared.state.withLock { $0.end } ?? (Task.isCancelled ? Self.interrupted : nil)
     if let end {
-      shared.state.withLock { $0.unfinished += 1 }
-      return failed(name, end)
+      let isTold = shared.state.withLock { state in
+        state.unfinished += 1
+        state.untried += 1
+        return state.untried <= CommandLineLimits.untriedTold
+      }
+      return failed(name, end, isTold: isTold)
     }
     gathering.tell(renamed: file)
     let mediaType = file.kind?.mediaType
@@ -201,11 +210,13 @@ struct Delivery: Sendable {
     console.result("\(console.safe(file)): skipped, \(console.safe(member.name)) has another file of that name")
   }
 
-  private func failed(_ file: String, _ failure: TransferFailure) {
+  /// - Parameter isTold: on standard error; the event is there in any case.
+  private func failed(_ file: String, _ failure: TransferFailure, isTold: Bool = true) {
     console.tell(
       .failed(
         Event.Failed(
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
+    guard isTold else { return }
     // What is wrong with a file of this side is nothing of the member's.
     let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.name)): "
     console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")

@@ -149,13 +149,18 @@ public struct ImageSendProgram: Sendable {
   ) async {
     console.problem(connection.map { console.safe($0.sentence(failure)) } ?? failure.message)
     let feed = FileFeed(walk, gathering)
+    var count = 0
     while let file = await feed.next() {
+      count += 1
       console.tell(
         .failed(
           Event.Failed(
             peer: connection?.fingerprint, file: file.path.readable, reason: failure.word, message: failure.message,
             exitCode: failure.exitCode)))
-      console.note("\(console.safe(file.path.readable)): not sent")
+      if count <= CommandLineLimits.untriedTold { console.note("\(console.safe(file.path.readable)): not sent") }
+    }
+    if count > CommandLineLimits.untriedTold {
+      console.note("not sent either, of files that are not named here: \(count - CommandLineLimits.untriedTold)")
     }
   }
 }
