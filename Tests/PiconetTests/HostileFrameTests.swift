@@ -44,6 +44,9 @@ struct HostileFrameTests {
     ("acceptOffer", .acceptOffer(transfer: 0, offset: 0, limit: 1), Set(Stage.allCases)),
     ("declineOffer", .declineOffer(transfer: 0, .declined, detail: ""), Set(Stage.allCases)),
     ("stored", .stored(transfer: 0, name: [65]), Set(Stage.allCases)),
+    ("present", .present(transfer: 0, name: [65]), Set(Stage.allCases)),
+    ("restart", .restart(transfer: 0, offset: 0, limit: 1), Set(Stage.allCases)),
+    ("comparing", .comparing(transfer: 0, compared: 1), [.secured]),
     ("abandon", .abandon(transfer: 0, .cancelled, detail: ""), [.secured]),
     ("refuse", .refuse(transfer: 0, .cancelled, detail: ""), Set(Stage.allCases)),
   ]
