@@ -4,6 +4,7 @@ It takes files of any device in Bluetooth range and throws them away, and with -
 address: run it only as long as the test takes."""
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,7 +66,9 @@ def main():
                         print(f"{os.path.basename(words[0])} {words[1]} ended with {child.returncode}", flush=True)
                         time.sleep(1)
                     for name in (name for name in os.listdir(folder) if name != ".state"):
-                        os.unlink(os.path.join(folder, name))
+                        path = os.path.join(folder, name)
+                        # Whoever sends may have had folders made.
+                        shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
                     running[index] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={
                         **os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state")})
                 time.sleep(0.2)
