@@ -27,6 +27,19 @@ struct BluetoothToolTests {
     return process.terminationStatus
   }
 
+  /// Waits for a program's end, which should be a good one. If it is not, what the doctor says at that moment is told as well.
+  private func expectGoodEnd(
+    _ process: ToolProcess, _ occasion: String = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let status = await process.end()
+    if status == 0 { return }
+    let doctor = try ToolProcess("piconet", ["doctor"], environment: [:])
+    _ = await doctor.end(within: .seconds(20))
+    Issue.record(
+      "\(occasion)exit status \(status.map(String.init) ?? "none"): \(process.error)\n\(doctor.output)",
+      sourceLocation: sourceLocation)
+  }
+
   @Test("the sample photos are found by name and arrive byte for byte over", arguments: ["l2cap", "rfcomm", "le"])
   func photos(transport: String) async throws {
     try await ToolScene.run { scene in
@@ -36,8 +49,8 @@ struct BluetoothToolTests {
       #expect(receiver.events("listening").first?["transports"] as? [String] == [transport])
       let sender = try scene.sender(
         "--to", "Kitchen", "--transport", transport, "--adapter", adapters[1], ToolScene.samples + "/.")
-      #expect(await sender.end() == 0, "\(sender.error)")
-      #expect(await receiver.end() == 0, "\(receiver.error)")
+      try await expectGoodEnd(sender)
+      try await expectGoodEnd(receiver)
       try received(scene, photos)
       let sums = [sender, receiver].map { Set($0.events("stored").compactMap { $0["sha256"] as? String }) }
       #expect(sums[0].count == photos.count && sums[0] == sums[1])
@@ -48,23 +61,49 @@ struct BluetoothToolTests {
     }
   }
 
+  /// Ends what the test before has left over LE, and waits until bluetoothd answers who asks it for the first time. bluetoothd 5.66 keeps a
+  /// link over LE for half a minute, and where one ends while it sets up channels of its own over it, it answers nobody for another half
+  /// (Documentation/bluetooth.md, "Known troubles of others"). Between real adapters nothing is asked.
+  private func lowEnergyIsOver() async throws {
+    guard ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] != nil else { return }
+    for device in ["hci0/dev_00_AA_01_01_00_01", "hci1/dev_00_AA_01_00_00_00"] {
+      // One that it does not know, or that is not connected, it says so of.
+      _ = try await bluetoothd("/org/bluez/\(device)", "org.bluez.Device1.Disconnect")
+    }
+    let list = try await bluetoothd("/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects")
+    #expect(list.status == 0, "\(list.output)")
+    let links = try ToolProcess("/usr/bin/env", ["hcitool", "con"], environment: Self.path)
+    #expect(await links.end() == 0)
+    #expect(!links.output.contains(" LE "), "\(links.output)")
+  }
+
+  private static let path = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+
+  /// A call to bluetoothd, which has a minute to answer it.
+  private func bluetoothd(_ path: String, _ method: String) async throws -> (status: Int32?, output: String) {
+    let words = ["dbus-send", "--system", "--print-reply", "--reply-timeout=60000", "--dest=org.bluez", path, method]
+    let call = try ToolProcess("/usr/bin/env", words, environment: Self.path)
+    return (await call.end(), call.output + call.error)
+  }
+
   @Test("six searches in a row find the receiver, after bluetoothd has read that adapter's services in another session")
   func searches() async throws {
+    try await lowEnergyIsOver()
     try await ToolScene.run { other in
       let receiver = try await other.receiver("--count", "1", "--transport", "rfcomm", "--adapter", adapters[0])
       let sender = try other.sender(
         "--to", "Kitchen", "--transport", "rfcomm", "--adapter", adapters[1], try other.photo("a.jpg"))
-      #expect(await sender.end() == 0, "\(sender.error)")
-      #expect(await receiver.end() == 0, "\(receiver.error)")
+      try await expectGoodEnd(sender)
+      try await expectGoodEnd(receiver)
     }
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "6", "--transport", "rfcomm", "--adapter", adapters[0])
       for round in 1...6 {
         let sender = try scene.sender(
           "--to", "Kitchen", "--transport", "rfcomm", "--adapter", adapters[1], try scene.photo("\(round).jpg"))
-        #expect(await sender.end() == 0, "round \(round): \(sender.error)")
+        try await expectGoodEnd(sender, "round \(round): ")
       }
-      #expect(await receiver.end() == 0, "\(receiver.error)")
+      try await expectGoodEnd(receiver)
       #expect(try scene.received().count == 6)
     }
   }
@@ -80,10 +119,10 @@ struct BluetoothToolTests {
         let sender = try scene.sender(
           "--address", text, "--fingerprint", try #require(receiver.fingerprint), "--adapter", adapters[1],
           try scene.photo(name))
-        #expect(await sender.end() == 0, "\(text): \(sender.error)")
+        try await expectGoodEnd(sender, "\(text): ")
         #expect(sender.events("connected").first?["transport"] as? String != "tcp")
       }
-      #expect(await receiver.end() == 0, "\(receiver.error)")
+      try await expectGoodEnd(receiver)
       #expect(try scene.received() == ["a.jpg", "b.jpg"])
     }
   }
@@ -93,7 +132,7 @@ struct BluetoothToolTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--count", "1", "--adapter", adapters[0])
       let sender = try scene.sender("--to", "Kitchen", "--adapter", adapters[1], try scene.photo("a.jpg"))
-      #expect(await sender.end() == 0, "\(sender.error)")
+      try await expectGoodEnd(sender)
       #expect(await receiver.end() == 0)
       #expect(sender.events("connected").first?["transport"] as? String == "tcp")
     }
@@ -106,7 +145,7 @@ struct BluetoothToolTests {
       defer { _ = try? run("/usr/bin/env", "hciconfig", adapters[1], "up") }
       let receiver = try await scene.receiver("--count", "1", "--adapter", adapters[0])
       let sender = try scene.sender("--to", "Kitchen", "--adapter", adapters[1], try scene.photo("a.jpg"))
-      #expect(await sender.end() == 0, "\(sender.error)")
+      try await expectGoodEnd(sender)
       #expect(await receiver.end() == 0)
       #expect(sender.events("connected").first?["transport"] as? String == "tcp")
     }
@@ -131,8 +170,7 @@ struct BluetoothToolTests {
   /// Not by Foundation's Process, whose wait for the end of `ip` did not return here although `ip` had ended.
   private func loopback(_ state: String) async throws -> Int32? {
     try await ToolProcess(
-      "/usr/bin/env", ["ip", "link", "set", "lo", state],
-      environment: ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+      "/usr/bin/env", ["ip", "link", "set", "lo", state], environment: Self.path
     ).end(within: .seconds(20))
   }
 
@@ -149,8 +187,8 @@ struct BluetoothToolTests {
     let sender = try scene.start(
       "imagesend", ["--json", "--to", "Kitchen", "--adapter", adapters[1], photo], state: "sender",
       isLoopbackOnly: false)
-    #expect(await sender.end() == 0, "\(sender.error)")
-    #expect(await receiver.end() == 0, "\(receiver.error)")
+    try await expectGoodEnd(sender)
+    try await expectGoodEnd(receiver)
     let transport = sender.events("connected").first?["transport"] as? String
     #expect(transport != nil && transport != "tcp")
     try received(scene, [photo])
