@@ -21,6 +21,21 @@ struct DaemonTests {
     }
   }
 
+  @Test("a search while bluetoothd answers nobody says so, and finds the receiver once it answers")
+  func silentDaemon() async throws {
+    try await WeatherScene.run { scene in
+      _ = try await scene.receiver()
+      try await VirtualMachine.shell("kill -STOP $(pidof bluetoothd)")
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "80", try scene.scene.photo("a.jpg"))
+      let isTold = await sender.shows("bluetoothd does not answer")
+      // Whoever comes later needs it.
+      try await VirtualMachine.shell("kill -CONT $(pidof bluetoothd)")
+      #expect(isTold, "\(sender.error)")
+      #expect(await sender.end() == 0, "\(sender.error)")
+      #expect(scene.stored == ["a.jpg"])
+    }
+  }
+
   @Test("bluetoothd is killed in mid-photo: the photo arrives all the same")
   func killedInMidPhoto() async throws {
     try await WeatherScene.run { scene in

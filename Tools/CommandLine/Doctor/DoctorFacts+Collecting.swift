@@ -58,7 +58,8 @@ extension DoctorFacts {
     hasKernelModule = Self.hasModule("bluetooth", of: kernelRelease)
     #if Bluetooth
       guard l2capFailure == nil else { return }
-      let asked = InTime { await DaemonProbe.ask(timeout: .seconds(1)) }
+      // A bit less than the deadline: that bluetoothd does not answer is told as such.
+      let asked = InTime { await DaemonProbe.ask(timeout: .milliseconds(800)) }
       let daemon = asked?.value(until: deadline)
       daemonVersion = daemon?.version.map { displaySafe($0) }
       profileRefusal = daemon?.profileRefusal.map { displaySafe($0) }

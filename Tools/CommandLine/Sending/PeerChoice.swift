@@ -26,6 +26,8 @@ struct PeerChoice: Sendable {
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
     let isTold = Atomic(false)
+    let obstacles = tellObstacles()
+    defer { obstacles.cancel() }
     let first = await search.wait(atMost: timeout) { peers in
       if let peer = matching(recipient, peers).first { return peer }
       // Anybody can take a name: the right one is waited for all the same.
@@ -78,6 +80,21 @@ struct PeerChoice: Sendable {
       exitCode: .identity)
   }
 
+  /// Says what is in the way of Bluetooth while a search goes on, which may end before nobody is found: bluetoothd that does not answer for
+  /// half a minute does by then. A search that takes no longer than most asks nothing.
+  private func tellObstacles() -> Task<Void, Never> {
+    Task {
+      try? await ContinuousClock().sleep(for: .seconds(3))
+      await bluetooth.follow { obstacle in
+        if let obstacle {
+          console.warn(of: obstacle)
+        } else {
+          console.note("Nothing is in the way of Bluetooth any more")
+        }
+      }
+    }
+  }
+
   private func nobody(_ recipient: Recipient) async -> NoChoice {
     let peers = search.look()
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
@@ -93,8 +110,10 @@ struct PeerChoice: Sendable {
       try await ContinuousClock().sleep(for: .seconds(1))
       console.note("Looking for peers of session '\(console.safe(session))'...")
     }
+    let obstacles = tellObstacles()
     let isSeen: Bool? = await search.wait(atMost: timeout) { $0.isEmpty ? nil : true }
     hint.cancel()
+    obstacles.cancel()
     guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     let peers = search.look()
