@@ -160,7 +160,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire"],
+      name: "PiconetFilesTests", dependencies: ["PiconetFiles", "PiconetEngine", "PiconetWire", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PiconetHTTPTests", dependencies: ["PiconetHTTP", "Piconet"], swiftSettings: strict),

@@ -16,6 +16,8 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   case launcher
   case tooDeep
   case folderTooLong
+  /// The file system of the directory takes no such name, as FAT and NTFS take no colon.
+  case notOnThisDisk
 
   /// A part of a sentence that follows "the name".
   public var explanation: String {
@@ -36,6 +38,7 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case .tooDeep: "stands below more than \(SafeFolder.maximumDepth) folders"
     case .folderTooLong: "stands below folders whose names have more than \(SafeFolder.maximumByteCount) bytes"
     case .launcher: "is that of a shortcut, which desktops start or follow"
+    case .notOnThisDisk: "contains a character that this file system does not take, such as : * ? \" < > |"
     }
   }
 }

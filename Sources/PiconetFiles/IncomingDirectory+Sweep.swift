@@ -38,7 +38,7 @@ extension IncomingDirectory {
     let opened = FileDescriptor.retrying { openat(descriptor.number, name.text, flags) }
     guard opened.result >= 0 else { return nil }
     let file = FileDescriptor(opened.result)
-    guard let status = file.status(), FileKind(mode: status.st_mode) == .regular, status.st_uid == geteuid(),
+    guard let status = file.status(), FileKind(mode: status.st_mode) == .regular, isOurs(status),
       flock(file.number, LOCK_EX | LOCK_NB) == 0
     else { return nil }
     return withExtendedLifetime(file) { body(status) }

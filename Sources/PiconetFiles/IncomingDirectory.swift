@@ -35,6 +35,8 @@ public final class IncomingDirectory: @unchecked Sendable {
   let now: @Sendable () -> KeptAge.Moment
   private let givenPath: String
   private let promisedSpace = Mutex(PromisedSpace())
+  /// Whose a file is that this process makes here; nil: not seen yet.
+  let ownerOfNewFiles = Mutex<uid_t?>(nil)
   /// Of files in it that were compared.
   let digests = FileDigests()
 
@@ -101,12 +103,13 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   /// Says before the transfer what would become of a file of `size` bytes.
   ///
-  /// Throws what makes the transfer pointless: `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
+  /// Throws what makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
   /// something that is not a regular file `notRegular`.
   public func conflictOutcome(
     name: SafeFileName, folder: SafeFolder = .none, size: UInt64, policy: ConflictPolicy,
     resuming key: ResumptionKey? = nil
   ) throws(FileFailure) -> ConflictOutcome {
+    try checkCharacters(of: name, in: folder)
     try check(size: size, name: name, resuming: key)
     guard let folder = try open(folder, creating: false), let kind = try folder.kind(of: name) else { return .store }
     switch policy {

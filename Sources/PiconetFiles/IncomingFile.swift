@@ -70,14 +70,15 @@ public final class IncomingFile {
   /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that was computed
   /// elsewhere, or reads the file again.
   ///
-  /// Throws `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or `ioError`;
-  /// nothing is left then.
+  /// Throws `nameRefused`, `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or
+  /// `ioError`; nothing is left then.
   public init(
     in directory: IncomingDirectory, folder: SafeFolder = .none, name: SafeFileName, offeredSize: UInt64,
     policy: ConflictPolicy, hashing: Bool = true, resuming key: ResumptionKey? = nil,
     compared: PresentContent? = nil, mayReplace: @escaping (_ relativePath: String) -> Replacement = { _ in .allowed }
   ) throws(FileFailure) {
     let key = hashing && offeredSize > BlockJournal.blockByteCount ? key : nil
+    try directory.checkCharacters(of: name, in: folder)
     try directory.check(size: offeredSize, name: name, resuming: key)
     if hashing {
       guard let hash = RunningSHA256() else { throw FileFailure(.ioError(ENOMEM), path: name.text) }
@@ -205,7 +206,7 @@ public final class IncomingFile {
 
   /// Goes on behind what is right of the kept file; the rest of it is cut off.
   private func resume(_ key: ResumptionKey) throws(FileFailure) {
-    guard let journal = BlockJournal(of: key.partialName, key: key, in: directory.descriptor),
+    guard let journal = BlockJournal(of: key.partialName, key: key, in: directory),
       let prefix = VerifiedPrefix(of: partial.descriptor, journal: journal, size: offeredSize),
       journal.keep(Int(prefix.byteCount / BlockJournal.blockByteCount))
     else {

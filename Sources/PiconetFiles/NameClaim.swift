@@ -71,7 +71,7 @@ struct NameClaim {
     }
     guard opened.result >= 0 else { return nil }
     let note = FileDescriptor(opened.result)
-    guard note.status()?.isOwnRegularFile == true else { return nil }
+    guard let status = note.status(), directory.isOwnRegularFile(status) else { return nil }
     var bytes = [UInt8](repeating: 0, count: 2 * SafeFolder.maximumByteCount + 2)
     let count = bytes.withUnsafeMutableBytes { buffer in
       FileDescriptor.retrying { read(note.number, buffer.baseAddress, buffer.count) }.result
@@ -86,8 +86,8 @@ struct NameClaim {
   /// Whether the name is that of an empty file of this user.
   private func isEmpty(_ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var status = stat()
-    return fstatat(folder.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.isOwnRegularFile
-      && status.st_size == 0
+    return fstatat(folder.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size == 0
+      && directory.isOwnRegularFile(status)
   }
 
   /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to one user.

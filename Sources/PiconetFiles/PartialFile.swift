@@ -169,7 +169,7 @@ final class PartialFile {
         continue
       }
       guard locked.result == 0, let status = descriptor.status(), FileKind(mode: status.st_mode) == .regular,
-        status.st_uid == geteuid()
+        directory.isOurs(status)
       else { return nil }
       if status.st_nlink == 1 { return descriptor }
       // None: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before it took this name

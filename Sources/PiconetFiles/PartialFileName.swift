@@ -21,6 +21,11 @@ struct PartialFileName: Hashable, Sendable {
     return PartialFileName(text: "\(prefix)\(getpid())-\(digits[0])\(digits[1])\(suffix)")
   }
 
+  /// The name of an empty file by which it is seen whether the file system takes these characters.
+  func probe(of characters: [UInt8]) -> String {
+    text.dropLast(Self.suffix.utf8.count) + String(decoding: characters, as: UTF8.self)
+  }
+
   private init(text: String) { self.text = text }
 
   init(kept digits: some StringProtocol) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }

@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// Files in a folder that may have the content of an offer already: those of its size, under its name or under the name with a number.

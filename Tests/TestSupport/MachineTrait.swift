@@ -9,13 +9,14 @@ private enum Machine {
 
   static let adapters = list("PICONET_ADAPTERS")
   static let hosts = list("PICONET_BUSES")
+  static let hasDisks = list("PICONET_DISKS") > 0
   static let isVirtual = getenv("PICONET_BLUETOOTH_VM") != nil
 
   /// Whether this is a machine that was started with these options, as far as a test can tell.
   static func fits(_ options: String) -> Bool {
     let words = options.split(separator: " ")
     let needed = zip(words, words.dropFirst()).first { $0.0 == "--adapters" }.flatMap { Int($0.1) } ?? 2
-    return adapters >= needed && (hosts > 0) == words.contains("--hosts")
+    return adapters >= needed && (hosts > 0) == words.contains("--hosts") && hasDisks == words.contains("--disks")
   }
 }
 

@@ -20,9 +20,9 @@ package final class BlockJournal {
   private(set) var count = 0
 
   /// Opens the journal of a partial file, or begins one; nil where that can't be.
-  init?(of name: PartialFileName, key: ResumptionKey, in directory: FileDescriptor) {
+  init?(of name: PartialFileName, key: ResumptionKey, in directory: IncomingDirectory) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(directory.number, name.journal, flags, 0o600) }
+    let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.journal, flags, 0o600) }
     guard opened.result >= 0 else { return nil }
     descriptor = FileDescriptor(opened.result)
     var header = Self.magic
@@ -33,20 +33,20 @@ package final class BlockJournal {
     }
     header += key.digest.bytes
     self.header = header
-    guard let status = descriptor.status(), status.isOwnRegularFile else { return nil }
+    guard let status = descriptor.status(), directory.isOwnRegularFile(status) else { return nil }
     if read(at: 0, count: header.count) != header, !begin() { return nil }
     // From here on it waits no longer.
     guard write([UInt8](repeating: 0, count: KeptAge.byteCount), at: Self.ageOffset) else { return nil }
   }
 
   /// Opens what a dead owner has left, to look at; nil if there is none with at least one digest.
-  init?(existing name: PartialFileName, in directory: FileDescriptor) {
+  init?(existing name: PartialFileName, in directory: IncomingDirectory) {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let opened = FileDescriptor.retrying { openat(directory.number, name.journal, flags) }
+    let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.journal, flags) }
     guard opened.result >= 0 else { return nil }
     descriptor = FileDescriptor(opened.result)
     header = []
-    guard let status = descriptor.status(), status.isOwnRegularFile,
+    guard let status = descriptor.status(), directory.isOwnRegularFile(status),
       read(at: 0, count: Self.magic.count) == Self.magic, digest(of: 0) != nil
     else { return nil }
   }
@@ -98,9 +98,4 @@ package final class BlockJournal {
     }
     return result == count ? bytes : nil
   }
-}
-
-extension stat {
-  /// A regular file of this user that has one name, or none: nobody else's, and no link to something else.
-  var isOwnRegularFile: Bool { FileKind(mode: st_mode) == .regular && st_uid == geteuid() && st_nlink <= 1 }
 }

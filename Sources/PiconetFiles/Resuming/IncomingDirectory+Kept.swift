@@ -6,7 +6,7 @@ extension IncomingDirectory {
   /// How many bytes are there under a key; how many of them are right shows when they are read.
   func keptByteCount(under key: ResumptionKey) -> UInt64 {
     var status = stat()
-    guard fstatat(descriptor.number, key.partialName.text, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isOwnRegularFile
+    guard fstatat(descriptor.number, key.partialName.text, &status, AT_SYMLINK_NOFOLLOW) == 0, isOwnRegularFile(status)
     else { return 0 }
     return UInt64(clamping: status.st_size)
   }
@@ -63,7 +63,7 @@ extension IncomingDirectory {
   private func look(at name: PartialFileName) -> KeptPartial? {
     var status = stat()
     guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,
-      FileKind(mode: status.st_mode) == .regular, status.st_uid == geteuid()
+      FileKind(mode: status.st_mode) == .regular, isOurs(status)
     else { return nil }
     let blocks = UInt64(clamping: status.st_blocks).multipliedReportingOverflow(by: 512)
     var file = KeptPartial(
@@ -72,7 +72,7 @@ extension IncomingDirectory {
       // A second name: it was stored by a link, and its owner died before it took the first one away. Its bytes stay.
       if status.st_nlink > 1 { file.byteCount = 0 }
       guard status.st_nlink == 1, UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
-        let journal = BlockJournal(existing: name, in: descriptor)
+        let journal = BlockJournal(existing: name, in: self)
       else { return nil }
       let now = now()
       var age = journal.age ?? KeptAge(firstSeen: now)

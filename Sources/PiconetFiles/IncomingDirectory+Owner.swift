@@ -1,0 +1,37 @@
+import Glibc
+import Synchronization
+
+/// Whose the files are that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to one user, who
+/// need not be this one.
+extension IncomingDirectory {
+  /// Whether this process could have made the file: it is this user's, or the user's to whom the mount gives what this user makes.
+  func isOurs(_ status: stat) -> Bool {
+    if status.st_uid == geteuid() { return true }
+    let owner = ownerOfNewFiles.withLock { known in
+      if let known { return known }
+      // Asked once, and only where a file is somebody else's.
+      let owner = makeFileForOwner()
+      known = owner
+      return owner
+    }
+    return owner == status.st_uid
+  }
+
+  /// A regular file of ours that has one name, or none: nobody else's, and no link to something else.
+  func isOwnRegularFile(_ status: stat) -> Bool {
+    FileKind(mode: status.st_mode) == .regular && status.st_nlink <= 1 && isOurs(status)
+  }
+
+  /// The owner of a file that is made to see it; this user where none can be made.
+  private func makeFileForOwner() -> uid_t {
+    let name = PartialFileName.random()
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let opened = FileDescriptor.retrying { openat(descriptor.number, name.text, flags, 0o600) }
+    guard opened.result >= 0 else { return geteuid() }
+    let file = FileDescriptor(opened.result)
+    let owner = file.status()?.st_uid ?? geteuid()
+    file.close()
+    _ = unlinkat(descriptor.number, name.text, 0)
+    return owner
+  }
+}
