@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PiconetCommandLine
+
+/// See Tools/BluetoothVM/disks.
+@Suite("Photos onto cards and sticks", .serialized, .machine("--adapters 0 --no-daemon --disks"))
+struct CardToolTests {
+  @Test(
+    "they arrive byte for byte, a taken name is numbered, and a name that the card does not take is refused",
+    arguments: Card.all)
+  func stored(kind: String) async throws {
+    let card = try Card(kind)
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(into: card.path)
+      let photo = try scene.photo("a.jpg")
+      let sender = try scene.sender("--to", "Kitchen", photo)
+      #expect(await sender.end() == 0, "\(sender.error)")
+      try card.forget()
+      #expect(try scene.isSame(photo, card.path("a.jpg")))
+      let other = try scene.photo("A.JPG")
+      let second = try scene.sender("--to", "Kitchen", other)
+      #expect(await second.end() == 0, "\(second.error)")
+      let isOneName = access(card.path("a.JPG"), F_OK) == 0
+      #expect(try scene.isSame(other, card.path(isOneName ? "A (2).JPG" : "A.JPG")))
+      let odd = try scene.sender("--to", "Kitchen", try scene.photo("12:30.jpg"))
+      #expect(await odd.end() == 4, "\(odd.error)")
+      #expect(odd.error.contains("name"), "\(odd.error)")
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() != nil)
+      #expect(receiver.error.contains("a character that this file system does not take"), "\(receiver.error)")
+      #expect(try card.names().count == 2)
+    }
+  }
+
+  @Test(
+    "one that fills up in mid-transfer: both sides say so, nothing is left, and with room the same command goes through",
+    arguments: Card.all)
+  func full(kind: String) async throws {
+    let card = try Card(kind)
+    try await ToolScene.run { scene in
+      let size = 24 << 20
+      try card.fill(allBut: UInt64(size) + (8 << 20))
+      let photo = try scene.sparse("film.jpg", size: Int64(size))
+      let receiver = try await scene.receiver(into: card.path)
+      let sender = try scene.sender("--to", "Kitchen", photo)
+      #expect(await receiver.shows("\"progress\""), "\(receiver.error)")
+      try card.fill(allBut: 0)
+      let status = await sender.end()
+      if status != 0 {
+        // Where the file system can set space aside the file has had its own.
+        #expect(status == 4, "\(sender.error)")
+        #expect(sender.events("failed").first?["reason"] as? String == "disk-full", "\(sender.output)")
+        #expect(await receiver.shows("the disk is full: "), "\(receiver.error)")
+        #expect(try card.names() == ["filler"])
+      }
+      try FileManager.default.removeItem(atPath: card.path("filler"))
+      let again = try scene.sender("--to", "Kitchen", photo)
+      #expect(await again.end() == 0, "\(again.error)")
+      #expect(try scene.isSame(photo, card.path("film.jpg")))
+    }
+  }
+
+  @Test("a receiver that is killed in mid-file goes on where it was", arguments: Card.all)
+  func killed(kind: String) async throws {
+    let card = try Card(kind)
+    try await ToolScene.run { scene in
+      let photo = try scene.sparse("film.jpg", size: 24 << 20)
+      let first = try await scene.receiver(into: card.path)
+      let sender = try scene.sender("--to", "Kitchen", photo)
+      let hasSome = await first.shows { output in
+        output.matches(of: /"done":(\d+)/).last.flatMap { Int($0.1) }.map { $0 >= 4 << 20 } ?? false
+      }
+      try #require(hasSome, "\(first.error)")
+      first.send(signal: SIGKILL)
+      #expect(await first.end() == 137)
+      #expect(await sender.end() == 5, "\(sender.error)")
+      try card.forget()
+      _ = try await scene.receiver(into: card.path)
+      let again = try scene.sender("--to", "Kitchen", photo)
+      #expect(await again.end() == 0, "\(again.error)")
+      let resumed = again.events("stored").first?["resumedFrom"] as? Int
+      #expect(resumed ?? 0 >= 1 << 20, "\(again.output)")
+      #expect(try scene.isSame(photo, card.path("film.jpg")))
+      #expect(try card.names() == ["film.jpg"])
+    }
+  }
+}
