@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the end of

@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// Partial files that a later transfer may go on with. They never pile up: their number and their age are limited, whenever a

@@ -1,3 +1,4 @@
+import CPiconetSystem
 import Glibc
 
 /// For how long a partial file has been waiting, as far as receivers have seen the time pass.
