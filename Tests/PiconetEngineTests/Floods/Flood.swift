@@ -163,7 +163,8 @@ final class Flood {
     case FrameType.unreliableMessage: return [.unreliableMessage(number: round, payload)]
     case FrameType.message: return [.message(bytes(0))]
     case FrameType.fragment: return [.fragment(payload)]
-    case FrameType.invite: return [.invite(Invite(timeout: 60_000, commitment: someNonce, context: payload)), .withdraw(.cancelled)]
+    case FrameType.invite:
+      return [.invite(Invite(timeout: 60_000, commitment: someNonce, context: payload)), .withdraw(.cancelled)]
     case FrameType.withdraw: return [.withdraw(.cancelled)]
     case FrameType.accept: return [.accept]
     case FrameType.decline: return [.decline(.declined, detail: text)]

@@ -30,7 +30,9 @@ struct PlacesTests {
   @discardableResult
   private func invite(_ one: OneSided, _ number: UInt64) -> Outcome {
     one.side.take(
-      .received(LinkID(rawValue: number), FrameEncoder.encode(.invite(Invite(timeout: 60_000, commitment: someCommitment)))[...]))
+      .received(
+        LinkID(rawValue: number), FrameEncoder.encode(.invite(Invite(timeout: 60_000, commitment: someCommitment)))[...]
+      ))
   }
 
   @Test("with the fifth association of one key its first one ends")
