@@ -286,9 +286,10 @@ class Offer(Frame):
     MODIFIED: ClassVar[int] = 2
     METADATA: ClassVar[int] = 3
     IDENTITY: ClassVar[int] = 4
+    FOLDER: ClassVar[int] = 5
 
     def check(self) -> None:
-        for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64)):
+        for key, most in ((self.METADATA, 4_096), (self.IDENTITY, 64), (self.FOLDER, 2_048)):
             if len(self.fields.get(key, b"")) > most:
                 raise FormatError(f"field {key} is above {most} bytes")
         fields.text(self.fields.get(self.MEDIA_TYPE, b""), 127)
@@ -317,7 +318,7 @@ class DeclineOffer(Frame):
 @frame(0x53)
 class Stored(Frame):
     transfer: Number
-    name: Annotated[bytes, Rest(most=1_024)]
+    path: Annotated[bytes, Rest(most=4_096)]
 
 
 @frame(0x54)
@@ -332,6 +333,29 @@ class Refuse(Frame):
     transfer: Number
     reason: Reason
     detail: Detail = ""
+
+
+@frame(0x56)
+class Present(Frame):
+    transfer: Number
+    path: Annotated[bytes, Rest(most=4_096)]
+
+
+@frame(0x57)
+class Restart(Frame):
+    transfer: Number
+    offset: Count
+    limit: Count
+
+    def check(self) -> None:
+        if self.offset > self.limit:
+            raise FormatError("the offset is above the limit")
+
+
+@frame(0x94)
+class Comparing(Frame):
+    transfer: Number
+    compared: Count
 
 
 @frame(0xD0)

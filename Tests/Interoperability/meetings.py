@@ -8,7 +8,6 @@ from association import Association
 from frames import Accept, Invite
 from link import Link, Node
 from place import Place, Program
-from transfers import Incoming
 
 QUESTION = "Accept?"
 
@@ -28,7 +27,8 @@ def invited(receiver: Program, node: Node) -> Association:
 def called_by(place: Place, listener: socket.socket, *words, node: Node | None = None, **options) -> tuple[Program, Association]:
     """imagesend dials us at the listener's address; its association, before its invitation is answered."""
     node = node or Node()
-    sender = place.sender(listener.getsockname(), *words, **options)
+    # A first contact at an address, without a terminal, needs the key that has to be there.
+    sender = place.sender(listener.getsockname(), "--fingerprint", node.identity.fingerprint, *words, **options)
     return sender, Association(Link.accept(listener, node))
 
 
@@ -44,20 +44,10 @@ def known_to_receiver(place: Place, node: Node, **options) -> None:
     receiver.end()
 
 
-def known_to_sender(place: Place, node: Node) -> None:
-    """imagesend finds this receiver by its name, and remembers it."""
-    photo = place.path("photos") / "first.jpg"
-    photo.write_bytes(b"photo")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(None, "--to", node.name, photo)
-        advertise(sender, [mdns.service(node, server.getsockname()[1])])
-        association = Association(Link.accept(server, node))
-        association.let_in()
-        incoming = Incoming(association)
-        incoming.accept()
-        incoming.finish()
-        association.link.end()
-        assert sender.wait() == 0, sender.error_text()
+def known_to_sender(place: Place, node: Node, state: str = "sender") -> None:
+    """A person gives this key its name, and it may be sent to."""
+    program = place.start("piconet", "trust", "add", node.name, node.identity.fingerprint, state=state)
+    assert program.wait() == 0, program.error_text()
 
 
 def advertise(program: Program, packets: list[bytes]) -> None:

@@ -63,6 +63,19 @@ def test_declined(place: Place):
         assert sender.wait() == 4
 
 
+def test_unknown_reason(place: Place):
+    """a reason that nobody knows is a refusal as well, shown as its number"""
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, association = meetings.called_by(place, server, photo)
+        association.wait_for(Invite)
+        association.send(Decline(6_911))
+        association.link.end()
+        assert sender.wait() == 4
+        assert "6911" in sender.error_text()
+
+
 def test_goodbye(place: Place):
     """a receiver that is told to end says goodbye to its members"""
     receiver = place.receiver()

@@ -8,7 +8,7 @@ import meetings
 import transfers
 from association import joined, resumed
 from fields import integer
-from frames import Abandon, Offer, Position, Refuse
+from frames import Abandon, Comparing, Offer, Position, Refuse, Restart
 from identity import Identity
 from link import Link, Node
 from place import Place
@@ -26,7 +26,7 @@ def test_send(place: Place):
     big = os.urandom(3 * MiB + 17)
     for number, (name, data) in enumerate((("photo.jpg", big), ("empty.jpg", b""), ("one.jpg", b"1"))):
         outcome = transfers.send(member, data, name, number=number)
-        assert outcome.name == name.encode(), outcome
+        assert outcome.path == name.encode(), outcome
         assert (place.folder / "received" / name).read_bytes() == data
         told = receiver.event("stored")
         assert (told["bytes"], told["sha256"]) == (len(data), hashlib.sha256(data).hexdigest()), told
@@ -154,6 +154,62 @@ def test_receive_the_rest(place: Place):
         assert incoming.finish() == data
         incoming.association.link.end()
         assert sender.wait() == 0
+
+
+def test_receive_nothing_new(place: Place):
+    """imagesend takes it for success that we have the file already, sends no byte of it, and says so"""
+    data = os.urandom(MiB)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, incoming = offered(place, server, data)
+        incoming.association.send(Comparing(incoming.number, 1_000), Comparing(incoming.number, MiB))
+        incoming.accept(have=data)
+        assert incoming.finish() == data
+        incoming.association.link.end()
+        assert sender.wait() == 0
+        assert sender.event("present")["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+def test_receive_after_a_wrong_guess(place: Place):
+    """where we have another file of that size, imagesend begins anew when asked to"""
+    data = os.urandom(2 * MiB)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, incoming = offered(place, server, data)
+        incoming.accept(have=bytes(len(data)))
+        assert incoming.finish() == data
+        incoming.association.link.end()
+        assert sender.wait() == 0
+        assert sender.event("stored")
+
+
+def test_comparing_beyond(place: Place):
+    """to have compared more than there is breaks the protocol"""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, incoming = offered(place, server, b"photo")
+        incoming.association.send(Comparing(incoming.number, 6))
+        assert incoming.association.link.end().reason == Reason.PROTOCOL_BROKEN
+        assert sender.wait() == 5
+
+
+def test_restart_at_another_time(place: Place):
+    """a restart of what was not skipped breaks the protocol"""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, incoming = offered(place, server, b"photo" * 100)
+        incoming.accept()
+        incoming.read_until(incoming.size)
+        incoming.association.send(Restart(incoming.number, 0, incoming.size))
+        assert incoming.association.link.end().reason == Reason.PROTOCOL_BROKEN
+        assert sender.wait() == 5
+
+
+def test_folders(place: Place):
+    """a resource with folders is stored below them, beside others of its name"""
+    receiver = place.receiver()
+    member = joined(receiver.address)
+    for number, folder in enumerate((None, "holiday", "holiday/2026")):
+        outcome = transfers.send(member, b"%d" % number, "photo.jpg", number=number, folder=folder)
+        path = (folder + "/" if folder else "") + "photo.jpg"
+        assert outcome.path == path.encode(), outcome
+        assert (place.folder / "received" / path).read_bytes() == b"%d" % number
 
 
 def test_receive_after_another_link(place: Place):

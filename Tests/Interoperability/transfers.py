@@ -6,7 +6,7 @@ import time
 import hello
 from association import Association
 from frames import (
-    Abandon, AcceptOffer, Chunk, DeclineOffer, End, Offer, Position, Refuse, Stored, TransferCredit)
+    Abandon, AcceptOffer, Chunk, DeclineOffer, End, Offer, Position, Present, Refuse, Restart, Stored, TransferCredit)
 from link import PATIENCE
 from reasons import Reason
 
@@ -14,28 +14,32 @@ from reasons import Reason
 @dataclasses.dataclass
 class Outcome:
     """How an offer of ours ended."""
-    name: bytes | None = None  # under which it was stored
+    path: bytes | None = None  # under which it is there now
+    was_present: bool = False  # and was before
     reason: int | None = None
     detail: str = ""
     offset: int = 0  # where the receiver began
 
     @property
     def is_stored(self) -> bool:
-        return self.name is not None
+        return self.path is not None and not self.was_present
 
 
 class Outgoing:
     """One resource that we offer."""
 
     def __init__(self, association: Association, data: bytes, name: str | bytes, number: int = 0, identity: bytes | None = None,
-                 media_type: str = "image/jpeg", size: int | None = None):
+                 media_type: str = "image/jpeg", size: int | None = None, folder: str | bytes | None = None):
         self.association, self.data, self.number = association, data, number
         self.size = len(data) if size is None else size
         fields = {Offer.MEDIA_TYPE: media_type.encode()}
         if identity is not None:
             fields[Offer.IDENTITY] = identity
+        if folder is not None:
+            fields[Offer.FOLDER] = folder.encode() if isinstance(folder, str) else folder
         self.offer = Offer(number, self.size, name.encode() if isinstance(name, str) else name, fields)
         self.place = self.limit = self.offset = 0
+        self.has_restarted = False
 
     def is_ours(self, frame) -> bool:
         return frame.transfer == self.number
@@ -66,24 +70,30 @@ class Outgoing:
 
     def news(self, patience: float = PATIENCE) -> Outcome | None:
         """Waits for what the receiver says next of this transfer."""
-        frame = self.association.wait_for(TransferCredit, Stored, Refuse, patience=patience, where=self.is_ours)
+        frame = self.association.wait_for(TransferCredit, Stored, Present, Restart, Refuse, patience=patience, where=self.is_ours)
         if isinstance(frame, TransferCredit):
             self.limit = max(self.limit, frame.limit)
             return None
-        if isinstance(frame, Stored):
-            return Outcome(name=frame.name, offset=self.offset)
+        if isinstance(frame, Restart):
+            assert self.place == self.offset == self.size, "restart, and not all of it had been skipped"
+            self.place, self.limit, self.has_restarted = frame.offset, frame.limit, True
+            return None
+        if isinstance(frame, (Stored, Present)):
+            return Outcome(path=frame.path, was_present=isinstance(frame, Present), offset=self.offset)
         self.association.send(Abandon(self.number, Reason.CANCELLED))
         return Outcome(reason=frame.reason, detail=frame.detail, offset=self.offset)
 
     def finish(self, patience: float = PATIENCE, digest: bytes | None = None) -> Outcome:
         """All that is left, its digest, and what the receiver says to that."""
-        outcome = self.send_until(len(self.data), patience)
-        if outcome is None:
-            self.association.send(End(self.number, len(self.data), 1, digest or hashlib.sha256(self.data).digest()))
         until = time.monotonic() + patience
-        while outcome is None:
-            outcome = self.news(max(0.001, until - time.monotonic()))
-        return outcome
+        while True:
+            outcome = self.send_until(len(self.data), patience)
+            if outcome is None:
+                self.association.send(End(self.number, len(self.data), 1, digest or hashlib.sha256(self.data).digest()))
+            while outcome is None and self.place == len(self.data):
+                outcome = self.news(max(0.001, until - time.monotonic()))
+            if outcome is not None:
+                return outcome
 
     def go_on(self) -> None:
         """After a resume: from what the receiver has stored."""
@@ -142,13 +152,21 @@ class Incoming:
         return True
 
     def finish(self, patience: float = PATIENCE) -> bytes | None:
-        """The whole resource, verified and acknowledged with `stored`; None if the sender gave up."""
-        if not self.read_until(self.size, patience):
-            return None
-        self.end = self.association.wait_for(End, patience=patience, where=self.is_ours)
-        assert self.end.size == self.size == len(self.data), (self.end.size, self.size, len(self.data))
-        if self.end.digest != hashlib.sha256(self.data).digest():
-            self.association.send(Refuse(self.number, Reason.DIGEST_MISMATCH))
-            return None
-        self.association.send(Stored(self.number, self.offer.name))
-        return bytes(self.data)
+        """The whole resource, verified and acknowledged with `stored`, or `present` where we had it; None if the sender gave up."""
+        while True:
+            if not self.read_until(self.size, patience):
+                return None
+            self.end = self.association.wait_for(End, patience=patience, where=self.is_ours)
+            assert self.end.size == self.size == len(self.data), (self.end.size, self.size, len(self.data))
+            is_same = self.end.digest == hashlib.sha256(self.data).digest()
+            had_all = 0 < self.size == self.offset
+            if is_same:
+                self.association.send((Present if had_all else Stored)(self.number, self.offer.name))
+                return bytes(self.data)
+            if not had_all:
+                self.association.send(Refuse(self.number, Reason.DIGEST_MISMATCH))
+                return None
+            # What we had was another resource: all of it again.
+            self.data.clear()
+            self.offset, self.limit = 0, min(self.size, self.CREDIT)
+            self.association.send(Restart(self.number, 0, self.limit))

@@ -125,8 +125,10 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
 
 extension PiconetError {
   init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
+    // A number that a later version or another application has given: no defect of ours.
+    let unknown: Code = ending.blame == .peer ? .declined : .internalError
     self.init(
-      Self.codes[ending.reason] ?? .internalError, peer: peer, blame: ending.blame,
+      Self.codes[ending.reason] ?? unknown, peer: peer, blame: ending.blame,
       detail: Self.codes[ending.reason] == nil ? "\(ending)" : ending.detail, underlying: underlying)
     failures = ending.failures
     removedBy = ending.by
