@@ -4,9 +4,11 @@ import os
 import time
 
 import hello
+import short_code
 from fields import integer
 from frames import (
-    Accept, Acknowledge, Associate, Associated, Decline, Fragment, Frame, Invite, Leave, Message, MessageCredit, Ping, Pong)
+    Accept, Acknowledge, Associate, Associated, CodeConfirmed, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Message,
+    MessageCredit, Ping, Pong)
 from link import PATIENCE, Link, Node
 from reasons import Reason
 
@@ -33,6 +35,9 @@ class Association:
         self.window = hello.whole_integer(self.node.parameters.get(hello.MESSAGE_WINDOW, integer(hello.DEFAULTS[hello.MESSAGE_WINDOW])))
         self.taken, self.given = 0, self.window
         self.is_member = False
+        # Of the invitation that is open: our nonce where we invite, and the code once both nonces are known.
+        self.nonce = b""
+        self.code: str | None = None
         self.begin()
 
     # Links
@@ -117,6 +122,10 @@ class Association:
             self.link.send(Pong(found.token))
         elif isinstance(found, Acknowledge):
             self.drop_kept(found.received)
+        elif isinstance(found, CodeNonce):
+            # It tells that the question is on the screen there.
+            self.link.send(CodeReveal(self.nonce))
+            self.code = self.code_of(self.node.identity.id, self.peer, self.nonce, found.nonce)
         elif isinstance(found, MessageCredit):
             self.credit = max(self.credit, found.limit)
         else:
@@ -180,22 +189,39 @@ class Association:
 
     # Membership
 
+    def code_of(self, inviter: bytes, invited: bytes, inviters_nonce: bytes, inviteds_nonce: bytes) -> str:
+        exported = self.link.channel.exported(short_code.LABEL, 32)
+        return short_code.code(exported, inviter, invited, inviters_nonce, inviteds_nonce)
+
+    def invitation(self, timeout: int = 60_000, context: bytes = b"", terms: int = 0) -> Invite:
+        """One with a commitment of its own; the question for it is answered as it comes."""
+        self.nonce, self.code = os.urandom(32), None
+        return Invite(timeout, terms, short_code.commitment(self.nonce), context)
+
     def invite(self, context: bytes = b"", timeout: int = 10_000, patience: float = PATIENCE) -> Frame:
         """Invites, and gives the answer."""
-        self.send(Invite(timeout, context))
-        answer = self.wait_for(Accept, Decline, Invite, patience=patience)
-        if isinstance(answer, Invite):  # they have crossed
-            self.send(Accept())
-            answer = self.wait_for(Accept, patience=patience)
+        self.send(self.invitation(timeout, context))
+        answer = self.wait_for(Accept, Decline, patience=patience)
         self.is_member = isinstance(answer, Accept)
         return answer
 
     def let_in(self, patience: float = PATIENCE) -> Invite:
-        """Waits for an invitation and accepts it."""
+        """Waits for an invitation, learns the code, and accepts it."""
         invitation = self.wait_for(Invite, patience=patience)
+        self.ask(invitation, patience)
         self.send(Accept())
+        if invitation.terms & Invite.COMPARES_CODES:
+            self.wait_for(CodeConfirmed, patience=patience)
         self.is_member = True
         return invitation
+
+    def ask(self, invitation: Invite, patience: float = PATIENCE) -> None:
+        """As if the question for it were on a screen here: gives our nonce for the inviter's, from which the code follows."""
+        own = os.urandom(32)
+        self.link.send(CodeNonce(own))
+        reveal = self.wait_for(CodeReveal, patience=patience)
+        assert short_code.commitment(reveal.nonce) == invitation.commitment, "the reveal does not fit the commitment"
+        self.code = self.code_of(self.peer, self.node.identity.id, reveal.nonce, own)
 
     def leave(self, reason: int = Reason.LEFT) -> None:
         """Says goodbye and waits for the other side to close the link."""

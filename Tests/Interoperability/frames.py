@@ -6,12 +6,13 @@ import fields
 from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Reader, Rest, TextRest, Word
 
 OPTIONAL, SEQUENCED = 0x80, 0x40
-LEAST_FRAME_LIMIT, LARGEST_BODY = 8_200, 1_048_576
+LEAST_FRAME_LIMIT, LARGEST_BODY = 8_240, 1_048_576
 
 Number = Annotated[int, Integer(fields.LARGEST_NUMBER)]
 Count = Annotated[int, Integer()]
 Reason = Annotated[int, Integer(fields.LARGEST_REASON)]
 Detail = Annotated[str, TextRest(255)]
+Nonce = Annotated[bytes, Octets(32)]
 PeerId = Annotated[bytes, Octets(32)]
 Incarnation = Annotated[int, Word()]
 Flag = Annotated[int, Only(0, 1)]
@@ -138,11 +139,6 @@ class Hello(Frame):
         return frame
 
 
-@frame(0x02)
-class CodeReveal(Frame):
-    nonce: Annotated[bytes, Octets(32)]
-
-
 @frame(0x03)
 class Associate(Frame):
     association: Annotated[bytes, Octets(16)]
@@ -204,7 +200,11 @@ class Fragment(Frame):
 @frame(0x42)
 class Invite(Frame):
     timeout: Count
+    terms: Count
+    commitment: Nonce
     context: Annotated[bytes, Rest(most=8_192)] = b""
+
+    COMPARES_CODES: ClassVar[int] = 1
 
 
 @frame(0x43)
@@ -227,6 +227,21 @@ class Withdraw(Frame):
 class Leave(Frame):
     reason: Reason
     detail: Detail = ""
+
+
+@frame(0x47)
+class CodeConfirmed(Frame):
+    pass
+
+
+@frame(0x0B)
+class CodeNonce(Frame):
+    nonce: Nonce
+
+
+@frame(0x0C)
+class CodeReveal(Frame):
+    nonce: Nonce
 
 
 @frame(0x70)

@@ -6,7 +6,7 @@ from fields import FormatError, Reader
 from frames import Hello
 
 SCOPE, NAME, INCARNATION, CAPABILITIES, MESSAGE_LIMIT, FRAME_LIMIT, MESSAGE_WINDOW, TRANSFER_LIMIT, SILENCE, BEGUN, HELD = range(1, 12)
-COMMITMENT, NONCE, STREAM_LIMIT, STREAM_WINDOW = range(12, 16)
+STREAM_LIMIT, STREAM_WINDOW = 14, 15
 RESUME, STREAMS, RELAY, REMOVAL = 1, 2, 4, 8
 DEFAULTS = {CAPABILITIES: 0, MESSAGE_LIMIT: 97_280, FRAME_LIMIT: 16_381, MESSAGE_WINDOW: 1_048_576, TRANSFER_LIMIT: 64, SILENCE: 20_000,
             BEGUN: 0, STREAM_LIMIT: 64, STREAM_WINDOW: 65_536}
@@ -32,11 +32,6 @@ def check(parameters: dict[int, bytes]) -> None:
         raise FormatError("the frame limit is below 1,024")
     if not 100 <= values.get(SILENCE, 100) <= 86_400_000:
         raise FormatError("the silence is out of its range")
-    for key in (COMMITMENT, NONCE):
-        if len(parameters.get(key, bytes(32))) != 32:
-            raise FormatError(f"parameter {key} has not 32 bytes")
-    if COMMITMENT in parameters and NONCE in parameters:
-        raise FormatError("commitment and nonce in one hello")
     if HELD in parameters:
         reader = Reader(parameters[HELD])
         reader.take(16)

@@ -6,10 +6,9 @@ import time
 
 import frames
 import hello
-import short_code
 import tls
 from fields import Incomplete, integer, word
-from frames import Close, CodeReveal, Frame, Hello, Ping, Pong
+from frames import Close, Frame, Hello, Ping, Pong
 from hello import Greeting
 from identity import Identity
 
@@ -62,7 +61,6 @@ class Link:
         self.waiting = bytearray()
         self.ended = False
         self.greeting: Greeting | None = None
-        self.code: str | None = None
         self.frame_limit = hello.whole_integer(node.parameters.get(hello.FRAME_LIMIT, integer(hello.DEFAULTS[hello.FRAME_LIMIT])))
 
     @classmethod
@@ -189,21 +187,14 @@ class Link:
     # Hellos
 
     def greet(self, patience: float = PATIENCE) -> None:
-        """Both hellos and what follows from them: the other's greeting, the code."""
-        parameters = self.node.own_parameters()
-        nonce = os.urandom(32)
+        """Both hellos."""
+        own = Hello(1, 1, {**self.node.own_parameters(), **self.held()})
         if self.is_dialler:
-            self.send(Hello(1, 1, {**parameters, **self.held(), hello.COMMITMENT: short_code.commitment(nonce)}))
+            self.send(own)
             self.greeting = Greeting(self.expect(Hello, patience))
-            self.send(CodeReveal(nonce))
-            nonces = nonce, self.greeting.parameters[hello.NONCE]
         else:
             self.greeting = Greeting(self.expect(Hello, patience))
-            self.send(Hello(1, 1, {**parameters, **self.held(), hello.NONCE: nonce}))
-            nonces = self.expect(CodeReveal, patience).nonce, nonce
-            if short_code.commitment(nonces[0]) != self.greeting.parameters[hello.COMMITMENT]:
-                raise AssertionError("the reveal does not fit the commitment")
-        self.code = short_code.code(self.channel.exported(short_code.LABEL, 32), *nonces)
+            self.send(own)
 
     def held(self) -> dict[int, bytes]:
         begun = self.node.begun.get(self.peer, 0)

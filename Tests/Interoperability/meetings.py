@@ -1,12 +1,13 @@
 """How a device becomes a known one: by what a person does at the program, and by nothing else."""
 import re
 import socket
+import time
 
 import mdns
 import transfers
 from association import Association
-from frames import Accept, Invite
-from link import Link, Node
+from frames import Accept
+from link import Late, Link, Node
 from place import Place, Program
 
 QUESTION = "Accept?"
@@ -17,11 +18,30 @@ def ask_receiver(place: Place, **options) -> Program:
     return place.receiver(accept="ask", terminal=True, **options)
 
 
-def invited(receiver: Program, node: Node) -> Association:
+def invited(receiver: Program, node: Node, **options) -> Association:
     """Invites without waiting for the answer."""
-    association = Association(Link.dial(receiver.address, node))
-    association.send(Invite(60_000))
+    association = Association(Link.dial(receiver.address, node, **options))
+    association.send(association.invitation())
     return association
+
+
+def asked(receiver: Program, node: Node, **options) -> Association:
+    """Invites, and has seen to the nonces: the question is on the screen with its code."""
+    association = invited(receiver, node, **options)
+    wait_for_question(receiver, association)
+    return association
+
+
+def wait_for_question(receiver: Program, association: Association) -> None:
+    """Until the question for this invitation is on the screen."""
+    until = time.monotonic() + 10
+    while association.code is None:
+        try:
+            association.inbox.append(association.next_frame(0.1))
+        except Late:
+            if time.monotonic() > until:
+                raise
+    receiver.see(QUESTION)
 
 
 def called_by(place: Place, listener: socket.socket, *words, node: Node | None = None, **options) -> tuple[Program, Association]:
@@ -35,8 +55,7 @@ def called_by(place: Place, listener: socket.socket, *words, node: Node | None =
 def known_to_receiver(place: Place, node: Node, **options) -> None:
     """A person at imagerecv compares the code and says yes to this sender, who sends a photo."""
     receiver = ask_receiver(place, **options)
-    association = invited(receiver, node)
-    receiver.see(QUESTION)
+    association = asked(receiver, node)
     receiver.type("y\n")
     association.wait_for(Accept)
     assert transfers.send(association, b"photo", "first.jpg").is_stored

@@ -64,13 +64,13 @@ def stranger(program: Program) -> Link:
 def test_invite_withdraw(place: Place):
     """a stranger who invites and withdraws without end is ended, within a bound of memory"""
     receiver = place.receiver(accept="known")
-    assert flood(receiver, stranger(receiver), Invite(1_000), Withdraw(Reason.CANCELLED))
+    assert flood(receiver, stranger(receiver), Invite(1_000, 0, bytes(32)), Withdraw(Reason.CANCELLED))
 
 
 def test_invite_withdraw_reading(place: Place):
     """the same from one who reads all answers and acknowledges none"""
     receiver = place.receiver(accept="known")
-    assert flood(receiver, stranger(receiver), Invite(1_000), Withdraw(Reason.CANCELLED), reads=True)
+    assert flood(receiver, stranger(receiver), Invite(1_000, 0, bytes(32)), Withdraw(Reason.CANCELLED), reads=True)
 
 
 def test_streams(place: Place):

@@ -6,11 +6,10 @@ import socket
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 import frames
-import hello
 import meetings
 import tls
 from association import Association, joined, resumed
-from frames import Associate, CodeReveal, Hello, Message, Ping, Pong
+from frames import Associate, CodeNonce, CodeReveal, Hello, Message, Ping, Pong
 from identity import Identity
 from link import Link, LinkEnded, Node
 from place import Place
@@ -85,7 +84,7 @@ def test_equal_codes(place: Place):
     with listener() as server:
         sender, association = meetings.called_by(place, server, photo(place))
         association.let_in()
-        assert sender.event("connected")["code"] == association.link.code
+        assert sender.event("code")["code"] == association.code
 
 
 def test_certificates(place: Place):
@@ -138,7 +137,6 @@ def test_compact_records():
     acceptor.send(Ping(5))
     assert dialler.expect(Ping) == Ping(5)
     assert dialler.channel.records.compact_headers == 1
-    assert dialler.code == acceptor.code
     dialler.drop()
     acceptor.drop()
 
@@ -185,17 +183,6 @@ def test_unknown_parameter(place: Place):
     member.link.ping()
 
 
-def test_wrong_reveal(place: Place):
-    """a reveal that does not fit its commitment ends the link with reason 6"""
-    receiver = place.receiver()
-    node = Node()
-    link = Link.secured(receiver.address, node)
-    link.send(Hello(1, 1, {**node.own_parameters(), hello.COMMITMENT: bytes(32)}))
-    link.expect(Hello)
-    link.send(CodeReveal(bytes(32)))
-    assert link.end().reason == Reason.IDENTITY
-
-
 def test_order_of_frames(place: Place):
     """frames at the wrong time end the link with reason 10"""
     receiver = place.receiver()
@@ -210,6 +197,7 @@ def test_order_of_frames(place: Place):
     assert told(Ping(1), is_first=True) == Reason.PROTOCOL_BROKEN
     assert told(Message(b"")) == Reason.PROTOCOL_BROKEN
     assert told(CodeReveal(bytes(32))) == Reason.PROTOCOL_BROKEN
+    assert told(CodeNonce(bytes(32))) == Reason.PROTOCOL_BROKEN
     assert told(Hello(1, 1, Node().own_parameters())) == Reason.PROTOCOL_BROKEN
     assert told(frames.Unknown(0x3F, b"")) == Reason.PROTOCOL_BROKEN
 

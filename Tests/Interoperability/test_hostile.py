@@ -7,11 +7,9 @@ import socket
 import document
 import frames
 import meetings
-import short_code
 import tls
 import transfers
 from association import joined
-from hello import COMMITMENT
 from link import Late, Link, LinkEnded, Node
 from place import Place, Program
 
@@ -153,18 +151,6 @@ def test_records_after_the_handshake(place: Place):
             pass
         link.drop()
     stands(receiver, before)
-
-
-def test_relayed_reveal(place: Place):
-    """a nonce of one link does not serve on another one"""
-    receiver = place.receiver()
-    nonce = os.urandom(32)
-    node = Node()
-    link = Link.secured(receiver.address, node)
-    link.send(frames.Hello(1, 1, {**node.own_parameters(), COMMITMENT: short_code.commitment(nonce)}))
-    link.expect(frames.Hello)
-    link.send(frames.CodeReveal(os.urandom(32)))
-    assert link.end().reason == 6
 
 
 def test_kills(place: Place):

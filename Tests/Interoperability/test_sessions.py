@@ -18,7 +18,7 @@ def test_withdrawn_invitation(place: Place):
     """an invitation that is taken back is declined with reason 2, once"""
     receiver = place.receiver(accept="ask", terminal=True)
     association = Association(Link.dial(receiver.address, Node()))
-    association.send(Invite(60_000))
+    association.send(association.invitation())
     association.link.ping()
     association.send(Withdraw(Reason.CANCELLED))
     assert association.wait_for(Decline) == Decline(Reason.CANCELLED, ""), "the answer"
@@ -30,11 +30,11 @@ def test_no_second_invitation(place: Place):
     """a second invitation while one is open, or from a member, breaks the protocol"""
     receiver = place.receiver(accept="ask", terminal=True)
     association = Association(Link.dial(receiver.address, Node()))
-    association.send(Invite(60_000), Invite(60_000))
+    association.send(association.invitation(), association.invitation())
     assert association.link.end().reason == Reason.PROTOCOL_BROKEN
     receiver = place.receiver(state="another")
     member = joined(receiver.address)
-    member.send(Invite(60_000))
+    member.send(member.invitation())
     assert member.link.end().reason == Reason.PROTOCOL_BROKEN
 
 
@@ -45,7 +45,7 @@ def test_crossing_invitations(place: Place):
     with socket.create_server(("127.0.0.1", 0)) as server:
         _, association = meetings.called_by(place, server, photo)
         association.wait_for(Invite)
-        association.send(Invite(10_000), Accept())
+        association.send(association.invitation(), Accept())
         association.is_member = True
         association.wait_for(Accept)
         association.leave()

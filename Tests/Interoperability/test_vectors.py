@@ -55,9 +55,10 @@ def test_refused():
 def test_code():
     """the short code and its commitment follow from nonces and exported key"""
     for block in document.blocks("golden-code"):
-        given = {name: bytes.fromhex(block[name]) for name in ("exported key", "dialler's nonce", "acceptor's nonce", "commitment")}
-        assert short_code.commitment(given["dialler's nonce"]) == given["commitment"]
-        assert short_code.code(given["exported key"], given["dialler's nonce"], given["acceptor's nonce"]) == block["code"]
+        given = {name: bytes.fromhex(value) for name, value in block.items() if name != "code"}
+        assert short_code.commitment(given["inviter's nonce"]) == given["commitment"]
+        assert short_code.code(given["exported key"], given["inviter's fingerprint"], given["invited side's fingerprint"],
+                               given["inviter's nonce"], given["invited side's nonce"]) == block["code"]
 
 
 def test_hello_parameters():
