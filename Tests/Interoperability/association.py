@@ -229,6 +229,11 @@ class Association:
         self.link.end()
         self.link.drop()
 
+    def see_off(self, patience: float = PATIENCE) -> None:
+        """Waits for the other side's goodbye, and closes the link, as its receiver has to."""
+        self.wait_for(Leave, patience=patience)
+        self.link.close()
+
 
 def joined(address: tuple[str, int], node: Node | None = None, **options) -> Association:
     """Dials, begins an association, and becomes a member.
@@ -249,4 +254,3 @@ def resumed(association: Association, address: tuple[str, int]) -> None:
     finally:
         node.parameters = before
     association.resume(link)
-

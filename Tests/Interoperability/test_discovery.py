@@ -35,7 +35,7 @@ def test_found_by_name(place: Place):
         incoming = Incoming(member)
         incoming.accept()
         assert incoming.finish() == b"photo"
-        member.link.end()
+        member.see_off()
         assert sender.wait() == 0, sender.error_text()
 
 
@@ -147,7 +147,7 @@ def test_other_key_at_the_address(place: Place):
         incoming = Incoming(member)
         incoming.accept()
         assert incoming.finish() == b"photo"
-        member.link.end()
+        member.see_off()
         assert sender.wait() == 0, sender.error_text()
 
 

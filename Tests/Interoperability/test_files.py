@@ -55,7 +55,7 @@ def test_receiver_that_claims_all(place: Place):
         member.send(AcceptOffer(incoming.number, len(data), len(data)))
         assert member.wait_for(End).digest == hashlib.sha256(data).digest()
         member.send(transfers.Refuse(incoming.number, Reason.DIGEST_MISMATCH))
-        member.link.end()
+        member.see_off()
         assert sender.wait() != 0
 
 

@@ -60,5 +60,5 @@ def test_pings_of_the_program(place: Place):
             asked = member.receive_message()
             assert asked[0] == REQUEST, asked[:8]
             member.send_message(bytes([REPLY]) + asked[1:])
-        member.link.end()
+        member.see_off()
         assert program.wait() == 0, program.error_text()

@@ -140,7 +140,7 @@ def test_receive(place: Place):
         assert (incoming.offer.name, incoming.size) == (b"photo.jpg", len(data))
         incoming.accept(credit=10_000)
         assert incoming.finish() == data
-        incoming.association.link.end()
+        incoming.association.see_off()
         assert sender.wait() == 0
         assert sender.event("stored")["sha256"] == hashlib.sha256(data).hexdigest()
 
@@ -152,7 +152,7 @@ def test_receive_the_rest(place: Place):
         sender, incoming = offered(place, server, data)
         incoming.accept(have=data[:MiB + 77])
         assert incoming.finish() == data
-        incoming.association.link.end()
+        incoming.association.see_off()
         assert sender.wait() == 0
 
 
@@ -164,7 +164,7 @@ def test_receive_nothing_new(place: Place):
         incoming.association.send(Comparing(incoming.number, 1_000), Comparing(incoming.number, MiB))
         incoming.accept(have=data)
         assert incoming.finish() == data
-        incoming.association.link.end()
+        incoming.association.see_off()
         assert sender.wait() == 0
         assert sender.event("present")["sha256"] == hashlib.sha256(data).hexdigest()
 
@@ -176,7 +176,7 @@ def test_receive_after_a_wrong_guess(place: Place):
         sender, incoming = offered(place, server, data)
         incoming.accept(have=bytes(len(data)))
         assert incoming.finish() == data
-        incoming.association.link.end()
+        incoming.association.see_off()
         assert sender.wait() == 0
         assert sender.event("stored")
 
@@ -230,7 +230,7 @@ def test_receive_after_another_link(place: Place):
         place_now = member.wait_for(Position, where=incoming.is_ours).offset
         del incoming.data[place_now:]
         assert incoming.finish() == data
-        member.link.end()
+        member.see_off()
         assert sender.wait() == 0
 
 
@@ -239,7 +239,7 @@ def test_decline(place: Place):
     with socket.create_server(("127.0.0.1", 0)) as server:
         sender, incoming = offered(place, server, b"photo")
         incoming.decline(Reason.NOT_WANTED)
-        incoming.association.link.end()
+        incoming.association.see_off()
         assert sender.wait() == 4
 
 
@@ -252,6 +252,6 @@ def test_offer_fields(place: Place):
             identities.append(incoming.identity)
             assert len(incoming.offer.fields[Offer.MODIFIED]) == 8
             incoming.decline(Reason.NOT_WANTED)
-            incoming.association.link.end()
+            incoming.association.see_off()
             sender.wait()
     assert identities[0] == identities[1] is not None, identities
