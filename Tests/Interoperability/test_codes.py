@@ -7,7 +7,6 @@ import meetings
 from association import Association
 from frames import Accept, CodeConfirmed, CodeNonce, CodeReveal, Decline, Invite, Withdraw
 from link import Late, Link, LinkEnded, Node
-from marks import fails_today
 from place import Place
 from reasons import Reason
 
@@ -148,7 +147,6 @@ def test_withdrawn_attempts(place: Place):
     assert 1 <= count <= 3, f"{count} codes in 12 attempts"
 
 
-@fails_today("a y takes whoever is on the screen, though nobody can have read that yet", "questions")
 def test_withdrawn_question(place: Place):
     """a y in the moment in which another question takes the place of the former accepts nobody"""
     receiver = meetings.ask_receiver(place)

@@ -38,6 +38,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     unreliableLimit = peer.unreliableLimit
   }
 
+  /// What a person here calls it: a known device's petname, whatever it calls itself now; a stranger's own words.
+  public var petname: String { known?.name ?? name }
+
   /// The SHA-256 of the peer's public key.
   public var fingerprint: PeerID { id.peer }
 }

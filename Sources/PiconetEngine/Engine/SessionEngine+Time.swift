@@ -114,7 +114,7 @@ extension SessionEngine {
       withdraw(command, ending, now, &effects)
       return true
     }
-    if association.exchange?.isTry != true, invitation.isDelivered, association.judgement != .known {
+    if association.exchange?.isTry != true, invitation.isDelivered, association.judgement == .ask {
       tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
     }
     breakOff(association, ending, now, &effects)

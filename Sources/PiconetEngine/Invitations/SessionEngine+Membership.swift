@@ -116,7 +116,7 @@ extension SessionEngine {
       send(.decline(reason, detail: ""), to: far)
       association.invitation = nil
       questions.remove(far)
-      if !endExchange(of: association, ending, now, &effects), association.judgement != .known, reason != .cancelled {
+      if !endExchange(of: association, ending, now, &effects), association.judgement == .ask, reason != .cancelled {
         tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
       }
       idleFrom(now, far)
@@ -214,7 +214,7 @@ extension SessionEngine {
       if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far) }
       let wasTry = association.exchange?.isTry == true
       let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
-      if !wasTry, invitation.isDelivered, association.judgement != .known {
+      if !wasTry, invitation.isDelivered, association.judgement == .ask {
         tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
       }
       let attempt = attempts.firstIndex { $0.node == far && $0.phase == .answering }

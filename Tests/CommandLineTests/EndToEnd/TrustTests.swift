@@ -64,6 +64,20 @@ struct TrustTests {
       #expect(await interrupted.shows(FirstContact.prompt), "\(interrupted.error)")
       interrupted.send(signal: SIGINT)
       #expect(await interrupted.end() == 130, "\(interrupted.error)")
+      #expect(try await scene.trust(state: "sender") == "")
+      #expect(try scene.received().isEmpty)
+      // Three codes that nobody confirmed are as many as a key, or an address, has.
+      let fourth = try scene.start(
+        "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await fourth.end() == 4, "\(fourth.error)")
+      #expect(fourth.error.contains("too many codes were wrong or broke off"), "\(fourth.error)")
+    }
+  }
+
+  @Test("a question at imagesend that nobody answers in time is no consent")
+  func unanswered() async throws {
+    try await ToolScene.run { scene in
+      _ = try await scene.receiver()
       let late = try scene.start(
         "imagesend", ["--to", "Kitchen", "--timeout", "3", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await late.shows(FirstContact.prompt), "\(late.error)")

@@ -69,7 +69,7 @@ struct PingProgram: Sendable {
     let loss = Guarded<PiconetError?>(nil)
     let hasSentAll = Guarded(false)
     let (completion, complete) = AsyncStream<Never>.makeStream()
-    let name = console.safe(member.name)
+    let name = console.safe(member.proven.petname)
     console.result(
       "PING \(name) (\(member.proven.fingerprint.shortDescription)) over \(member.proven.transport), "
         + "\(console.safe(member.proven.remoteAddress)): \(arguments.size) bytes of data")

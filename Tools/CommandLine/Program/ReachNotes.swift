@@ -20,17 +20,18 @@ final class ReachNotes: Sendable {
       console.tell(
         .suspended(
           Event.Suspended(
-            peer: member.proven.fingerprint.description, name: member.name, reason: failure.word,
+            peer: member.proven.fingerprint.description, name: member.proven.petname, reason: failure.word,
             message: failure.message)))
       console.note(
-        "\(console.safe(member.name)) can't be reached: \(console.safe(failure.message)); searching for another way")
+        "\(console.safe(member.proven.petname)) can't be reached: \(console.safe(failure.message)); searching for another way"
+      )
     case .resumed(let member, let transport):
       let since = suspended.change { $0.removeValue(forKey: member.id) }
       console.tell(
         .resumed(
           Event.Resumed(
-            peer: member.proven.fingerprint.description, name: member.name, transport: "\(transport)")))
-      let name = console.safe(member.name)
+            peer: member.proven.fingerprint.description, name: member.proven.petname, transport: "\(transport)")))
+      let name = console.safe(member.proven.petname)
       if let since {
         let tenths = max(0, Int64((now - since) / .milliseconds(100)))
         // At once is nothing that anybody waited for.

@@ -61,10 +61,13 @@ final class AcceptQuestion: Sendable {
 
   /// Blocks its thread. What was typed before the question could be read does not count as its answer.
   func ask(_ console: Console, prompt: String = prompt, after former: Former = .none) -> Answer {
-    if former.pause > .zero, isCancelled(within: former.pause) { return .none }
-    tcflush(input, TCIFLUSH)
     console.setPrompt(prompt)
     defer { console.setPrompt(nil) }
+    if former.pause > .zero {
+      if isCancelled(within: former.pause) { return .none }
+      console.setPrompt(prompt)
+    }
+    tcflush(input, TCIFLUSH)
     var line: [UInt8] = []
     while true {
       var entries = [

@@ -127,7 +127,8 @@ public struct ImageReceiveProgram: Sendable {
         console.tell(
           .connected(
             Event.Connected(
-              peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: peer.shortCode))
+              peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint,
+              code: peer.shortCode))
         )
         console.note(
           "Connected to \(console.describe(peer)) over \(transport)"

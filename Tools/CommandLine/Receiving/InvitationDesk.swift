@@ -97,7 +97,7 @@ struct InvitationDesk: Sendable {
     do throws(PiconetError) {
       let code = try await invitation.showCode()
       console.tell(
-        .code(Event.Code(peer: invitation.peer.fingerprint.description, name: invitation.peer.name, code: code)))
+        .code(Event.Code(peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, code: code)))
       if policy != .ask {
         console.note("\(describe(invitation)) compares codes. Code: \(code)   The other screen must show the same.")
       }
@@ -132,7 +132,7 @@ struct InvitationDesk: Sendable {
     console.tell(
       .declined(
         Event.Declined(
-          peer: invitation.peer.fingerprint.description, name: invitation.peer.name, reason: word,
+          peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, reason: word,
           untold: untold > 0 ? Int64(untold) : nil)))
     console.note("\(describe(invitation)) was declined: \(why)\(Self.words(untold))")
   }

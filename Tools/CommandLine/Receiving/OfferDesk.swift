@@ -140,7 +140,7 @@ final class OfferDesk: Sendable {
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
               sha256: file.digest.hexadecimal)))
         console.result(path: file.path)
-        console.note("\(console.safe(name)) from \(console.safe(offer.sender.name)): already there")
+        console.note("\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there")
         return true
       }
       console.tell(
@@ -151,7 +151,7 @@ final class OfferDesk: Sendable {
         ))
       console.result(path: file.path)
       console.note(
-        "\(console.safe(name)) from \(console.safe(offer.sender.name)), \(HumanFigures.bytes(Int64(clamping: file.size)))",
+        "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))",
         detail: 1)
       return true
     } catch {
@@ -159,7 +159,7 @@ final class OfferDesk: Sendable {
       if error.code == .exists, policy == .skip {
         console.tell(.skipped(Event.Skipped(peer: peer, file: name, reason: "exists")))
         console.note(
-          "\(console.safe(name)) from \(console.safe(offer.sender.name)): skipped, another file has the name")
+          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name")
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {
@@ -205,6 +205,6 @@ final class OfferDesk: Sendable {
           peer: offer.sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
           exitCode: failure.exitCode)))
     console.problem(
-      "\(console.safe(name)) from \(console.safe(offer.sender.name)): \(console.safe(failure.message))")
+      "\(console.safe(name)) from \(console.safe(offer.sender.petname)): \(console.safe(failure.message))")
   }
 }

@@ -193,7 +193,7 @@ struct Delivery: Sendable {
       console.tell(
         .present(
           Event.Present(peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal)))
-      console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.name))")
+      console.result("\(console.safe(path)): already there\(place) on \(console.safe(member.proven.petname))")
       return
     }
     console.tell(
@@ -202,12 +202,13 @@ struct Delivery: Sendable {
           peer: peer, file: path, path: path, bytes: size, sha256: sent.digest.hexadecimal,
           resumedFrom: sent.resumedFrom > 0 ? Int64(clamping: sent.resumedFrom) : nil)))
     console.result(
-      "\(console.safe(path)): stored\(place) on \(console.safe(member.name)), \(HumanFigures.bytes(size))")
+      "\(console.safe(path)): stored\(place) on \(console.safe(member.proven.petname)), \(HumanFigures.bytes(size))")
   }
 
   private func skipped(_ file: String) {
     console.tell(.skipped(Event.Skipped(peer: peer, file: file, reason: "exists")))
-    console.result("\(console.safe(file)): skipped, \(console.safe(member.name)) has another file of that name")
+    console.result(
+      "\(console.safe(file)): skipped, \(console.safe(member.proven.petname)) has another file of that name")
   }
 
   /// - Parameter isTold: on standard error; the event is there in any case.
@@ -218,7 +219,7 @@ struct Delivery: Sendable {
           peer: peer, file: file, reason: failure.word, message: failure.message, exitCode: failure.exitCode)))
     guard isTold else { return }
     // What is wrong with a file of this side is nothing of the member's.
-    let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.name)): "
+    let place = failure.exitCode == .localFile ? "" : "\(console.safe(member.proven.petname)): "
     console.problem("\(console.safe(file)): \(place)\(console.safe(failure.message))")
   }
 }

@@ -57,7 +57,7 @@ struct PeerConnection: Sendable {
         switch step {
         case .proven(let peer): tell(peer)
         case .code(let peer, let code): tell(peer, code)
-        case .waiting(let peer): console.note("Waiting for \(console.safe(peer.name)) to accept...")
+        case .waiting(let peer): console.note("Waiting for \(console.safe(peer.petname)) to accept...")
         }
       }
     }
@@ -100,8 +100,8 @@ struct PeerConnection: Sendable {
   }
 
   private func tell(_ peer: ProvenMember, _ code: String) {
-    console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.name, code: code)))
-    console.note("\(console.safe(peer.name)) is asked. Code: \(code)   The other screen must show the same.")
+    console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
+    console.note("\(console.safe(peer.petname)) is asked. Code: \(code)   The other screen must show the same.")
   }
 
   private func tell(_ peer: ProvenMember) {
@@ -110,7 +110,7 @@ struct PeerConnection: Sendable {
     console.tell(
       .connected(
         Event.Connected(
-          peer: fingerprint, name: peer.name, transport: transport, fingerprint: fingerprint, code: nil)))
+          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: nil)))
     console.note("Connected to \(console.describe(peer)) over \(transport)")
   }
 
