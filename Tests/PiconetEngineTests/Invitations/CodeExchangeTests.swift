@@ -179,7 +179,7 @@ struct CodeExchangeTests {
 
   @Test("shortly after a refusal an invitation waits for its turn, and one that can't wait is declined")
   func pauseWaits() {
-    let one = invited()
+    let one = invited(judgement: .ask)
     one.side.command(.answerInvitation(one.far, accept: false, .declined))
     #expect(one.receive(.invite(Invite(timeout: 60_000, commitment: someCommitment))).events == [])
     #expect(one.side.wait(.milliseconds(999)).events == [])
