@@ -81,11 +81,11 @@ struct InvitationDesk: Sendable {
   }
 
   private func finish(_ invitation: Invitation, remembers: Bool = false) async {
-    // Before it comes in: what the person has said holds whatever becomes of this invitation.
-    if remembers { await remember(invitation.peer) }
     do throws(PiconetError) {
       // Told when it joins the session.
       _ = try await invitation.accept()
+      // Now: where the other side's person finds that the codes differ, this one was mistaken.
+      if remembers { await remember(invitation.peer) }
     } catch {
       guard let untold = take(invitation) else { return }
       console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(untold))")

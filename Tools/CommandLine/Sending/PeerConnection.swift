@@ -101,6 +101,8 @@ struct PeerConnection: Sendable {
 
   private func tell(_ peer: ProvenMember, _ code: String) {
     console.tell(.code(Event.Code(peer: peer.fingerprint.description, name: peer.petname, code: code)))
+    // Where a person is asked here, too, the question has it.
+    if contact?.asks == true, !peer.isKnown { return }
     console.note("\(console.safe(peer.petname)) is asked. Code: \(code)   The other screen must show the same.")
   }
 
