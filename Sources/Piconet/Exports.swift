@@ -28,5 +28,6 @@
 @_exported import struct PiconetTLS.PeerRight
 @_exported import struct PiconetTLS.StateFailure
 @_exported import enum PiconetTLS.TrustPolicy
+@_exported import struct PiconetTLS.TypedCode
 @_exported import struct PiconetWire.Incarnation
 @_exported import struct PiconetWire.PeerID

@@ -30,6 +30,11 @@ private let examples: [Event] = [
   .connected(
     .init(peer: fingerprint, name: "Living room", transport: "tcp", fingerprint: fingerprint, code: "271 828")),
   .code(.init(peer: fingerprint, name: "Living room", code: "271 828")),
+  .codeSet(.init(code: "042917")),
+  .codeFailed(
+    .init(
+      peer: fingerprint, name: "Somebody", reason: "wrong-code",
+      message: "the code was not proven: another code was typed there", left: 2)),
   .suspended(
     .init(peer: fingerprint, name: "Living room", reason: "link-failed", message: "the connection broke")),
   .resumed(.init(peer: fingerprint, name: "Living room", transport: "tcp")),

@@ -32,9 +32,14 @@ private let imagesendHelp = """
         --fingerprint=F       the key that has to answer, as 'imagerecv
                               --fingerprint' shows it there; its device is known
                               from then on
+        --code[=DIGITS]       prove to the peer that you know its code, which
+                              'imagerecv --code' shows; its device is known from
+                              then on. Without DIGITS you are asked
+        --code-file=FILE      the same with the code in the first line of FILE,
+                              so that nobody sees it among the processes
     -y, --yes                 ask nothing, as without a terminal: nobody is
-                              remembered, and an address needs --fingerprint or a
-                              known key
+                              remembered, and an address needs --fingerprint,
+                              --code or a known key
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID
         --timeout=SECONDS     give up when no peer is found, or it does not
@@ -103,6 +108,12 @@ private let imagerecvHelp = """
                               whose files to take: ask each time, of known peers
                               that may push (see piconet trust), or of all
                               (default ask)
+        --code[=DIGITS]       take files of senders on which this code is typed,
+                              6 to 16 digits, and know them from then on; without
+                              DIGITS a new one is made and shown. Three wrong
+                              tries end a code
+        --code-file=FILE      the same with the code in the first line of FILE,
+                              so that nobody sees it among the processes
         --visible=all|known   who finds this device: all, or known devices that
                               know it (over TCP only, without name or key in the
                               air) (default all)
@@ -162,6 +173,7 @@ private let imagerecvHelp = """
   Examples:
     imagerecv --directory ~/Pictures
     imagerecv --name 'Living room' --accept known
+    imagerecv --code --count 10
     imagerecv --accept all --count 1 --max-size 20M --json
 
   """

@@ -9,6 +9,8 @@ private struct Sample: Equatable, Sendable {
   var verbose = 0
   var color = ""
   var words: [String] = []
+  /// Nil: not given; empty: without an argument.
+  var code: String?
 }
 
 private struct Unexpected: Error {}
@@ -26,6 +28,13 @@ private let sampleOptions = OptionTable<Sample>(
       "color", short: "c", help: "when to color",
       .value(name: "WHEN") { (sample, value) throws(UnacceptableValue) in
         sample.color = try AcceptPolicy(value).rawValue
+      }),
+    Option(
+      "number", help: "which",
+      .optional(name: "N", isValue: { $0.allSatisfy { (0x30...0x39).contains($0) } }) {
+        (sample, value) throws(UnacceptableValue) in
+        guard value?.text != "13" else { throw .because("unlucky") }
+        sample.code = value?.text ?? ""
       }),
     Option("help", short: "h", help: "show this", .help),
     Option("version", help: "show the version", .version),
@@ -55,6 +64,21 @@ private func message(_ words: String...) -> String? {
 
 @Suite("Command lines are read as getopt_long reads them")
 struct OptionParserTests {
+  @Test("an optional argument stands behind =, or is the next word where that is one, and no other word")
+  func optionalArguments() throws {
+    #expect(try parse("--number=7", "x").code == "7")
+    let next = try parse("--number", "42", "x")
+    #expect(next.code == "42" && next.words == ["x"])
+    let none = try parse("--number", "x")
+    #expect(none.code == "" && none.words == ["x"])
+    #expect(try parse("x", "--number").code == "")
+    #expect(try parse("--number", "--quiet", "x").quiet)
+    #expect(try parse("x").code == nil)
+    #expect(message("--number=13", "x") == "invalid argument '13' for '--number': unlucky")
+    #expect(message("--number", "13", "x") == "invalid argument '13' for '--number': unlucky")
+    #expect(sampleOptions.helpText().contains("--number[=N]"))
+  }
+
   @Test("an argument follows as --name=value, --name value, -oVALUE or -o VALUE")
   func argumentForms() throws {
     for words in [["--output=x y"], ["--output", "x y"], ["-ox y"], ["-o", "x y"]] {

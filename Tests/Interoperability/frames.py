@@ -6,13 +6,15 @@ import fields
 from fields import Counted, Field, FormatError, Incomplete, Integer, Octets, Only, Parameters, Reader, Rest, TextRest, Word
 
 OPTIONAL, SEQUENCED = 0x80, 0x40
-LEAST_FRAME_LIMIT, LARGEST_BODY = 8_240, 1_048_576
+LEAST_FRAME_LIMIT, LARGEST_BODY = 8_272, 1_048_576
 
 Number = Annotated[int, Integer(fields.LARGEST_NUMBER)]
 Count = Annotated[int, Integer()]
 Reason = Annotated[int, Integer(fields.LARGEST_REASON)]
 Detail = Annotated[str, TextRest(255)]
 Nonce = Annotated[bytes, Octets(32)]
+Share = Annotated[bytes, Octets(65)]
+Confirmation = Annotated[bytes, Octets(32)]
 PeerId = Annotated[bytes, Octets(32)]
 Incarnation = Annotated[int, Word()]
 Flag = Annotated[int, Only(0, 1)]
@@ -232,6 +234,25 @@ class Leave(Frame):
 @frame(0x47)
 class CodeConfirmed(Frame):
     pass
+
+
+@frame(0x4A)
+class InviteByCode(Frame):
+    timeout: Count
+    share: Share
+    context: Annotated[bytes, Rest(most=8_192)] = b""
+
+
+@frame(0x4B)
+class CodeAnswer(Frame):
+    share: Share
+    confirmation: Confirmation
+    left: Count
+
+
+@frame(0x4C)
+class CodeConfirm(Frame):
+    confirmation: Confirmation
 
 
 @frame(0x0B)

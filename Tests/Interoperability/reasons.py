@@ -22,6 +22,8 @@ class Reason(enum.IntEnum):
     NO_SUCH_ASSOCIATION = 16
     SELF_CONNECTION = 18
     NOT_AVAILABLE = 23
+    CODE_NEEDED = 24
+    WRONG_CODE = 25
     NAME_REFUSED = 32
     TOO_LARGE = 33
     DISK_FULL = 34

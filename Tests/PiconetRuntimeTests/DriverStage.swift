@@ -166,6 +166,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel { channel }
   func makeNonce() -> CodeNonce? { nil }
   func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String? { nil }
+  func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding? { nil }
   func admits(_ peer: PeerID) -> Bool { true }
   func judge(_ node: NodeID, name: String, isDialled: Bool) -> TrustJudgement { .new }
   func happened(_ event: Event) {}

@@ -31,6 +31,13 @@ struct CoverageTests {
     #expect(total.streamsDone < total.streams)
   }
 
+  @Test("typed codes are proven, and tried in vain")
+  func codesAreProvenAndWrong() {
+    let total = total(.codes, 30)
+    #expect(total.provenCodes >= 20)
+    #expect(total.wrongCodes >= 20)
+  }
+
   @Test("trouble does not keep everybody apart", arguments: [ScenarioFamily.weather, .restart, .mixed])
   func troubleLeavesSomethingToCheck(family: ScenarioFamily) {
     let total = total(family, 20)

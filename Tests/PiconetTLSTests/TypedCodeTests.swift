@@ -1,3 +1,5 @@
+import CPiconetOpenSSL
+import Foundation
 import PiconetEngine
 import PiconetWire
 import Testing
@@ -21,33 +23,45 @@ import Testing
     return [inviter.verifies(fromInvited), invited.verifies(fromInviter)]
   }
 
-  @Test("shares and confirmations are those that Python computes from the document")
+  @Test("all values are those of the document's example, which Python has computed from its text")
   func golden() throws {
-    let scalar = try scalar("042 917")
-    #expect(
-      try scalar.password.withBytes { Array($0) }
-        == unhex("f9fc7d94a4eca421c6bb1a1251639b5e7831ec4e0c2789ccdbef23a759c82185"))
+    let document = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Documentation/wire-format.md")
+    let text = try String(contentsOf: document.standardized, encoding: .utf8)
+    let block = try #require(text.split(separator: "```golden-typed-code\n").last?.split(separator: "```").first)
+    let lines = block.split(separator: "\n").map { $0.components(separatedBy: ": ") }
+    let fields = Dictionary(uniqueKeysWithValues: lines.map { ($0[0], $0[1]) })
+    func bytes(_ name: String) throws -> [UInt8] { try unhex(#require(fields[name])) }
+    let inviter = try #require(PeerID(bytes: bytes("inviter's id")))
+    let invited = try #require(PeerID(bytes: bytes("invited's id")))
+    let exported = try bytes("exported key")
+    let scalar = try scalar(#require(fields["code"]), invited: invited)
+    #expect(try scalar.password.withBytes { Array($0) } == bytes("w"))
     var a = try TypedCodeExchange(
-      .inviter, scalar, inviter: inviter, exportedKey: exported,
-      secret: secret("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"))
+      .inviter, scalar, inviter: inviter, exportedKey: exported, secret: secret(#require(fields["x"])))
     var b = try TypedCodeExchange(
-      .invited, scalar, inviter: inviter, exportedKey: exported,
-      secret: secret("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"))
-    #expect(
-      try a.share
-        == unhex(
-          "04966a1abe7446d20ea56affe87f289570f727e008a0536608fbe1f8cf35819f33"
-            + "67c47ceacea2c72d9cd9068b5cb13a38ec94a417b2dff929d7076bae0a22841a"))
-    #expect(
-      try b.share
-        == unhex(
-          "04a71770490aa8c7155ce60d96226322669e1b915520f592491d624487a7b43601"
-            + "5b1c47a7cfaaee684dcf3f16836f6fd7879d1711e832adad7e1e475d50cb7b5d"))
+      .invited, scalar, inviter: inviter, exportedKey: exported, secret: secret(#require(fields["y"])))
+    #expect(try a.share == bytes("pA"))
+    #expect(try b.share == bytes("pB"))
     let fromA = try a.take(farShare: b.share)
     let fromB = try b.take(farShare: a.share)
-    #expect(try fromA == unhex("0b6e1022fb69a9f1c3f9b0ac54b1e66f32674a0f54153428df15095049d41a2e"))
-    #expect(try fromB == unhex("3782d620b99e85543aad3b7d02940e919ebfbc98d836fc05b6a5d060e9d3fc0d"))
+    #expect(try fromA == bytes("cA"))
+    #expect(try fromB == bytes("cB"))
     #expect(a.verifies(fromB) && b.verifies(fromA))
+    // What lies between, by the definitions of section 4.
+    let parts = try [
+      Array("piconet inviter\0".utf8) + inviter.bytes, Array("piconet invited\0".utf8) + invited.bytes, a.share,
+      b.share, bytes("K"), bytes("w"),
+    ]
+    let transcript = parts.flatMap { part in
+      (0..<8).map { UInt8(truncatingIfNeeded: part.count >> (8 * $0)) } + part
+    }
+    let ka = try bytes("Ka")
+    #expect(Array(sha256(transcript)[16...]) == ka)
+    var keys = [UInt8](repeating: 0, count: 32)
+    let info = Array("ConfirmationKeys".utf8) + exported
+    #expect(piconet_hkdf_sha256(ka, ka.count, info, info.count, &keys, keys.count) == 1)
+    #expect(try keys == bytes("KcA") + bytes("KcB"))
   }
 
   @Test(

@@ -25,6 +25,10 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let identity = Code(rawValue: "identity")
     /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
     public static let codeMismatch = Code(rawValue: "codeMismatch")
+    /// The peer is invited by its code only, which a person has to type (`Node.invite(_:proving:context:timeout:proven:)`).
+    public static let codeNeeded = Code(rawValue: "codeNeeded")
+    /// The code that was typed is not the peer's, or the proof of it broke off.
+    public static let wrongCode = Code(rawValue: "wrongCode")
     /// The peer is in another session.
     public static let wrongSession = Code(rawValue: "wrongSession")
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
@@ -136,7 +140,8 @@ extension PiconetError {
 
   private static let codes: [Reason: Code] = [
     .left: .left, .declined: .declined, .cancelled: .cancelled, .timedOut: .timedOut, .full: .full,
-    .version: .version, .identity: .identity, .codeMismatch: .codeMismatch, .wrongSession: .wrongSession,
+    .version: .version, .identity: .identity, .codeMismatch: .codeMismatch, .codeNeeded: .codeNeeded,
+    .wrongCode: .wrongCode, .wrongSession: .wrongSession,
     .duplicateLink: .linkFailed, .protocolBroken: .protocolBroken, .limitExceeded: .limitExceeded,
     .shuttingDown: .shuttingDown, .removed: .removed, .linkFailed: .linkFailed, .idle: .linkFailed,
     .noSuchAssociation: .notConnected, .restarted: .linkFailed, .selfConnection: .unreachable,
@@ -152,8 +157,8 @@ extension PiconetError {
   private static let words: [Code: String] = [
     .declined: "declined", .cancelled: "cancelled", .timedOut: "no answer in time", .full: "the session is full",
     .version: "no protocol version in common", .identity: "the identity is not trusted",
-    .codeMismatch: "the short codes differ, or could not be compared",
-    .wrongSession: "the device is in another session",
+    .codeMismatch: "the short codes differ, or could not be compared", .codeNeeded: "its code has to be typed",
+    .wrongCode: "the code was not proven", .wrongSession: "the device is in another session",
     .unreachable: "unreachable", .linkFailed: "the connection broke", .protocolBroken: "the protocol was broken",
     .limitExceeded: "a limit was crossed", .shuttingDown: "shutting down", .left: "the peer left",
     .removed: "removed from the session",

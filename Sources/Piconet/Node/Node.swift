@@ -149,11 +149,12 @@ public final class Node: Sendable {
       NodeCore.Inviting(proven: proven, code: code))
   }
 
-  private func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration, _ inviting: NodeCore.Inviting
+  func invite(
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil,
+    _ inviting: NodeCore.Inviting
   ) async throws(PiconetError) -> Member {
     try await checkRight(to: target)
-    let reply = await core.invite(target, context: context, timeout: timeout, inviting)
+    let reply = await core.invite(target, context: context, timeout: timeout, code: code, inviting)
     switch reply {
     case .connected(let node):
       guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }

@@ -2,6 +2,7 @@ import PiconetEngine
 import PiconetFiles
 import PiconetHTTP
 import PiconetRuntime
+import PiconetTLS
 import PiconetWire
 import Synchronization
 
@@ -14,6 +15,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let loop: EventLoop
   let executor: LoopTaskExecutor
   let worker: WorkerThread
+  /// Has the codes that are typed.
+  let prover: TypedCodeProver
   private let mailbox: BatchMailbox<NodeInput>
   /// Looks at the connection to a peer; set and called on the loop only.
   var look: ((NodeID) -> AssociationStatistics?)?
@@ -29,6 +32,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let invitations = HappeningQueue<Invitation>(limit: .max)
   let membership = HappeningQueue<MembershipChange>(limit: 4096)
   let refusals = HappeningQueue<RefusedPeer>(limit: 64)
+  let failedCodes = HappeningQueue<FailedCode>(limit: 64)
   let incomingStreams = HappeningQueue<IncomingStream>(limit: .max)
   let streams = OpenStreams()
   let states = PeerStateBoard()
@@ -73,7 +77,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// - Parameter take: called on the loop with what was submitted.
   init(
     id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
-    take: @escaping (inout [NodeInput]) -> Void
+    prover: TypedCodeProver, take: @escaping (inout [NodeInput]) -> Void
   ) {
     self.id = id
     self.configuration = configuration
@@ -82,6 +86,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.loop = loop
     executor = LoopTaskExecutor(loop: loop)
     self.worker = worker
+    self.prover = prover
     mailbox = BatchMailbox(loop: loop, limit: .max, handler: take)
   }
 
@@ -131,13 +136,13 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
 
   func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration, _ inviting: Inviting
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID?, _ inviting: Inviting
   ) async -> Reply {
     let id = makeCommand()
     state.withLock { $0.inviting[id] = inviting }
     defer { state.withLock { $0.inviting[id] = nil } }
     return await reply(id, onCancel: { .cancelInvitation($0) }) { id in
-      .fact(.commanded(id, .invite(target, context: context, timeout: timeout)))
+      .fact(.commanded(id, .invite(target, context: context, timeout: timeout, code: code)))
     }
   }
 
@@ -268,6 +273,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     case .confirmationNeeded(let peer, let code): confirm(proven(peer), code)
     case .peerRefused(let node, let name, let traits, let ending, let untold):
       refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
+    case .codeFailed(let peer, _, let left, let ending): failedCodes.push(FailedCode(peer, left: left, ending))
     case .invitationSent(let command, let peer):
       let waiting = state.withLock { $0.inviting[command] }
       waiting?.proven?(proven(peer))
@@ -483,6 +489,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     offers.finish()
     invitations.finish()
     refusals.finish()
+    failedCodes.finish()
     membership.finish()
     states.finish()
     peers.finish()

@@ -104,7 +104,9 @@ final class NodeShell: @unchecked Sendable {
     let id = NodeID(peer: identity.peer, incarnation: Incarnation(rawValue: random.next()))
     let take = Forward()
     core = NodeCore(
-      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop, worker: worker
+      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop,
+      worker: worker,
+      prover: TypedCodeProver(own: identity.peer)
     ) { take.driver?.take(emptying: &$0) }
     self.take = take
   }
@@ -115,7 +117,7 @@ final class NodeShell: @unchecked Sendable {
   ) throws(PiconetError) {
     let security: OpenSSLLinkSecurity
     do throws(SecureChannelFailure) {
-      security = try OpenSSLLinkSecurity(identity: identity)
+      security = try OpenSSLLinkSecurity(identity: identity, prover: core.prover)
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }

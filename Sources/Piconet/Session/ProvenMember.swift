@@ -20,6 +20,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let known: KnownPeer?
   /// What the key may in this node's program: by the table, because the policy has pinned it, or as this device's own.
   public let rights: Set<PeerRight.Action>
+  /// Whether the peer has proven that it has the code which was typed, and became a member by that (`Node.setCode`).
+  public let hasProvenCode: Bool
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
@@ -34,6 +36,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     isKnown = peer.isKnown
     known = standing.known
     rights = standing.rights
+    hasProvenCode = peer.isProven
     messageLimit = peer.messageLimit
     unreliableLimit = peer.unreliableLimit
   }

@@ -8,7 +8,11 @@ final class OpenSSLLinkSecurity: LinkSecurity {
   /// For Bluetooth, where a record has to fit a packet.
   private let shortRecordContext: OpenSSLContext
 
-  init(identity: DeviceIdentity) throws(SecureChannelFailure) {
+  /// Codes that are typed.
+  private let prover: TypedCodeProver
+
+  init(identity: DeviceIdentity, prover: TypedCodeProver) throws(SecureChannelFailure) {
+    self.prover = prover
     context = try OpenSSLContext(identity: identity)
     shortRecordContext = try OpenSSLContext(
       identity: identity, options: OpenSSLContext.Options(preference: .shortRecords))
@@ -30,5 +34,9 @@ final class OpenSSLLinkSecurity: LinkSecurity {
 
   func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String? {
     ShortCode.code(exportedKey: channel.exportedKey(label: ShortCode.exporterLabel), inputs).map { "\($0)" }
+  }
+
+  func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding? {
+    prover.prove(id, step, over: channel)
   }
 }

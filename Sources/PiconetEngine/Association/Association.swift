@@ -54,6 +54,9 @@ final class Association {
   /// The far side owes an answer to our nonce, or may yet confirm the code that follows from it.
   var isRevealDue = false
   var isConfirmationDue = false
+  /// The far side's proof of our typed code, and whether its confirmation may come, if only too late.
+  var proof: CodeProof?
+  var isCodeConfirmDue = false
   /// What the trust policy has said on the last link.
   var judgement: TrustJudgement?
   /// Since when nobody has been a member or invited.
@@ -224,7 +227,9 @@ final class Association {
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
-  var isIdle: Bool { !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil }
+  var isIdle: Bool {
+    !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil && proof == nil
+  }
 }
 
 /// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.

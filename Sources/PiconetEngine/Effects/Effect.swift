@@ -17,6 +17,8 @@ public enum Effect: Sendable, Hashable {
   case drawNonce(CodeID)
   /// Answered by `codeDerived`, from the channel of this link.
   indirect case deriveCode(CodeID, LinkID, CodeInputs)
+  /// A step of the proof of a typed code; each but the last is answered by `codeProven`.
+  indirect case proveCode(CodeID, TypedCodeStep)
   /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`
   /// or `sourceFailed`. `transfer` is the number in the frames.
   case readChunks(TransferID, transfer: UInt64, offset: UInt64, payloadCount: Int, chunkFrameCount: Int)

@@ -32,6 +32,8 @@ public struct ProvenPeer: Sendable, Hashable {
   public var code: String?
   /// Whether the trust policy knew the peer before.
   public var isKnown: Bool
+  /// Whether the peer has proven that it has the code which was typed, and so become a member.
+  public var isProven = false
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame.
@@ -69,6 +71,9 @@ public enum Event: Sendable, Hashable {
   /// The peer that an invitation of ours has reached shows this short code, and our screen should, too; the command is that of the
   /// invitation.
   indirect case codeShown(CommandID, ProvenPeer, code: String)
+  /// A peer has tried the code that is or was set: it was wrong, broke off, or was too late. `left` tries are left; with 0 the code is over,
+  /// and strangers can't invite this node before it has another.
+  indirect case codeFailed(ProvenPeer, TypedCodeID, left: Int, Ending)
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
   /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every one:

@@ -147,6 +147,9 @@ extension SessionEngine {
     case .withdraw(let reason): withdrawCame(reason, from: far, now, &effects)
     case .codeNonce(let nonce): codeNonceCame(nonce, from: far, on: id, now, &effects)
     case .codeReveal(let nonce): codeRevealCame(nonce, from: far, on: id, now, &effects)
+    case .inviteByCode(let invite): inviteByCodeCame(invite, from: far, on: id, now, &effects)
+    case .codeAnswer(let answer): codeAnswerCame(answer, from: far, on: id, now, &effects)
+    case .codeConfirm(let confirmation): codeConfirmCame(confirmation, from: far, on: id, now, &effects)
     case .codeConfirmed: codeConfirmedCame(from: far, on: id, now, &effects)
     case .removeMember(let subject, _): removeMemberCame(subject, from: far, on: id, now, &effects)
     case .removed(let member): removedCame(member, from: far, on: id, now, &effects)
@@ -238,6 +241,9 @@ extension SessionEngine {
     let brokenOff = association.exchange?.isTry == true ? Self.brokenOff(ending) : ending
     questions.remove(far)
     endExchange(of: association, brokenOff, now, &effects)
+    endProof(
+      of: association, Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, now,
+      &effects)
     if association.invitation?.isDelivered == true { deliver(.invitationEnded(far, brokenOff), &effects) }
     if let command = association.invitation?.acceptance?.command { reply(command, .failed(brokenOff), &effects) }
     if association.isMember { deliver(.disconnected(far, ending), &effects) }

@@ -36,7 +36,7 @@ extension SessionEngine {
     }
     let hello = Hello(
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
-      capabilities: [.resume, .removal, .streams], limits: ownLimits(on: link.opening.traits),
+      capabilities: [.resume, .removal, .streams, .typedCodes], limits: ownLimits(on: link.opening.traits),
       associationsBegun: looksPast(link) ? 0 : begun[link.opening.peer],
       held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil)
     link.queue(.hello(hello))

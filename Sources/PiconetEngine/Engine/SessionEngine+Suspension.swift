@@ -40,6 +40,7 @@ extension SessionEngine {
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
   private mutating func detach(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
     exchangeLostLink(association, now, &effects)
+    proofsLostLink(association, now, &effects)
     association.dropBacklog()
     timesChanged = true
     dropChunksUnderWay(of: association)

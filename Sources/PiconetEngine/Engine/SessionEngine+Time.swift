@@ -28,6 +28,7 @@ extension SessionEngine {
       consider(deadline(of: invitation, association))
       if let until = association.exchange?.revealEnds { consider(until) }
     }
+    if let proof = association.proof { consider(proof.until) }
     if let leaving = association.leaving { consider(leaving.deadline) }
     if isUnused(association) { consider(association.idleSince + configuration.idleTimeout) }
     return next
@@ -80,6 +81,11 @@ extension SessionEngine {
       if leaving.deadline <= now {
         end(association: far, Ending(leaving.reason, .us, by: leaving.by), now, &effects)
       }
+      return
+    }
+    if let proof = association.proof, proof.until <= now {
+      let words = "the attempt broke off: the code was not confirmed within \(CodeProof.time.inWords)"
+      endProof(of: association, Ending(.wrongCode, .peer, words), now, &effects)
       return
     }
     if let invitation = association.invitation, invitationDeadline(invitation, association, now, &effects) {

@@ -178,6 +178,7 @@ extension SessionEngine {
     refuseIncoming(of: far, Ending(reason, .us), &effects)
     resetStreams(of: association, Ending(reason, .us), &effects)
     stopStreams(of: association, Ending(reason, .us), &effects)
+    endProof(of: association, Ending(reason, .us), now, &effects)
     if association.invitation != nil {
       send(.decline(reason, detail: ""), to: far)
       closeInvitation(of: association, Ending(reason, .us), now, &effects)

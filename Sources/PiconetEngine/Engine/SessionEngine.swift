@@ -46,6 +46,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var questions = QuestionQueue()
   var tries = CodeTries()
   var nextCode: UInt64 = 1
+  /// Codes that are typed: that of ours, and others' that our invitations prove.
+  var codeTries = TypedCodeTries()
+  var codesGiven = GivenCodeTries()
   /// Strangers may come in by links of theirs.
   var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
@@ -98,6 +101,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .trustJudged(let link, let judgement): judged(link, judgement, now, &effects)
     case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, now, &effects)
     case .codeDerived(let id, let code): codeDerived(id, code, now, &effects)
+    case .codeProven(let id, let finding): codeProven(id, finding, now, &effects)
     case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &effects)
     case .sourceFinished(let id, let digest): sourceFinished(id, digest)
     case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &effects)
@@ -137,7 +141,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       return
     }
     switch command {
-    case .invite(let target, let context, let timeout): invite(id, target, context, timeout, now, &effects)
+    case .invite(let target, let context, let timeout, let code):
+      invite(id, target, context, timeout, code, now, &effects)
+    case .setCode(let code): setCode(id, code, &effects)
     case .cancelInvitation(let attempt):
       withdraw(attempt, Ending(.cancelled, .us), now, &effects)
       reply(id, .done, &effects)

@@ -19,8 +19,11 @@ public enum DeliveryMode: Sendable, Hashable, CaseIterable {
 
 /// What the application asks for. Each is answered by exactly one `reply` effect, but for `send` and `consumed`.
 public enum Command: Sendable, Hashable {
-  /// Invites a peer and waits for its answer, at most `timeout`.
-  case invite(InvitationTarget, context: [UInt8], timeout: Duration)
+  /// Invites a peer and waits for its answer, at most `timeout`. With a code the two prove to each other that they have the same one, and
+  /// no person is asked.
+  case invite(InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil)
+  /// Takes a code with which this node can be invited, or none; strangers can't invite it otherwise. Each has three wrong tries.
+  case setCode(TypedCodeID?)
   /// Ends an invitation of ours that nobody has answered yet; the invitation's own command is then answered.
   case cancelInvitation(CommandID)
   /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed its part.

@@ -67,6 +67,8 @@ public enum Fact: Sendable, Hashable {
   case nonceDrawn(CodeID, CodeNonce?)
   /// The short code, or nil: the reveal does not match the commitment.
   case codeDerived(CodeID, String?)
+  /// What came of a step of the proof of a typed code.
+  indirect case codeProven(CodeID, TypedCodeFinding)
   /// Chunk frames ready to transmit, all but the last of `chunkFrameCount` bytes, for the transfer's next bytes.
   case chunksRead(TransferID, frames: Bytes, payloadCount: Int)
   /// All offered bytes were read; what they hash to.

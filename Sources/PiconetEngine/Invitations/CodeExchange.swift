@@ -102,6 +102,8 @@ struct SentInvitation: Sendable {
   /// Nil where we have withdrawn it.
   var command: CommandID?
   let terms: InvitationTerms
-  /// The far side has asked for our nonce.
+  /// The typed code that it proves.
+  var code: TypedCodeID?
+  /// The far side has asked for our nonce, or has answered our share.
   var hasNonce = false
 }

@@ -9,8 +9,14 @@ struct InvitationAttempt: Sendable {
     case linking(LinkID?)
     /// The driver draws the nonce of its short code.
     case drawing(CodeID)
-    /// The invite frame was sent.
+    /// The driver makes the share with which a typed code is proven.
+    case sharing
+    /// The invite frame was sent, of whichever kind.
     case invited
+    /// The driver checks the invited's answer; this many tries are left if it is wrong.
+    case proving(left: UInt64)
+    /// The invited has proven that it has the same code, and gets our proof.
+    case proven
     /// The far side has invited us at the same time: its invitation is the one that counts, and ours is its acceptance.
     case answering
   }
@@ -21,6 +27,9 @@ struct InvitationAttempt: Sendable {
   /// The key that must answer.
   let expectedPeer: PeerID?
   let context: [UInt8]
+  /// The code that a person has typed for it, and our side's proof of it.
+  let code: TypedCodeID?
+  var proof: CodeID?
   let deadline: Instant
   var race: ConnectRace
   var phase: Phase = .dialling
@@ -36,7 +45,7 @@ extension InvitationAttempt {
   /// There is an association, and what becomes of it is decided there.
   var isWithPeer: Bool {
     switch phase {
-    case .drawing, .invited, .answering: true
+    case .drawing, .sharing, .invited, .proving, .proven, .answering: true
     case .dialling, .linking: false
     }
   }

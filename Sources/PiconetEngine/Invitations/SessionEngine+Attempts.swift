@@ -3,8 +3,8 @@ import PiconetWire
 /// Invitations of ours: dial, link, confirm, invite; one reply.
 extension SessionEngine {
   mutating func invite(
-    _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ now: Instant,
-    _ effects: inout [Effect]
+    _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
+    _ now: Instant, _ effects: inout [Effect]
   ) {
     var addresses: [TransportAddress] = []
     var far: NodeID?
@@ -27,7 +27,8 @@ extension SessionEngine {
     timesChanged = true
     attempts.append(
       InvitationAttempt(
-        command: id, node: far, expectedPeer: expected, context: context, deadline: now + timeout, race: race))
+        command: id, node: far, expectedPeer: expected, context: context, code: code,
+        deadline: now + timeout, race: race))
     if let far { tell(conditions.attemptBegan(far, name: nil), &effects) }
     if let far, associations[far] != nil {
       proceed(attempts.count - 1, with: far, now, &effects)
@@ -170,7 +171,7 @@ extension SessionEngine {
         guard attempt.node == far else { return false }
         switch attempt.phase {
         case .dialling, .linking: return true
-        case .drawing, .invited, .answering: return false
+        case .drawing, .sharing, .invited, .proving, .proven, .answering: return false
         }
       })
     else { return }
@@ -201,7 +202,9 @@ extension SessionEngine {
       fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &effects)
       return
     }
-    if association.invitation != nil {
+    if let code = attempts[index].code {
+      proceedByCode(index, code, association, now, &effects)
+    } else if association.invitation != nil {
       answer(byAttempt: index, association, now, &effects)
     } else {
       drawNonce(forAttempt: index, &effects)
@@ -292,7 +295,7 @@ extension SessionEngine {
       if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
         association.unanswered[index].command = nil
         send(.withdraw(ending.reason), to: far)
-      } else if attempt.phase == .invited {
+      } else if attempt.phase == .invited, attempt.code == nil {
         // Accepted, and not compared yet.
         send(.withdraw(ending.reason), to: far)
       }
@@ -315,6 +318,7 @@ extension SessionEngine {
     let attempt = attempts.remove(at: index)
     timesChanged = true
     cancelDials(of: command, &effects)
+    if let proof = attempt.proof { effects.append(.proveCode(proof, .end)) }
     var ending = ending
     if ending.failures.isEmpty { ending.failures = attempt.race.failures }
     reply(command, .failed(ending), &effects)

@@ -4,8 +4,7 @@ import PiconetWire
 /// invitation, the nonce of the invited side when its question is on the screen, and the inviter's reveal.
 extension SessionEngine {
   private mutating func drawNonce(_ effects: inout [Effect]) -> CodeID {
-    defer { nextCode += 1 }
-    let id = CodeID(rawValue: nextCode)
+    let id = nextCodeID()
     effects.append(.drawNonce(id))
     return id
   }

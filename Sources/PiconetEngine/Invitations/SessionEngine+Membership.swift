@@ -14,18 +14,26 @@ extension SessionEngine {
       send(.decline(.left, detail: ""), to: far)
       return
     }
-    guard !association.isMember, association.invitation == nil else {
+    guard !association.isMember, association.invitation == nil, association.proof == nil else {
       breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
       return
     }
     // What belonged to an earlier one can't come any more.
     association.isRevealDue = false
     association.isConfirmationDue = false
+    association.isCodeConfirmDue = false
     guard memberCount < configuration.capacity || idleMember(now) != nil else {
       send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
       return
     }
-    if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
+    let index = attempts.firstIndex { $0.node == far && $0.isWithPeer }
+    if needsCode(association) || index.map({ attempts[$0].code != nil }) == true {
+      // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
+      send(.decline(.codeNeeded, detail: ""), to: far)
+      idleFrom(now, far)
+      return
+    }
+    if let index {
       crossed(index, invite, association, on: id, now, &effects)
       return
     }
@@ -158,7 +166,8 @@ extension SessionEngine {
       return
     }
     guard !association.isMember, association.leaving == nil else { return }
-    guard attempts.contains(where: { $0.command == command && $0.phase == .invited }) else {
+    let wanted = sent.code == nil ? InvitationAttempt.Phase.invited : .proven
+    guard attempts.contains(where: { $0.command == command && $0.phase == wanted }) else {
       breach(id, .protocolBroken, "accepts an invitation that its own has replaced", now, &effects)
       return
     }
@@ -174,6 +183,7 @@ extension SessionEngine {
       end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
       return
     }
+    if sent.code != nil { association.peer.isProven = true }
     becomeMember(far, now, &effects)
   }
 
@@ -185,6 +195,7 @@ extension SessionEngine {
       command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
     timesChanged = true
     dirty.insert(association.link)
+    endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), now, &effects)
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil { send(.decline(.left, detail: ""), to: far) }
     closeInvitation(
@@ -209,7 +220,11 @@ extension SessionEngine {
 
   mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
     guard let association = associations[far] else { return }
-    if let invitation = association.invitation {
+    association.isCodeConfirmDue = false
+    if association.proof != nil {
+      let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
+      endProof(of: association, Ending(.wrongCode, .peer, words), now, &effects)
+    } else if let invitation = association.invitation {
       // Every invitation gets exactly one answer, or the two sides would count differently.
       if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far) }
       let wasTry = association.exchange?.isTry == true
@@ -255,6 +270,7 @@ extension SessionEngine {
     for attempt in attempts where attempt.node == far {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       attempts.remove(at: index)
+      if let proof = attempt.proof { effects.append(.proveCode(proof, .end)) }
       reply(attempt.command, .connected(far), &effects)
       tell(conditions.attemptEnded(far, nil), &effects)
     }

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// A code that is typed, numbered by whoever drives the engine, which never sees its digits; never used again for another code.
-public struct TypedCodeID: Hashable, Comparable, Sendable {
+public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
   public static func < (left: TypedCodeID, right: TypedCodeID) -> Bool { left.rawValue < right.rawValue }
@@ -43,10 +43,16 @@ struct TypedCodeTries: Sendable {
   private var isOver = false
   private var wrong = 0
   private var underWay: [Try] = []
-  private var keys = BackOffTable<PeerID>(first: .seconds(5), most: .seconds(3600), forgets: .seconds(3600))
-  private var places = BackOffTable<String>(first: .seconds(5), most: .seconds(3600), forgets: .seconds(3600))
+  private var keys = BackOffTable<PeerID>(first: .seconds(2), most: .seconds(3600), forgets: .seconds(3600))
+  private var places = BackOffTable<String>(first: .seconds(2), most: .seconds(3600), forgets: .seconds(3600))
   private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
   private var nextNumber: UInt64 = 0
+
+  /// A code was set, even if it is over: nobody gets in without one.
+  var isSet: Bool { code != nil || isOver }
+
+  /// Tries that the code has left, beside those that are under way.
+  var left: Int { code.map { code in Self.perCode - wrong - underWay.count { $0.code == code } } ?? 0 }
 
   /// Takes another code, or none. What is under way goes on with the former, and counts for keys, places and the device.
   mutating func set(_ code: TypedCodeID?) {
@@ -179,14 +185,4 @@ struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
   }
 
   mutating func forget(_ name: Name) { entries[name] = nil }
-}
-
-extension LinkTraits {
-  /// The far end without what differs from link to link: TCP's port, or what stands behind a Bluetooth address.
-  var place: String {
-    let text = remoteAddress.prefix { $0 != "/" }
-    guard kind == .tcp, let colon = text.lastIndex(of: ":"), text.first == "[" ? text[..<colon].last == "]" : true
-    else { return String(text) }
-    return String(text[..<colon])
-  }
 }

@@ -8,6 +8,9 @@ public protocol LinkSecurity: AnyObject {
   func makeNonce() -> CodeNonce?
   /// The code that both screens show; nil if the inviter's nonce is not the one committed to.
   func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String?
+  /// One step of the proof of a typed code: what it has found, nil for `end`.
+  /// - Parameter channel: of the link that the step names; nil where it names none, or the link is gone.
+  func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding?
 }
 
 /// The port of trust: who is let in; confined to the loop. Who is remembered is a person's to say, not the engine's.

@@ -34,6 +34,7 @@ struct PeerConditions: Sendable {
     case .peerLost(let node): return change(node) { $0.isInSight = false }
     case .invitationReceived(let peer, _, _, _): return change(peer.node, name: peer.name) { $0.isInvited = true }
     case .invitationEnded(let node, let ending): return invitationEnded(node, ending)
+    case .codeFailed(let peer, _, _, let ending): return invitationEnded(peer.node, ending)
     case .connected(let peer):
       return change(peer.node, name: peer.name) {
         $0.isMember = true
@@ -58,6 +59,11 @@ struct PeerConditions: Sendable {
   /// - Parameter ending: nil where the node is a member now.
   mutating func attemptEnded(_ node: NodeID, _ ending: Ending?) -> [Event] {
     change(node, because: ending) { $0.attempts = max(0, $0.attempts - 1) }
+  }
+
+  /// The node proves our code.
+  mutating func proofBegan(_ node: NodeID, name: String) -> [Event] {
+    change(node, name: name) { $0.isInvited = true }
   }
 
   /// An invitation of the node has ended without making it a member.

@@ -364,6 +364,9 @@ public final class NodeDriver: RoundHandler {
     case .drawNonce(let id): facts.append(.nonceDrawn(id, security.makeNonce()))
     case .deriveCode(let id, let link, let inputs):
       facts.append(.codeDerived(id, runners[link].flatMap { security.code(of: $0.channel, inputs) }))
+    case .proveCode(let id, let step):
+      let channel = step.link.flatMap { runners[$0]?.channel }
+      if let finding = security.prove(id, step, over: channel) { facts.append(.codeProven(id, finding)) }
     case .finishSource(let transfer): finish(transfer)
     case .closeSource(let transfer): sources.removeValue(forKey: transfer).map { close($0) }
     case .commitStore(let transfer, let size, let digest):

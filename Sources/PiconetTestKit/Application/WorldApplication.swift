@@ -20,6 +20,7 @@ extension World {
 
   /// Sightings and invitations of a node that has just started.
   func beginApplication(of node: SimulatedNode) {
+    if persona(node).setsCode { plan(.setCode, of: node, in: 0) }
     for invitation in persona(node).invitations {
       let at = node.life == 0 ? invitation.at : applicationDice.milliseconds(1...400)
       plan(
@@ -38,6 +39,7 @@ extension World {
       command(.answerInvitation(peer, accept: accept, accept ? .left : .declined), of: node)
     case .showCode(let peer): node.application.showing[command(.showCode(peer), of: node)] = peer
     case .confirm(let peer, let isConfirmed): command(.confirm(peer, isConfirmed, .codeMismatch), of: node)
+    case .setCode: setCode(node)
     case .send(let peer, let count): send(to: peer, count, node)
     case .consume(let peer): consume(peer, node)
     case .offer(let peer): offer(to: peer, node)
@@ -72,8 +74,9 @@ extension World {
       let expected = applicationDice.chance(30) ? nodes[target].peer : nil
       goal = .addresses(addresses(of: target), expected: expected)
     }
+    let code = typedCode(for: target, node)
     let id = command(
-      .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout))), of: node)
+      .invite(goal, context: Array("hello".utf8), timeout: .nanoseconds(Int64(timeout)), code: code), of: node)
     if applicationDice.chance(persona(node).cancelInvitationChance) {
       plan(.cancelInvitation(id), of: node, in: applicationDice.milliseconds(0...applicationDice.pick([20, 100, 300])))
     }

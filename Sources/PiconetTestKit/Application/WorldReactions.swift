@@ -11,6 +11,7 @@ extension World {
     case .invitationReceived(let peer, _, _, let compares):
       answerInvitation(of: peer.node, comparesCodes: compares, node)
     case .invitationEnded, .invitationSent, .codeShown: break
+    case .codeFailed(_, let code, let left, _): codeFailed(code, left: left, node)
     case .confirmationNeeded(let peer, _):
       if applicationDice.chance(90) {
         let isConfirmed = applicationDice.chance(persona(node).confirmChance)

@@ -78,7 +78,7 @@ extension EngineFuzz {
       return [UInt8](repeating: fuzz.input.byte(), count: count)[...]
     }
     let transfer = UInt64(input.number(below: 6))
-    switch input.number(below: 45) {
+    switch input.number(below: 48) {
     case 0: return .hello(hello(of: peer))
     case 1: return .codeReveal([UInt8](repeating: input.byte(), count: Invite.nonceCount))
     case 2: return .associate(pickAssociation(), received: input.hostileNumber())
@@ -135,6 +135,18 @@ extension EngineFuzz {
     case 41: return .streamDone(stream: transfer)
     case 42: return .codeNonce([UInt8](repeating: input.byte(), count: Invite.nonceCount))
     case 43: return .codeConfirmed
+    case 44:
+      return .inviteByCode(
+        InviteByCode(
+          timeout: input.hostileNumber(), share: [UInt8](repeating: input.byte(), count: InviteByCode.shareCount),
+          context: input.bytes(atMost: 30)[...]))
+    case 45:
+      return .codeAnswer(
+        CodeAnswer(
+          share: [UInt8](repeating: input.byte(), count: InviteByCode.shareCount),
+          confirmation: [UInt8](repeating: input.byte(), count: InviteByCode.confirmationCount),
+          left: input.hostileNumber()))
+    case 46: return .codeConfirm([UInt8](repeating: input.byte(), count: InviteByCode.confirmationCount))
     default:
       let byte = input.byte()
       switch byte & 7 {

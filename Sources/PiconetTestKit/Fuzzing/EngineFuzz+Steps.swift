@@ -86,7 +86,7 @@ extension EngineFuzz {
   // MARK: Commands and disks
 
   private func giveCommand() {
-    switch input.number(below: 19) {
+    switch input.number(below: 21) {
     case 0: command(.answerInvitation(pickNode(), accept: true, .declined))
     case 1: command(.answerInvitation(pickNode(), accept: false, .declined))
     case 2:
@@ -113,6 +113,10 @@ extension EngineFuzz {
     case 10: command(.cancelTransfer(pickTransfer(), .cancelled))
     case 11: command(.ping(pickNode(), timeout: .milliseconds(Int64(input.byte()) * 20)))
     case 17: command(.showCode(pickNode()))
+    case 18: command(.setCode(input.isTrue() ? TypedCodeID(rawValue: UInt64(input.byte())) : nil))
+    case 19:
+      let code = TypedCodeID(rawValue: UInt64(input.byte()))
+      command(.invite(.node(pickNode()), context: [], timeout: .seconds(3), code: code))
     case 16: command(.cancelPing(CommandID(rawValue: UInt64(input.byte()))))
     case 15: useStream()
     case 13: command(.remove(pickNode()))

@@ -152,6 +152,7 @@ final class EngineFuzz {
       take(.trustJudged(link, node == honest.node ? .known : judgements[input.number(below: 16) & 3 & ~1]))
     case .drawNonce(let id): take(.nonceDrawn(id, Self.someNonce))
     case .deriveCode(let id, _, _): take(.codeDerived(id, input.number(below: 16) == 0 ? nil : "123456"))
+    case .proveCode(let id, let step): if let finding = find(step) { take(.codeProven(id, finding)) }
     case .readChunks(let id, _, _, _, _), .finishSource(let id):
       if sources.contains(id) { asked.append(effect) } else { broken("reads a source that is closed") }
     case .closeSource(let id):
@@ -169,6 +170,20 @@ final class EngineFuzz {
       streamQueued[stream, default: 0] -= count
       if streamQueued[stream, default: 0] < 0 { broken("takes more of a stream than was written") }
     case .messagesTaken: break
+    }
+  }
+
+  /// A hostile peer may know the code as well as not.
+  private func find(_ step: TypedCodeStep) -> TypedCodeFinding? {
+    let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
+    let confirmation = [UInt8](repeating: 5, count: InviteByCode.confirmationCount)
+    let isRight = input.isTrue()
+    switch step {
+    case .share: return .share(share)
+    case .answer: return isRight ? .answer(share: share, confirmation: confirmation) : .unfit
+    case .check: return isRight ? .confirmed(confirmation) : .wrong
+    case .confirm: return isRight ? .right : .wrong
+    case .end: return nil
     }
   }
 

@@ -7,6 +7,7 @@ final class HostileNode {
   enum Attack: CaseIterable {
     case silence, garbage, wrongOrder, helloTwice, halfFrame, hugeFrame
     case wrongReveal, noReveal, revealTwice, nonceAtOnce, nonceTwice, crossing, confirmsAlone, codeChurn
+    case guessesCode, abortsCode, leavesCode, reflectsCode, replaysShare, unfitShare, confirmsUnasked
     case monkey, foreignTransfers, beyondCredit, wrongSize, wrongDigest
     case fragmentFlood, messageAboveLimit, messagesBeyondCredit, optionalFlood, pingFlood
     case offerFlood, sameNumber, hugeOffer, creditOverflow, foreignAssociation, associateTwice
@@ -15,6 +16,11 @@ final class HostileNode {
     case stolenAssociation, resumeAhead, resumeBehind, resumeTwice
     case streamFlood, streamsBeyondCredit, streamsOutOfOrder, foreignStreams, streamCreditOverflow, streamChurn
     case invitationChurn, offerChurn, removalFlood, deafResume
+
+    /// Those on codes that are typed.
+    static let onTypedCodes: [Attack] = [
+      .guessesCode, .abortsCode, .leavesCode, .reflectsCode, .replaysShare, .unfitShare, .confirmsUnasked,
+    ]
   }
 
   /// One connection of its.

@@ -21,6 +21,15 @@ extension World {
     case .hugeFrame: hostileSend([FrameType.message, 0xBF, 0xFF, 0xFF, 0xFF], node, number)
     case .wrongReveal, .noReveal, .revealTwice, .nonceAtOnce, .nonceTwice, .crossing, .confirmsAlone, .codeChurn:
       for frame in codeFrames(session, node) { say(frame) }
+    case .guessesCode, .abortsCode, .leavesCode, .reflectsCode, .replaysShare, .unfitShare, .confirmsUnasked:
+      if node.dice.chance(40) {
+        if node.dice.chance(50) { say(.withdraw(.cancelled)) }
+        hostileInvitesByCode(node, number)
+      } else if node.dice.chance(20) {
+        say(.accept)
+      } else {
+        say(.ping(1))
+      }
     case .beforeHello, .beforeAssociate, .beforeMember: say(monkeyFrame(node))
     case .closeAndTalk:
       say(.close(node.dice.pick([.left, .linkFailed, .duplicateLink, .timedOut, .removed]), detail: ""))
@@ -132,10 +141,19 @@ extension World {
     let large = node.dice.pick([0, 1, 100, 10_000, VariableInteger.max])
     let bytes = node.dice.bytes(node.dice.number(1...200))[...]
     let reason = Reason(rawValue: UInt16(node.dice.number(0...70)))
-    switch node.dice.number(0...42) {
+    switch node.dice.number(0...45) {
     case 0: return .codeReveal(node.dice.bytes(32))
+    case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
     case 42: return .codeConfirmed
+    case 43:
+      return .codeAnswer(
+        CodeAnswer(
+          share: node.dice.bytes(InviteByCode.shareCount),
+          confirmation: node.dice.bytes(InviteByCode.confirmationCount), left: large))
+    case 44:
+      return .inviteByCode(
+        InviteByCode(timeout: large, share: node.dice.bytes(InviteByCode.shareCount), context: bytes))
     case 1: return .associate(AssociationID(high: large, low: small), received: small)
     case 2: return .associated(received: large, begun: small)
     case 3: return .close(reason, detail: "bye")

@@ -29,7 +29,9 @@ extension World {
   func hostileOpened(_ connection: Connection, _ side: Int) {
     let node = hostile(connection.ends[side].node)
     var session = HostileNode.Session(
-      connection: connection.number, side: side, attack: node.dice.pick(HostileNode.Attack.allCases),
+      connection: connection.number, side: side,
+      attack: node.dice.chance(scenario.typedCodeAttackChance)
+        ? node.dice.pick(HostileNode.Attack.onTypedCodes) : node.dice.pick(HostileNode.Attack.allCases),
       nonce: node.dice.bytes(Invite.nonceCount))
     if let former = node.resuming, former.connection != connection.number, side == 0 {
       session.attack = former.attack
@@ -79,6 +81,8 @@ extension World {
     case .associated: associated(node, number)
     case .invite(let invite): answer(invite, node, number)
     case .codeNonce: answerNonce(node, number)
+    case .inviteByCode(let invite): answer(invite, node, number)
+    case .codeAnswer(let answer): answerCode(answer, node, number)
     case .accept: node.sessions[number].isMember = true
     case .ping(let token): send(.pong(token), node, number)
     case .offer(let transfer, let offer): node.sessions[number].offers.append((transfer, offer.size))
@@ -107,7 +111,9 @@ extension World {
     ].contains(session.attack)
     var hello = Hello(
       incarnation: node.node.incarnation, name: "hostile", scope: node.dice.chance(95) ? "simulation" : "elsewhere",
-      capabilities: [node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : []],
+      capabilities: [
+        .typedCodes, node.dice.chance(80) ? .streams : [], node.dice.chance(resumes ? 100 : 50) ? .resume : [],
+      ],
       limits: PeerLimits(
         message: node.dice.pick([0, 1, 1_000_000, VariableInteger.max]),
         frame: node.dice.pick([1_024, 16_381, VariableInteger.max]),
@@ -169,9 +175,12 @@ extension World {
   private func associated(_ node: HostileNode, _ number: Int) {
     guard !node.sessions[number].isAssociated else { return }
     node.sessions[number].isAssociated = true
+    switch node.sessions[number].attack {
     // Who churns invitations has none open.
-    if [.beforeMember, .invitationChurn].contains(node.sessions[number].attack) { return }
-    if node.dice.chance(80) { hostileInvites(node, number) }
+    case .beforeMember, .invitationChurn: return
+    case let attack where HostileNode.Attack.onTypedCodes.contains(attack): hostileInvitesByCode(node, number)
+    default: if node.dice.chance(80) { hostileInvites(node, number) }
+    }
   }
 
   func send(_ frame: Frame, _ node: HostileNode, _ number: Int) {

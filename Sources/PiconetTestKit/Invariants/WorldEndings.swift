@@ -45,7 +45,7 @@ extension World {
   private static let attemptReasons: Set<Reason> = [
     .declined, .cancelled, .timedOut, .unreachable, .full, .identity, .codeMismatch, .alreadyConnected, .inProgress,
     .shuttingDown, .linkFailed, .left, .selfConnection, .idle, .removed, .restarted, .wrongSession, .limitExceeded,
-    .notAvailable,
+    .notAvailable, .codeNeeded, .wrongCode,
   ]
 
   /// Both sides of a membership end for reasons of one class, unless the goodbye of one did not reach the other.

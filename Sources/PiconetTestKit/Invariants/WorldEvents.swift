@@ -13,6 +13,7 @@ extension World {
       node.record.invitations.remove(peer.node)
       node.record.unconsumed[peer.node] = 0
       flows.connected(node.node, with: peer.node)
+      checkProof(of: peer, node)
       statistics.connected += 1
       if node.record.members.count >= scenario.configurations[node.index].capacity {
         finding("n\(node.index) has more members than the session takes")
@@ -59,6 +60,8 @@ extension World {
     case .stateChanged(let peer, _, let condition): observe(condition, of: peer, node)
     case .transferPaused(let transfer, let isPaused): observePause(of: transfer, isPaused, node)
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
+    case .codeFailed(_, _, let left, _):
+      if !(0...2).contains(left) { finding("a wrong try leaves \(left)") }
     case .confirmationNeeded, .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
     }
   }

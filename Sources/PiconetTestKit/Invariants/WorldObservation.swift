@@ -48,7 +48,7 @@ extension World {
       node.record.finishedCount += 1
       if node.record.finishedCount > 1 { finding("n\(node.index) has finished twice") }
     case .readChunks(let transfer, let number, _, _, _): node.record.numbers[transfer] = number
-    case .drawNonce, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
+    case .drawNonce, .proveCode, .finishSource, .closeSource, .storeChunk, .commitStore, .discardStore,
       .keepStore,
       .messagesTaken, .streamTaken:
       break
@@ -79,6 +79,7 @@ extension World {
     decoder.push(bytes)
     while let frame = try? decoder.next() {
       if case .associate(let association, _) = frame { knownAssociations.append(association) }
+      overhearCodes(frame)
     }
   }
 

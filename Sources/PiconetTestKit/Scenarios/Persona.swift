@@ -24,6 +24,9 @@ struct Persona: Sendable {
   var askChance = 0
   var refuseChance = 0
   var cancelInvitationChance = 0
+  /// It can be invited by a code alone; and it types codes for those that it invites.
+  var setsCode = false
+  var typesCodeChance = 0
   var leaveChance = 0
   /// A member is removed for all.
   var removeChance = 0

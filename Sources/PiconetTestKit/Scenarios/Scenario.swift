@@ -5,6 +5,8 @@ struct Scenario {
   var nodeCount = 2
   /// Nodes at the end of the table that are hostile, not engines.
   var hostileCount = 0
+  /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
+  var typedCodeAttackChance = 0
   /// How long applications and trouble are at work.
   var activeTime: UInt64 = 2_000_000_000
   var configurations: [EngineConfiguration] = []

@@ -18,6 +18,7 @@ extension Scenario {
     case .restart: scenario.drawRestart(&dice)
     case .mixed: scenario.drawMixed(&dice)
     case .hostile: scenario.drawHostile(&dice)
+    case .codes: scenario.drawCodes(&dice)
     }
     return scenario
   }
@@ -271,6 +272,34 @@ extension Scenario {
       }
       weather.append((UInt64(at) * 1_000_000, dice.pick(trouble)))
     }
+  }
+
+  private mutating func drawCodes(_ dice: inout Dice) {
+    let honest = dice.number(2...3)
+    let hostile = dice.pick([0, 1, 1])
+    populate(honest + hostile, &dice) { index, dice in
+      var persona = Persona()
+      for _ in 0..<dice.number(1...4) {
+        let others = (0..<honest).filter { $0 != index }
+        persona.invitations.append(Self.invitation(dice.pick(others), within: 0...1_500, &dice))
+      }
+      if hostile > 0, dice.chance(50) {
+        persona.invitations.append(Self.invitation(honest, within: 0...1_000, &dice))
+      }
+      persona.setsCode = dice.chance(70)
+      persona.typesCodeChance = dice.pick([50, 90])
+      persona.askChance = dice.pick([0, 30])
+      persona.cancelInvitationChance = dice.pick([0, 30])
+      persona.leaveChance = dice.pick([0, 50])
+      persona.inviteAgainChance = dice.pick([0, 60])
+      persona.bursts = 0...1
+      persona.burstLength = 1...3
+      return persona
+    }
+    hostileCount = hostile
+    typedCodeAttackChance = 70
+    lossyCloseChance = dice.pick([0, 50])
+    for _ in 0..<dice.pick([0, 0, 3]) { weather.append((dice.milliseconds(1...1_800), .cut)) }
   }
 
   private mutating func drawRestart(_ dice: inout Dice) {

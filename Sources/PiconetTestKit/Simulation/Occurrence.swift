@@ -27,6 +27,8 @@ enum ApplicationStep {
   /// The question is on the screen; then it is accepted.
   case showCode(NodeID)
   case confirm(NodeID, Bool)
+  /// Takes a new code with which it can be invited.
+  case setCode
   case send(NodeID, count: Int)
   case consume(NodeID)
   case offer(NodeID)

@@ -41,6 +41,8 @@ final class SimulatedNode {
   var storedBytes = 0
   var rememberedPeers: Set<PeerID> = []
 
+  var codes = TypedCodeState()
+
   var application = ApplicationState()
   var record: NodeRecord
 
@@ -69,6 +71,7 @@ final class SimulatedNode {
     dials = [:]
     sources = [:]
     stores = [:]
+    codes = TypedCodeState()
     application = ApplicationState()
     record = NodeRecord()
   }

@@ -7,6 +7,9 @@ public struct SimulationStatistics: Sendable, Hashable {
   public var connected = 0
   /// Codes that were on a screen.
   public var codes = 0
+  /// Members whose typed code was proven, and tries of typed codes that were wrong.
+  public var provenCodes = 0
+  public var wrongCodes = 0
   /// Messages delivered.
   public var messages = 0
   public var offers = 0
@@ -36,6 +39,8 @@ public struct SimulationStatistics: Sendable, Hashable {
     left.connections += right.connections
     left.connected += right.connected
     left.codes += right.codes
+    left.provenCodes += right.provenCodes
+    left.wrongCodes += right.wrongCodes
     left.messages += right.messages
     left.offers += right.offers
     left.stored += right.stored

@@ -38,6 +38,8 @@ final class World {
   var pendingDials: [PendingDial] = []
   /// Names of associations between honest nodes, for hostile ones.
   var knownAssociations: [AssociationID] = []
+  var overheardShares: [[UInt8]] = []
+  var overheardConfirmations: [[UInt8]] = []
   /// Who can't reach whom: nodes of different sides.
   var partition: [Int]?
   var dialsRefusedUntil: UInt64 = 0

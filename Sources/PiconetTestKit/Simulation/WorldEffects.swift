@@ -27,6 +27,7 @@ extension World {
       let connection = node.links[link]?.0
       let derived = isRevealed ? connection.map { code(inputs, over: $0) } : nil
       answer(node, .codeDerived(id, derived), within: 1_000)
+    case .proveCode(let id, let step): prove(id, step, of: node)
     case .readChunks(let transfer, let number, let offset, let count, let frameCount):
       readChunks(transfer, number, offset, count, frameCount, of: node)
     case .finishSource(let transfer): finishSource(transfer, of: node)

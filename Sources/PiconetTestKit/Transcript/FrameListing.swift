@@ -28,6 +28,9 @@ extension TranscriptWording {
     case .streamData(let stream, let bytes): "streamData(\(stream), \(bytes.count))"
     case .invite(let invite):
       "invite(\(invite.timeout) ms, terms \(invite.terms.rawValue), \(invite.context.count))"
+    case .inviteByCode(let invite): "inviteByCode(\(invite.timeout) ms, \(invite.context.count))"
+    case .codeAnswer(let answer): "codeAnswer(left \(answer.left))"
+    case .codeConfirm: "codeConfirm"
     case .offer(let transfer, let offer): "offer(\(transfer), \(offer.size))"
     case .end(let transfer, let size, _): "end(\(transfer), \(size))"
     case .stored(let transfer, _): "stored(\(transfer))"

@@ -36,6 +36,7 @@ struct TranscriptWording {
     case .linkClosed(let link, let end): "linkClosed \(link.rawValue) \(end)"
     case .trustJudged(let link, let judgement): "trustJudged \(link.rawValue) \(judgement)"
     case .nonceDrawn(let id, let nonce): "nonceDrawn \(id.rawValue)\(nonce == nil ? " nil" : "")"
+    case .codeProven(let id, let finding): "codeProven \(id.rawValue) \(describe(finding))"
     case .codeDerived(let id, let code): "codeDerived \(id.rawValue) \(code ?? "nil")"
     case .chunksRead(let transfer, let bytes, let count):
       "chunksRead \(describe(transfer)) \(bytes.count) bytes, payload \(count)"
@@ -62,6 +63,7 @@ struct TranscriptWording {
     case .judgeTrust(let link, let node, _, _): "judgeTrust \(link.rawValue) \(name(node))"
     case .drawNonce(let id): "drawNonce \(id.rawValue)"
     case .deriveCode(let id, let link, _): "deriveCode \(id.rawValue) of \(link.rawValue)"
+    case .proveCode(let id, let step): "proveCode \(id.rawValue) \(describe(step))"
     case .readChunks(let transfer, let number, let offset, let count, let frame):
       "readChunks \(describe(transfer)) number \(number) at \(offset), \(count) bytes in frames of \(frame)"
     case .finishSource(let transfer): "finishSource \(describe(transfer))"
@@ -80,11 +82,36 @@ struct TranscriptWording {
     }
   }
 
+  private func describe(_ step: TypedCodeStep) -> String {
+    switch step {
+    case .share(let code, let link): "share of code \(code.rawValue) on \(link.rawValue)"
+    case .check: "check"
+    case .answer(let code, let link, _): "answer by code \(code.rawValue) on \(link.rawValue)"
+    case .confirm: "confirm"
+    case .end: "end"
+    }
+  }
+
+  private func describe(_ finding: TypedCodeFinding) -> String {
+    switch finding {
+    case .share: "share"
+    case .confirmed: "confirmed"
+    case .answer: "answer"
+    case .right: "right"
+    case .wrong: "wrong"
+    case .unfit: "unfit"
+    case .failed(let words): "failed: \(words)"
+    }
+  }
+
   private func describe(_ command: Command) -> String {
     switch command {
-    case .invite(.node(let node), _, let timeout): "invite \(name(node)) within \(timeout)"
-    case .invite(.addresses(let addresses, let expected), _, let timeout):
+    case .invite(.node(let node), _, let timeout, let code):
+      "invite \(name(node)) within \(timeout)\(code.map { " by code \($0.rawValue)" } ?? "")"
+    case .invite(.addresses(let addresses, let expected), _, let timeout, let code):
       "invite \(addresses.map(\.text).joined(separator: ", ")), \(expected?.shortDescription ?? "anybody"), within \(timeout)"
+        + (code.map { " by code \($0.rawValue)" } ?? "")
+    case .setCode(let code): "setCode \(code.map { "\($0.rawValue)" } ?? "nil")"
     case .cancelInvitation(let id): "cancelInvitation \(id.rawValue)"
     case .answerInvitation(let node, let accept, let reason):
       "answerInvitation \(name(node)) \(accept ? "accept" : "decline: \(reason)")"
@@ -120,6 +147,8 @@ struct TranscriptWording {
     case .invitationEnded(let node, let ending): "invitationEnded \(name(node)): \(ending.blame) \(ending)"
     case .confirmationNeeded(let peer, let code): "confirmationNeeded \(name(peer.node)) code \(code)"
     case .codeShown(let command, let peer, let code): "codeShown \(command.rawValue) \(name(peer.node)) code \(code)"
+    case .codeFailed(let peer, let code, let left, let ending):
+      "codeFailed \(name(peer.node)) code \(code.rawValue), \(left) left: \(ending)"
     case .connected(let peer): "connected \(name(peer.node))\(peer.code.map { " code \($0)" } ?? "")"
     case .disconnected(let node, let ending): "disconnected \(name(node)): \(ending.blame) \(ending)"
     case .suspended(let node, let ending): "suspended \(name(node)): \(ending.blame) \(ending)"

@@ -48,6 +48,12 @@ public enum Frame: Equatable, Sendable {
   case withdraw(Reason)
   /// The inviter's person has seen the same code on both screens.
   case codeConfirmed
+  /// An invitation that proves a typed code.
+  indirect case inviteByCode(InviteByCode)
+  /// The invited's part of the proof.
+  indirect case codeAnswer(CodeAnswer)
+  /// cA of SPAKE2: by it the invited knows that the inviter has the same code.
+  case codeConfirm([UInt8])
   /// The association ends.
   case leave(Reason, detail: String)
   /// A member asks us to disconnect another one from the group.
@@ -116,6 +122,9 @@ public enum Frame: Equatable, Sendable {
     case .decline: FrameType.decline
     case .withdraw: FrameType.withdraw
     case .leave: FrameType.leave
+    case .inviteByCode: FrameType.inviteByCode
+    case .codeAnswer: FrameType.codeAnswer
+    case .codeConfirm: FrameType.codeConfirm
     case .codeConfirmed: FrameType.codeConfirmed
     case .removeMember: FrameType.removeMember
     case .removed: FrameType.removed

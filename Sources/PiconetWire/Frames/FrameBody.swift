@@ -58,6 +58,20 @@ enum FrameBody {
     case FrameType.codeConfirmed: frame = .codeConfirmed
     case FrameType.leave:
       frame = .leave(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
+    case FrameType.inviteByCode:
+      let timeout = try reader.integer("timeout")
+      let share = Array(try reader.bytes(InviteByCode.shareCount, "share"))
+      guard reader.rest.count <= WireLimits.context else {
+        throw reader.malformed("context above \(WireLimits.context) bytes")
+      }
+      return .inviteByCode(InviteByCode(timeout: timeout, share: share, context: Array(reader.rest)[...]))
+    case FrameType.codeAnswer:
+      let share = Array(try reader.bytes(InviteByCode.shareCount, "share"))
+      let confirmation = Array(try reader.bytes(InviteByCode.confirmationCount, "confirmation"))
+      frame = .codeAnswer(
+        CodeAnswer(share: share, confirmation: confirmation, left: try reader.integer("tries left")))
+    case FrameType.codeConfirm:
+      frame = .codeConfirm(Array(try reader.bytes(InviteByCode.confirmationCount, "confirmation")))
     case FrameType.removeMember: frame = .removeMember(subject: try member(&reader), try reason(&reader))
     case FrameType.removed: frame = .removed(by: try member(&reader))
     default: return try decodeTransfer(type: type, body)

@@ -110,6 +110,15 @@ public enum FrameEncoder {
       body.append(contentsOf: invite.commitment)
       body.append(contentsOf: invite.context)
     case .accept, .codeConfirmed: break
+    case .inviteByCode(let invite):
+      VariableInteger.append(invite.timeout, to: &body)
+      body.append(contentsOf: invite.share)
+      body.append(contentsOf: invite.context)
+    case .codeAnswer(let answer):
+      body.append(contentsOf: answer.share)
+      body.append(contentsOf: answer.confirmation)
+      VariableInteger.append(answer.left, to: &body)
+    case .codeConfirm(let confirmation): body.append(contentsOf: confirmation)
     case .removeMember(let subject, let reason):
       append(subject, to: &body)
       VariableInteger.append(UInt64(reason.rawValue), to: &body)

@@ -47,6 +47,10 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let notSupported = Reason(rawValue: 22)
   /// The node hides, and lets in its members only.
   public static let notAvailable = Reason(rawValue: 23)
+  /// The node is invited by its code only.
+  public static let codeNeeded = Reason(rawValue: 24)
+  /// The code that was typed is not the one of the other side, or the proof of it broke off.
+  public static let wrongCode = Reason(rawValue: 25)
 
   // Ends of transfers.
 
@@ -80,7 +84,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
     .linkFailed: "link failed", .idle: "idle", .noSuchAssociation: "no such association", .restarted: "restarted",
     .selfConnection: "connected to itself", .alreadyConnected: "already connected", .inProgress: "in progress",
     .unreachable: "unreachable", .notSupported: "not supported there",
-    .notAvailable: "not available",
+    .notAvailable: "not available", .codeNeeded: "a code is needed", .wrongCode: "wrong code",
     .nameRefused: "name refused", .tooLarge: "too large", .diskFull: "disk full", .noPermission: "no permission",
     .exists: "exists already", .digestMismatch: "digest mismatch", .sizeMismatch: "size mismatch",
     .directoryVanished: "directory vanished", .sourceChanged: "source changed",

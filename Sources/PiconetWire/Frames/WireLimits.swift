@@ -3,8 +3,8 @@ public enum WireLimits {
   /// No hello may state a smaller limit for a frame's body.
   public static let smallestFrame = 1024
   /// Every frame but messages and chunks may have so long a body whatever the limit: no peer can state one with which it
-  /// could not be invited or offered something. The longest is an invitation with its context.
-  public static let controlFrame = 8240
+  /// could not be invited or offered something. The longest is an invitation by code with its context.
+  public static let controlFrame = 8272
   /// The longest body that the length field of version 1 may announce at all.
   public static let largestFrame = 1 << 20
   /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.

@@ -45,6 +45,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
   public static let relay = Capabilities(rawValue: 1 << 2)
   /// Understands `removeMember` and `removed`.
   public static let removal = Capabilities(rawValue: 1 << 3)
+  /// Understands `inviteByCode` and what belongs to it.
+  public static let typedCodes = Capabilities(rawValue: 1 << 4)
 }
 
 /// The limits that the sender of a hello states for what it receives. Of two sides' limits the smaller counts.

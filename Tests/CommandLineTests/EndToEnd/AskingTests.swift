@@ -44,8 +44,10 @@ struct AskingTests {
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await next.shows("\"code\""))
       let code = try #require(next.events("code").first?["code"] as? String)
-      // What is typed before the question stands there is not its answer; the one that was taken back may stand there twice.
+      // What is typed in the moment in which it takes the place of the former is not its answer; then it stands there again.
       #expect(await receiver.shows(question, behind: code))
+      receiver.type("y\n")
+      #expect(await receiver.shows("\r" + question + "\r" + question, behind: code) == true)
       receiver.type("y\n")
       #expect(await next.end() == 0, "\(next.error)")
     }

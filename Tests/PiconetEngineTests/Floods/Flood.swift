@@ -28,7 +28,7 @@ final class Flood {
     self.configuration = configuration
     self.isMember = isMember
     one = OneSided(configuration)
-    let capabilities: Capabilities = [.resume, .streams, .removal]
+    let capabilities: Capabilities = [.resume, .streams, .removal, .typedCodes]
     _ =
       isMember
       ? one.connected { $0.capabilities = capabilities } : one.associated { $0.capabilities = capabilities }
@@ -153,6 +153,17 @@ final class Flood {
     case FrameType.codeNonce: return [.codeNonce(someNonce)]
     case FrameType.codeReveal: return [.codeReveal(someNonce)]
     case FrameType.codeConfirmed: return [.codeConfirmed]
+    case FrameType.inviteByCode:
+      let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
+      return [.inviteByCode(InviteByCode(timeout: 60_000, share: share, context: payload)), .withdraw(.cancelled)]
+    case FrameType.codeAnswer:
+      return [
+        .codeAnswer(
+          CodeAnswer(
+            share: [UInt8](repeating: 4, count: InviteByCode.shareCount),
+            confirmation: [UInt8](repeating: 1, count: InviteByCode.confirmationCount), left: round))
+      ]
+    case FrameType.codeConfirm: return [.codeConfirm([UInt8](repeating: 1, count: InviteByCode.confirmationCount))]
     case FrameType.associate: return [.associate(AssociationID(high: 9, low: round), received: 0)]
     case FrameType.associated: return [.associated(received: 0, begun: round)]
     case FrameType.close: return [.close(.left, detail: text)]

@@ -104,6 +104,34 @@ struct PlacesTests {
     #expect(one.side.log.replies(to: 7) == [.done])
   }
 
+  @Test("an idle member gives way to who has proven the code that was typed, and not before")
+  func idleMemberAndCode() {
+    let one = member {
+      $0.capacity = 2
+      $0.idleMemberTimeout = .seconds(10)
+      $0.disconnectTimeout = .seconds(3_600)
+    }
+    one.side.judgement = .new
+    one.side.command(.setCode(TypedCodeID(rawValue: 1)))
+    one.side.now = one.side.now + .seconds(10)
+    associate(one, node(2), 12, from: "b:1")
+    let link = LinkID(rawValue: 12)
+    let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
+    let proof = [UInt8](repeating: 5, count: InviteByCode.confirmationCount)
+    let invited = one.side.take(
+      .received(link, FrameEncoder.encode(.inviteByCode(InviteByCode(timeout: 30_000, share: share)))[...]))
+    guard let id = invited.steps.first?.0 else {
+      Issue.record("it was not asked for: \(invited.frames)")
+      return
+    }
+    one.side.take(.codeProven(id, .answer(share: share, confirmation: proof)))
+    one.side.take(.received(link, FrameEncoder.encode(.codeConfirm(proof))[...]))
+    #expect(one.side.members == [one.far])
+    one.side.take(.codeProven(id, .right))
+    #expect(one.side.members == [node(2)])
+    #expect(disconnections(one).map(\.reason) == [.idle])
+  }
+
   @Test("a member that is not idle for long enough stays, and so does any where the library is not told otherwise")
   func staysWhereItMoved() {
     for one in [full(after: .milliseconds(9_999)), full(after: .seconds(1_000), timeout: .zero)] {

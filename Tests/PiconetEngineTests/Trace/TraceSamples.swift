@@ -50,10 +50,12 @@ struct TraceSamples {
       metadata: bytes(), identity: bytes(), folder: bytes())
   }
   mutating func proven() -> ProvenPeer {
-    ProvenPeer(
+    var peer = ProvenPeer(
       node: node(), name: text(), traits: traits(), association: AssociationID(high: number(), low: number()),
       code: optional(text()), isKnown: isTrue(), messageLimit: count(),
       unreliableLimit: count())
+    peer.isProven = isTrue()
+    return peer
   }
   mutating func summary() -> PeerSummary {
     PeerSummary(node: node(), name: text(), info: info(), addresses: addresses())
@@ -92,9 +94,22 @@ struct TraceSamples {
       .declineOffer(transfer(), reason(), detail: text()), .cancelTransfer(transfer(), reason()), .shutDown,
       .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
       .tellCompared(transfer(), byteCount: number()),
-      .setDisconnectTimeout(duration()), .showCode(node()),
+      .setDisconnectTimeout(duration()), .showCode(node()), .setCode(optional(TypedCodeID(rawValue: number()))),
+      .invite(pick(targets()), context: bytes(), timeout: duration(), code: TypedCodeID(rawValue: number())),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
       .cancelStream(stream(), reason(), detail: text()),
+    ]
+  }
+  mutating func steps() -> [TypedCodeStep] {
+    [
+      .share(TypedCodeID(rawValue: number()), link()), .check(share: bytes(), confirmation: bytes()),
+      .answer(TypedCodeID(rawValue: number()), link(), share: bytes()), .confirm(bytes()), .end,
+    ]
+  }
+  mutating func findings() -> [TypedCodeFinding] {
+    [
+      .share(bytes()), .confirmed(bytes()), .answer(share: bytes(), confirmation: bytes()), .right, .wrong, .unfit,
+      .failed(text()),
     ]
   }
   mutating func replies() -> [Reply] {
@@ -115,6 +130,7 @@ struct TraceSamples {
       .linkClosed(link(), pick(linkEnds())), .trustJudged(link(), pick(judgements())),
       .nonceDrawn(CodeID(rawValue: number()), optional(CodeNonce(bytes: bytes(), commitment: bytes()))),
       .codeDerived(CodeID(rawValue: number()), optional(text())),
+      .codeProven(CodeID(rawValue: number()), pick(findings())),
       .chunksRead(transfer(), frames: bytes()[...], payloadCount: count()),
       .sourceFinished(transfer(), digest()), .sourceFailed(transfer(), reason(), detail: text()),
       .chunkStored(transfer(), upTo: number()), .committed(transfer(), name: bytes(), wasThere: isTrue()),
@@ -131,6 +147,7 @@ struct TraceSamples {
       .invitationReceived(proven(), context: bytes(), expires: instant(), comparesCodes: isTrue()),
       .invitationEnded(node(), ending()),
       .confirmationNeeded(proven(), code: text()), .codeShown(command(), proven(), code: text()),
+      .codeFailed(proven(), TypedCodeID(rawValue: number()), left: count(), ending()),
       .invitationSent(command(), proven()), .connected(proven()),
       .disconnected(node(), ending()),
       .peerRefused(node(), name: text(), traits(), ending(), untold: count()),
@@ -148,7 +165,7 @@ struct TraceSamples {
     [
       .dial(dial(), pick(TransportKind.allCases), addresses()), .cancelDial(dial()), .transmit(link(), bytes()[...]),
       .closeLink(link(), flush: isTrue()), .judgeTrust(link(), node(), name: text(), isDialled: isTrue()),
-      .drawNonce(CodeID(rawValue: number())),
+      .drawNonce(CodeID(rawValue: number())), .proveCode(CodeID(rawValue: number()), pick(steps())),
       .deriveCode(
         CodeID(rawValue: number()), link(),
         CodeInputs(

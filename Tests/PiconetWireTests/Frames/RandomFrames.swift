@@ -84,6 +84,12 @@ struct RandomFrames {
     case .codeNonce: return .codeNonce(bytes(32...32))
     case .codeReveal: return .codeReveal(bytes(32...32))
     case .codeConfirmed: return .codeConfirmed
+    case .inviteByCode:
+      return .inviteByCode(
+        InviteByCode(timeout: integer(), share: bytes(65...65), context: bytes(0...WireLimits.context)[...]))
+    case .codeAnswer:
+      return .codeAnswer(CodeAnswer(share: bytes(65...65), confirmation: bytes(32...32), left: integer()))
+    case .codeConfirm: return .codeConfirm(bytes(32...32))
     case .associate: return .associate(association(), received: integer())
     case .associated: return .associated(received: integer(), begun: integer())
     case .close: return .close(reason(), detail: text(WireLimits.detail))

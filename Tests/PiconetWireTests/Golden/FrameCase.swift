@@ -6,6 +6,7 @@ enum FrameCase: CaseIterable {
   case hello, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
   case message, fragment, invite, accept, decline, withdraw, leave, codeConfirmed, removeMember, removed
+  case inviteByCode, codeAnswer, codeConfirm
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, abandon, refuse, senderPaused,
     receiverPaused
   case streamCredit, openStream, streamData, endStream, resetStream, stopStream, streamDone, unknownOptional
@@ -17,6 +18,9 @@ enum FrameCase: CaseIterable {
       case .codeNonce: .codeNonce
       case .codeReveal: .codeReveal
       case .codeConfirmed: .codeConfirmed
+      case .inviteByCode: .inviteByCode
+      case .codeAnswer: .codeAnswer
+      case .codeConfirm: .codeConfirm
       case .associate: .associate
       case .associated: .associated
       case .close: .close

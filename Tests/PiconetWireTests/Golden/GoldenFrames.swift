@@ -13,6 +13,19 @@ enum GoldenFrames {
   static let incarnation = Incarnation(rawValue: 0x0123_4567_89AB_CDEF)
 
   /// Frames whose only encoding is the vector.
+  /// A value of the document's example of a typed code.
+  private static func typed(_ name: String) -> [UInt8] {
+    let values = [
+      "pA":
+        "04966a1abe7446d20ea56affe87f289570f727e008a0536608fbe1f8cf35819f3367c47ceacea2c72d9cd9068b5cb13a38ec94a417b2dff929d7076bae0a22841a",
+      "pB":
+        "04a71770490aa8c7155ce60d96226322669e1b915520f592491d624487a7b436015b1c47a7cfaaee684dcf3f16836f6fd7879d1711e832adad7e1e475d50cb7b5d",
+      "cA": "0b6e1022fb69a9f1c3f9b0ac54b1e66f32674a0f54153428df15095049d41a2e",
+      "cB": "3782d620b99e85543aad3b7d02940e919ebfbc98d836fc05b6a5d060e9d3fc0d",
+    ]
+    return values[name].flatMap { [UInt8](hexadecimal: $0) } ?? []
+  }
+
   static let exact: [String: Frame] = [
     "hello-dialler": .hello(
       Hello(
@@ -45,6 +58,9 @@ enum GoldenFrames {
     "fragment": .fragment(text("part")),
     "invite": .invite(Invite(timeout: 30_000, commitment: commitment, context: [0xCA, 0xFE])),
     "invite-compared": .invite(Invite(timeout: 0, terms: .comparesCodes, commitment: commitment)),
+    "inviteByCode": .inviteByCode(InviteByCode(timeout: 30_000, share: typed("pA"), context: [0xCA, 0xFE])),
+    "codeAnswer": .codeAnswer(CodeAnswer(share: typed("pB"), confirmation: typed("cB"), left: 2)),
+    "codeConfirm": .codeConfirm(typed("cA")),
     "accept": .accept,
     "decline": .decline(.declined, detail: "not now"),
     "withdraw": .withdraw(.cancelled),

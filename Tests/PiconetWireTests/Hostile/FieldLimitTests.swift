@@ -86,6 +86,20 @@ struct FieldLimitTests {
     #expect(try !isTaken(FrameType.invite, [0, 0] + [UInt8](repeating: 0, count: 32 + 8193)))
   }
 
+  @Test func `shares and confirmations of a typed code have one length`() throws {
+    let zeros = { [UInt8](repeating: 0, count: $0) }
+    #expect(try isTaken(FrameType.inviteByCode, [0] + zeros(65 + 8192)))
+    #expect(try isTaken(FrameType.inviteByCode, integer(VariableInteger.max) + zeros(65 + 8192)))
+    #expect(try !isTaken(FrameType.inviteByCode, [0] + zeros(65 + 8193)))
+    #expect(try !isTaken(FrameType.inviteByCode, [0] + zeros(64)))
+    #expect(try isTaken(FrameType.codeAnswer, zeros(65 + 32 + 1)))
+    #expect(try !isTaken(FrameType.codeAnswer, zeros(65 + 32)))
+    #expect(try !isTaken(FrameType.codeAnswer, zeros(65 + 32 + 2)))
+    #expect(try isTaken(FrameType.codeConfirm, zeros(32)))
+    #expect(try !isTaken(FrameType.codeConfirm, zeros(31)))
+    #expect(try !isTaken(FrameType.codeConfirm, zeros(33)))
+  }
+
   @Test func `words behind a reason end at 255 bytes and a reason at 65535`() throws {
     let words = { [UInt8](repeating: 0x61, count: $0) }
     for type in [FrameType.close, FrameType.decline, FrameType.leave] {

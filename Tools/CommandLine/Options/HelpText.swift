@@ -19,8 +19,7 @@ extension OptionTable {
 
   private func term(of option: Option<Arguments>) -> String {
     let short = option.short.map { "  -\($0), " } ?? "      "
-    let argument = option.argumentName.map { "=\($0)" } ?? ""
-    return short + "--\(option.long)\(argument)" + (option.repeatable ? "..." : "")
+    return short + "--\(option.long)\(option.argumentText)" + (option.repeatable ? "..." : "")
   }
 
   /// The term on the left, the text wrapped on the right; a term that is too long gets a line of its own.

@@ -1,7 +1,7 @@
 import Piconet
 
 /// What imagerecv was asked to do.
-struct ImageReceiveArguments: Hashable, TransportArguments {
+struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
@@ -11,6 +11,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   var visible: Visibility = .all
   /// Show this device's own fingerprint and end.
   var fingerprint = false
+  /// With which senders that are not known get in; nil: they can't by a code.
+  var code: CodeOption?
   /// End after so many stored files; nil: go on until interrupted.
   var count: Int?
   /// How long a sender or a counted file may stand still while others wait.
@@ -28,6 +30,12 @@ struct ImageReceiveArguments: Hashable, TransportArguments {
   var verbosity = Verbosity()
 
   func check() throws(UsageError) {
+    if code != nil, accept == .all {
+      throw UsageError("--code lets in who knows the code, and --accept all everybody: choose one")
+    }
+    if code != nil, visible == .known {
+      throw UsageError("--code is for devices that are not known, and --visible known hides from them: choose one")
+    }
     try transport.check(listen: listen)
     if visible == .known, transport.choice.isBluetoothOnly || transport.adapter != nil {
       throw UsageError("'--visible known' is for TCP: over Bluetooth a device shows its name")

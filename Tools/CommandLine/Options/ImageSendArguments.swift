@@ -1,7 +1,7 @@
 import Piconet
 
 /// What imagesend was asked to do.
-struct ImageSendArguments: Hashable, TransportArguments {
+struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   /// Empty: the only peer in sight, or the one that the person picks.
   var recipients: [Recipient] = []
   /// Dial this address and do not search.
@@ -10,6 +10,8 @@ struct ImageSendArguments: Hashable, TransportArguments {
   var fingerprint: PeerID?
   /// Ask nothing.
   var yes = false
+  /// That of the peer; nil: it takes us without one.
+  var code: CodeOption?
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
@@ -37,6 +39,15 @@ struct ImageSendArguments: Hashable, TransportArguments {
 
   func check() throws(UsageError) {
     try transport.check(address: address)
+    if code != nil, recipients.contains(.all) || recipients.count > 1 {
+      throw UsageError("--code is the code of one device: name it with --to or --address")
+    }
+    if code != nil, address != nil, !recipients.isEmpty {
+      throw UsageError("--code is the code of one device: name it with --to or with --address")
+    }
+    if code == .open, yes {
+      throw UsageError("with --yes nobody is asked for the code: give it with --code=DIGITS or --code-file")
+    }
     guard fingerprint != nil else { return }
     guard recipients.count <= 1, recipients.first != .all, address == nil || recipients.isEmpty else {
       throw UsageError("--fingerprint is that of one peer")

@@ -6,6 +6,10 @@ struct Option<Arguments>: Sendable {
     case flag(@Sendable (inout Arguments) -> Void)
     /// Takes an argument, called `name` in the help, and checks it: a thrown message is shown as the reason.
     case value(name: String, @Sendable (inout Arguments, OptionArgument) throws(UnacceptableValue) -> Void)
+    /// Takes an argument behind `=`, or the next word where `isValue` says that it is one; nil: there is none.
+    case optional(
+      name: String, isValue: @Sendable ([UInt8]) -> Bool,
+      @Sendable (inout Arguments, OptionArgument?) throws(UnacceptableValue) -> Void)
     /// Prints the help and ends.
     case help
     /// Prints the version and ends.
@@ -28,8 +32,13 @@ struct Option<Arguments>: Sendable {
     self.action = action
   }
 
-  var argumentName: String? {
-    if case .value(let name, _) = action { name } else { nil }
+  /// As the help shows what follows the option.
+  var argumentText: String {
+    switch action {
+    case .value(let name, _): "=\(name)"
+    case .optional(let name, _, _): "[=\(name)]"
+    case .flag, .help, .version: ""
+    }
   }
 }
 

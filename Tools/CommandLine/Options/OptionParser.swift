@@ -83,6 +83,11 @@ struct OptionParser<Arguments: Sendable> {
       }
       try apply(store, value, as: "--\(option.long)")
       return nil
+    case .optional(_, let isValue, let store):
+      var value = attached
+      if value == nil, let next = pending.first, isValue(next) { value = pending.popFirst() }
+      try applyIfGiven(store, value, as: "--\(option.long)")
+      return nil
     case .flag, .help, .version:
       guard attached == nil else { throw UsageError("option '--\(option.long)' doesn't allow an argument") }
       return perform(option)
@@ -114,7 +119,7 @@ struct OptionParser<Arguments: Sendable> {
   private mutating func perform(_ option: Option<Arguments>) -> String? {
     switch option.action {
     case .flag(let store): store(&result)
-    case .value: break  // Its argument was applied by the caller.
+    case .value, .optional: break  // Its argument was applied by the caller.
     case .help: return table.helpText()
     case .version: return ProgramVersion.text(program: table.program)
     }
@@ -125,9 +130,18 @@ struct OptionParser<Arguments: Sendable> {
     _ store: @Sendable (inout Arguments, OptionArgument) throws(UnacceptableValue) -> Void, _ value: [UInt8],
     as name: String
   ) throws(UsageError) {
+    try applyIfGiven(
+      { (arguments, given) throws(UnacceptableValue) in if let given { try store(&arguments, given) } }, value, as: name
+    )
+  }
+
+  private mutating func applyIfGiven(
+    _ store: (inout Arguments, OptionArgument?) throws(UnacceptableValue) -> Void, _ value: [UInt8]?, as name: String
+  ) throws(UsageError) {
     do throws(UnacceptableValue) {
-      try store(&result, OptionArgument(bytes: value))
+      try store(&result, value.map { OptionArgument(bytes: $0) })
     } catch {
+      let value = value ?? []
       let start = "invalid argument '\(quotable(value))' for '\(name)'"
       switch error {
       case .because(let reason): throw UsageError("\(start): \(reason)")

@@ -28,60 +28,67 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.accept = try AcceptPolicy(value)
       }),
-    Option(
-      "visible",
-      help: """
-        who finds this device: all, or known devices that know it (over TCP only, without name or key in the air) (default all)
-        """,
-      .value(name: Visibility.choices) { (arguments, value) throws(UnacceptableValue) in
-        arguments.visible = try Visibility(value)
-      }),
-    Option(
-      "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
-      .flag { $0.fingerprint = true }),
-    Option(
-      "count", help: "exit after N files were stored (default: go on until interrupted)",
-      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
-        arguments.count = try OptionNumbers.count(value)
-      }),
-    Option(
-      "on-conflict",
-      help: """
-        what to do when another file has that name: store it as 'photo (2).jpg' (default), leave it out, which ends with 6, \
-        or replace what was there before this sender came
-        """,
-      .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
-        arguments.onConflict = try ConflictPolicy(value)
-      }),
-  ] + transportOptions("what to receive over") + [
-    Option(
-      "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
-      .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
-        arguments.listen = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
-      }),
-    Option(
-      "max-size", help: "refuse files that are larger, as in 500000, 10M or 1GiB",
-      .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
-        let size = try OptionNumbers.byteCount(value)
-        guard size > 0 else { throw .because("must be at least 1; without --max-size files of any size are taken") }
-        arguments.maxSize = size
-      }),
-    Option(
-      "timeout",
-      help: """
-        let a sender that sends nothing for this long, or a file of --count that stands still, give way to another \
-        (default 10); 1.5, 2m
-        """,
-      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
-        arguments.timeout = try OptionNumbers.seconds(value)
-      }),
-    Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
-    Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
-    Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
-    Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
-    Option("help", help: "show this help and exit", .help),
-    Option("version", help: "show the version and exit", .version),
-  ],
+  ]
+    + codeOptions(
+      """
+      take files of senders on which this code is typed, 6 to 16 digits, and know them from then on; without DIGITS a new \
+      one is made and shown. Three wrong tries end a code
+      """, file: "the same with the code in the first line of FILE, so that nobody sees it among the processes")
+    + [
+      Option(
+        "visible",
+        help: """
+          who finds this device: all, or known devices that know it (over TCP only, without name or key in the air) (default all)
+          """,
+        .value(name: Visibility.choices) { (arguments, value) throws(UnacceptableValue) in
+          arguments.visible = try Visibility(value)
+        }),
+      Option(
+        "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
+        .flag { $0.fingerprint = true }),
+      Option(
+        "count", help: "exit after N files were stored (default: go on until interrupted)",
+        .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+          arguments.count = try OptionNumbers.count(value)
+        }),
+      Option(
+        "on-conflict",
+        help: """
+          what to do when another file has that name: store it as 'photo (2).jpg' (default), leave it out, which ends with 6, \
+          or replace what was there before this sender came
+          """,
+        .value(name: ConflictPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
+          arguments.onConflict = try ConflictPolicy(value)
+        }),
+    ] + transportOptions("what to receive over") + [
+      Option(
+        "listen", help: "listen there (default: on every address, any free port), as in [::1]:4000 or :4000",
+        .value(name: "HOST:PORT") { (arguments, value) throws(UnacceptableValue) in
+          arguments.listen = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
+        }),
+      Option(
+        "max-size", help: "refuse files that are larger, as in 500000, 10M or 1GiB",
+        .value(name: "BYTES") { (arguments, value) throws(UnacceptableValue) in
+          let size = try OptionNumbers.byteCount(value)
+          guard size > 0 else { throw .because("must be at least 1; without --max-size files of any size are taken") }
+          arguments.maxSize = size
+        }),
+      Option(
+        "timeout",
+        help: """
+          let a sender that sends nothing for this long, or a file of --count that stands still, give way to another \
+          (default 10); 1.5, 2m
+          """,
+        .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+          arguments.timeout = try OptionNumbers.seconds(value)
+        }),
+      Option("any", help: "take other files too, not only images", .flag { $0.any = true }),
+      Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
+      Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
+      Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
+      Option("help", help: "show this help and exit", .help),
+      Option("version", help: "show the version and exit", .version),
+    ],
   operands: .none,
   sections: [
     exitStatusSection(),
@@ -91,6 +98,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       rows: [
         ("imagerecv --directory ~/Pictures", ""),
         ("imagerecv --name 'Living room' --accept known", ""),
+        ("imagerecv --code --count 10", ""),
         ("imagerecv --accept all --count 1 --max-size 20M --json", ""),
       ]),
   ],

@@ -34,42 +34,50 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       .value(name: "F") { (arguments, value) throws(UnacceptableValue) in
         arguments.fingerprint = try OptionText.fingerprint(value)
       }),
-    Option(
-      "yes", short: "y",
-      help:
-        "ask nothing, as without a terminal: nobody is remembered, and an address needs --fingerprint or a known key",
-      .flag { $0.yes = true }),
-    Option(
-      "name", help: "call this device so (default: the host's name)",
-      .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
-        arguments.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
-      }),
-    Option(
-      "session", help: "only peers of the session called ID",
-      .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
-        arguments.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
-      }),
-    Option(
-      "timeout",
-      help: """
-        give up when no peer is found, or it does not answer, take data or store it, for this long (default 30); 1.5, 2m
-        """,
-      .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
-        arguments.timeout = try OptionNumbers.seconds(value)
-      }),
-  ] + transportOptions("what to send over") + [
-    Option(
-      "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
-    Option(
-      "flat", help: "store all files beside one another, without the folders that a DIRECTORY has",
-      .flag { $0.isFlat = true }),
-    Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
-    Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
-    Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
-    Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
-    Option("help", help: "show this help and exit", .help),
-    Option("version", help: "show the version and exit", .version),
-  ],
+  ]
+    + codeOptions(
+      """
+      prove to the peer that you know its code, which 'imagerecv --code' shows; its device is known from then on. Without \
+      DIGITS you are asked
+      """, file: "the same with the code in the first line of FILE, so that nobody sees it among the processes")
+    + [
+      Option(
+        "yes", short: "y",
+        help: """
+          ask nothing, as without a terminal: nobody is remembered, and an address needs --fingerprint, --code or a known key
+          """,
+        .flag { $0.yes = true }),
+      Option(
+        "name", help: "call this device so (default: the host's name)",
+        .value(name: "N") { (arguments, value) throws(UnacceptableValue) in
+          arguments.name = try OptionText.text(value, atMost: CommandLineLimits.nameBytes)
+        }),
+      Option(
+        "session", help: "only peers of the session called ID",
+        .value(name: "ID") { (arguments, value) throws(UnacceptableValue) in
+          arguments.session = try OptionText.text(value, atMost: CommandLineLimits.sessionBytes)
+        }),
+      Option(
+        "timeout",
+        help: """
+          give up when no peer is found, or it does not answer, take data or store it, for this long (default 30); 1.5, 2m
+          """,
+        .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
+          arguments.timeout = try OptionNumbers.seconds(value)
+        }),
+    ] + transportOptions("what to send over") + [
+      Option(
+        "any", help: "send other files too, not only images; imagerecv needs --any as well", .flag { $0.any = true }),
+      Option(
+        "flat", help: "store all files beside one another, without the folders that a DIRECTORY has",
+        .flag { $0.isFlat = true }),
+      Option("follow-links", help: "follow links to directories", .flag { $0.followsLinks = true }),
+      Option("json", help: "write one event a line to standard output, as JSON", .flag { $0.json = true }),
+      Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.verbosity.isQuiet = true }),
+      Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.verbosity.detail += 1 }),
+      Option("help", help: "show this help and exit", .help),
+      Option("version", help: "show the version and exit", .version),
+    ],
   operands: .required(word: "file") { $0.operands.append($1) },
   sections: [
     exitStatusSection(),

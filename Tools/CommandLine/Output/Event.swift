@@ -64,6 +64,21 @@ enum Event: Hashable, Sendable {
     var code: String
   }
 
+  /// imagerecv takes senders on which this code is typed, which it has made.
+  struct CodeSet: Hashable, Sendable {
+    var code: String
+  }
+
+  /// imagerecv: a sender has tried the code in vain.
+  struct CodeFailed: Hashable, Sendable {
+    var peer: String
+    var name: String
+    var reason: String
+    var message: String
+    /// Tries that are left over all senders.
+    var left: Int64
+  }
+
   /// A peer can't be reached for the moment; both sides look for another way.
   struct Suspended: Hashable, Sendable {
     var peer: String
@@ -187,6 +202,8 @@ enum Event: Hashable, Sendable {
   case lost(Lost)
   case connecting(Connecting)
   case code(Code)
+  case codeSet(CodeSet)
+  case codeFailed(CodeFailed)
   case connected(Connected)
   case suspended(Suspended)
   case resumed(Resumed)

@@ -36,6 +36,16 @@ enum EventLine {
       object.add("peer", code.peer)
       object.add("name", code.name)
       object.add("code", code.code)
+    case .codeSet(let set):
+      object.add("event", "code-set")
+      object.add("code", set.code)
+    case .codeFailed(let failed):
+      object.add("event", "code-failed")
+      object.add("peer", failed.peer)
+      object.add("name", failed.name)
+      object.add("reason", failed.reason)
+      object.add("message", failed.message)
+      object.add("left", failed.left)
     case .connected(let connected):
       object.add("event", "connected")
       object.add("peer", connected.peer)

@@ -35,7 +35,8 @@ struct TransferFailure: Error, Hashable, Sendable {
   private static func exitCode(_ error: PiconetError, _ side: Side) -> ExitCode {
     switch error.code {
     case .shuttingDown where error.isInterruption: .interrupted
-    case .identity, .codeMismatch: .identity
+    case .identity, .codeMismatch, .wrongCode: .identity
+    case .codeNeeded: .refused
     case .unreachable, .wrongSession, .notAvailable: .noSuchPeer
     case .timedOut, .linkFailed, .left, .removed, .shuttingDown, .notConnected, .version, .protocolBroken,
       .alreadyConnected,
@@ -72,6 +73,8 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .invalidArgument, .state: error.detail.isEmpty ? error.description : error.detail
     case .shuttingDown: error.isInterruption ? "interrupted" : "the other side has ended"
     case .cancelled: error.blame == .us ? "interrupted" : "the other side has cancelled it"
+    case .codeNeeded:
+      "the other device shows a code, or has one on it, that has to be typed: use --code"
     case .declined where error.detail.isEmpty: "the other side has declined"
     case .notWanted:
       error.blame == .us

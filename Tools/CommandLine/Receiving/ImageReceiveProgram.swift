@@ -48,6 +48,8 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
+    let codes = arguments.code.map { CodeDesk(node: node, console: console, option: $0) }
+    if let codes, await !codes.begin() { return }
     do throws(PiconetError) {
       try await node.setAvailable(true)
     } catch {
@@ -55,7 +57,8 @@ public struct ImageReceiveProgram: Sendable {
       let message = error.detail.isEmpty ? TransferFailure(error, on: .receiver).message : error.detail
       return console.fail("can-not-listen", message, .usage)
     }
-    let policy = arguments.accept.possible(console)
+    // Beside the code only those are taken without one who are known; nobody is asked.
+    let policy = arguments.code == nil ? arguments.accept.possible(console) : .known
     await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
@@ -76,7 +79,12 @@ public struct ImageReceiveProgram: Sendable {
       }
       // Nobody has anything to say to us; who does all the same costs no memory.
       group.addTask { for await _ in node.session.messages {} }
-      await desk.run()
+      await withTaskGroup(of: Void.self) { ends in
+        ends.addTask { await desk.run() }
+        if let codes { ends.addTask { await codes.run() } }
+        await ends.next()
+        ends.cancelAll()
+      }
       group.cancelAll()
     }
     console.clearBar()
@@ -116,6 +124,16 @@ public struct ImageReceiveProgram: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 
+  /// A person has set the code and one has typed it: the key is its device's, may come again, and may be sent to.
+  private func remember(_ peer: ProvenMember, _ node: Node) async {
+    do throws(PiconetError) {
+      let entry = try await node.remember(peer, confirmed: .code, rights: [.push, .send])
+      if peer.known == nil { console.note("Remembered as '\(console.safe(entry.name))'") }
+    } catch {
+      console.tellNotRemembered(peer, error)
+    }
+  }
+
   private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
     let reach = ReachNotes(console: console, side: .receiver)
     for await change in node.session.membership {
@@ -133,6 +151,7 @@ public struct ImageReceiveProgram: Sendable {
         console.note(
           "Connected to \(console.describe(peer)) over \(transport)"
         )
+        if peer.hasProvenCode { await remember(peer, node) }
       case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):
         reach.tell(change)

@@ -21,6 +21,13 @@ public struct ImageSendProgram: Sendable {
     guard await FileFeed(walk, gathering).next() != nil,
       console.accepts(arguments.transport, address: arguments.address)
     else { return }
+    var code: TypedCode?
+    do throws(TransferFailure) {
+      // Before anything else: the person looks at the other device anyhow.
+      code = try await arguments.code?.wanted(console)
+    } catch {
+      return console.fail(error.word, console.safe(error.message), error.exitCode)
+    }
     do throws(PiconetError) {
       var configuration = try environment.configuration(
         session: session, name: arguments.name, mode: .client, transport: arguments.transport,
@@ -34,7 +41,7 @@ public struct ImageSendProgram: Sendable {
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
       let node = try await Node(configuration)
       await console.tellDamage(node)
-      await run(node, gathering, contact, naming)
+      await run(node, gathering, contact, naming, code)
       await node.stop()
     } catch {
       let failure = TransferFailure(error, on: .sender)
@@ -42,7 +49,9 @@ public struct ImageSendProgram: Sendable {
     }
   }
 
-  private func run(_ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming) async {
+  private func run(
+    _ node: Node, _ gathering: GatheringNotes, _ contact: FirstContact, _ naming: PeerNaming, _ code: TypedCode?
+  ) async {
     let board = TransferBoard(console: console)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
@@ -50,7 +59,7 @@ public struct ImageSendProgram: Sendable {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership { reach.tell(change) }
       }
-      await send(gathering, node, board, contact, naming)
+      await send(gathering, node, board, contact, naming, code)
       group.cancelAll()
     }
     console.clearBar()
@@ -58,7 +67,8 @@ public struct ImageSendProgram: Sendable {
   }
 
   private func send(
-    _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming
+    _ gathering: GatheringNotes, _ node: Node, _ board: TransferBoard, _ contact: FirstContact, _ naming: PeerNaming,
+    _ code: TypedCode?
   ) async {
     let gate = TaskGate(CommandLineLimits.peersAtOnce)
     let search = PeerSearch(node: node, console: console, session: session, naming: naming)
@@ -78,7 +88,7 @@ public struct ImageSendProgram: Sendable {
       if let address = arguments.address {
         let connection = PeerConnection(
           node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console,
-          contact: contact)
+          contact: contact, code: code)
         // Before others are looked for: only who answers there shows whether `--to` means the same one.
         _ = await gate.enter()
         let opened = await open(connection, gathering)
@@ -97,7 +107,8 @@ public struct ImageSendProgram: Sendable {
               if let recipient { try await choice.peers(for: recipient) } else { [try await choice.only()] }
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
-                let connection = PeerConnection(node: node, place: .peer(peer), console: console, contact: contact)
+                let connection = PeerConnection(
+                  node: node, place: .peer(peer), console: console, contact: contact, code: code)
                 inner.addTask { await deliver(gathering, over: connection, gate, board) }
               }
             }

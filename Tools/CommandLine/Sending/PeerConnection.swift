@@ -17,6 +17,8 @@ struct PeerConnection: Sendable {
   var contact: FirstContact?
   /// Whose keys were confirmed at addresses.
   var naming = PeerNaming.nobody
+  /// To be proven to it.
+  var code: TypedCode?
 
   /// What a person calls it; may be a peer's own words.
   var text: String {
@@ -57,7 +59,9 @@ struct PeerConnection: Sendable {
         switch step {
         case .proven(let peer): tell(peer)
         case .code(let peer, let code): tell(peer, code)
-        case .waiting(let peer): console.note("Waiting for \(console.safe(peer.petname)) to accept...")
+        case .waiting(let peer):
+          let what = code == nil ? "to accept" : "to prove the code"
+          console.note("Waiting for \(console.safe(peer.petname)) \(what)...")
         }
       }
     }
@@ -128,12 +132,21 @@ struct PeerConnection: Sendable {
             Event.Connecting(
               peer: fingerprint, name: peer.name, transports: peer.transports.map { "\($0)" },
               address: peer.addresses.first?.text)))
+        if let typed = self.code {
+          return .success(try await node.invite(peer, proving: typed, timeout: timeout, proven: proven))
+        }
         return .success(try await node.invite(peer, timeout: timeout, proven: proven, code: code))
       case .address(let address, let kinds):
         console.tell(
           .connecting(
             Event.Connecting(
               peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
+        if let typed = self.code {
+          return .success(
+            try await node.connect(
+              to: address.description, proving: typed, expecting: expected(at: address), timeout: timeout,
+              proven: proven))
+        }
         return .success(
           try await node.connect(
             to: address.description, expecting: expected(at: address), timeout: timeout, proven: proven, code: code))

@@ -6,8 +6,10 @@ final class FirstContact: Sendable {
   let fingerprint: PeerID?
   /// The name under which that one is to be known; nil: its own.
   let petname: String?
-  /// Whether somebody can be asked.
+  /// Whether somebody can be asked. With a code nobody is: that it was typed is the answer.
   let asks: Bool
+  /// Whether the peer has to prove a code that a person has typed.
+  private let hasCode: Bool
   /// As it was when the program began.
   private let naming: PeerNaming
   private let console: Console
@@ -28,7 +30,8 @@ final class FirstContact: Sendable {
   init(_ arguments: ImageSendArguments, _ naming: PeerNaming, _ console: Console) {
     fingerprint = arguments.fingerprint
     if case .named(let name) = arguments.recipients.first { petname = name } else { petname = nil }
-    asks = !arguments.yes && !console.verbosity.isQuiet && AcceptQuestion.isPossible
+    hasCode = arguments.code != nil
+    asks = !hasCode && !arguments.yes && !console.verbosity.isQuiet && AcceptQuestion.isPossible
     self.naming = naming
     self.console = console
   }
@@ -56,17 +59,19 @@ final class FirstContact: Sendable {
     case .peer(let peer): key = peer.id.peer
     case .address(let address, _):
       key = expected(at: address.description)
-      if key == nil, !asks {
+      if key == nil, !asks, !hasCode {
         return Self.unconfirmed(
           "nobody has confirmed whose key this address has: give it with --fingerprint, as "
-            + "'imagerecv --fingerprint' shows it there, or send from a terminal")
+            + "'imagerecv --fingerprint' shows it there, or its code with --code, or send from a terminal")
       }
     }
     guard let key, let entry = known[key] else { return nil }
     if entry.isBlocked {
       return Self.unconfirmed("it is blocked; lift that with: piconet trust unblock \(key.shortDescription)")
     }
-    guard fingerprint != key, !asks, !entry.may(.send, in: ProgramEnvironment.imagesProgram) else { return nil }
+    guard fingerprint != key, !asks, !hasCode, !entry.may(.send, in: ProgramEnvironment.imagesProgram) else {
+      return nil
+    }
     return Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
   }
 
@@ -138,7 +143,7 @@ final class FirstContact: Sendable {
     var confirmation: PeerConfirmation?
     if peer.fingerprint == fingerprint {
       confirmation = .fingerprint
-    } else if state.change({ $0.answers[peer.id] }) == .yes {
+    } else if peer.hasProvenCode || state.change({ $0.answers[peer.id] }) == .yes {
       confirmation = .code
     } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
       // Somebody whom we know; that he is the one at this address nobody has said.

@@ -5,12 +5,12 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
-    case cancelPing, tellCompared, showCode
+    case cancelPing, tellCompared, showCode, setCode
   }
 
   func write(to bytes: inout TraceBytes) {
     switch self {
-    case .invite(let target, let context, let timeout): bytes(Tag.invite, target, context, timeout)
+    case .invite(let target, let context, let timeout, let code): bytes(Tag.invite, target, context, timeout, code)
     case .cancelInvitation(let id): bytes(Tag.cancelInvitation, id)
     case .answerInvitation(let node, let accept, let reason): bytes(Tag.answerInvitation, node, accept, reason)
     case .confirm(let node, let isConfirmed, let reason): bytes(Tag.confirm, node, isConfirmed, reason)
@@ -30,12 +30,13 @@ extension Command: TraceCoded {
     case .finishStream(let id): bytes(Tag.finishStream, id)
     case .cancelStream(let id, let reason, let detail): bytes(Tag.cancelStream, id, reason, detail)
     case .showCode(let node): bytes(Tag.showCode, node)
+    case .setCode(let code): bytes(Tag.setCode, code)
     }
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> Command {
     switch try reader.tag(Tag.self) {
-    case .invite: .invite(try reader(), context: try reader(), timeout: try reader())
+    case .invite: .invite(try reader(), context: try reader(), timeout: try reader(), code: try reader())
     case .cancelInvitation: .cancelInvitation(try reader())
     case .answerInvitation: .answerInvitation(try reader(), accept: try reader(), try reader())
     case .confirm: .confirm(try reader(), try reader(), try reader())
@@ -49,6 +50,7 @@ extension Command: TraceCoded {
     case .ping: .ping(try reader(), timeout: try reader())
     case .cancelPing: .cancelPing(try reader())
     case .showCode: .showCode(try reader())
+    case .setCode: .setCode(try reader())
     case .remove: .remove(try reader())
     case .pauseTransfer: .pauseTransfer(try reader(), try reader())
     case .setDisconnectTimeout: .setDisconnectTimeout(try reader())

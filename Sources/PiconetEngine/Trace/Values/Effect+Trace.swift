@@ -5,7 +5,7 @@ extension Effect: TraceCoded {
   private enum Tag: UInt8 {
     case dial, cancelDial, transmit, closeLink, judgeTrust, deriveCode, readChunks, finishSource
     case closeSource, storeChunk, commitStore, discardStore, messagesTaken, deliver, reply, finished
-    case keepStore, streamTaken, drawNonce
+    case keepStore, streamTaken, drawNonce, proveCode
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -17,6 +17,7 @@ extension Effect: TraceCoded {
     case .judgeTrust(let link, let node, let name, let isDialled): bytes(Tag.judgeTrust, link, node, name, isDialled)
     case .drawNonce(let id): bytes(Tag.drawNonce, id)
     case .deriveCode(let id, let link, let inputs): bytes(Tag.deriveCode, id, link, inputs)
+    case .proveCode(let id, let step): bytes(Tag.proveCode, id, step)
     case .readChunks(let id, let transfer, let offset, let count, let frameCount):
       bytes(Tag.readChunks, id, transfer, offset, count, frameCount)
     case .finishSource(let id): bytes(Tag.finishSource, id)
@@ -42,6 +43,7 @@ extension Effect: TraceCoded {
     case .judgeTrust: .judgeTrust(try reader(), try reader(), name: try reader(), isDialled: try reader())
     case .drawNonce: .drawNonce(try reader())
     case .deriveCode: .deriveCode(try reader(), try reader(), try reader())
+    case .proveCode: .proveCode(try reader(), try reader())
     case .readChunks:
       .readChunks(
         try reader(), transfer: try reader(), offset: try reader(), payloadCount: try reader(),

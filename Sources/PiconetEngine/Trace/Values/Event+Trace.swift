@@ -6,7 +6,7 @@ extension Event: TraceCoded {
     case peerFound, peerChanged, peerLost, invitationReceived, invitationEnded, confirmationNeeded, invitationSent
     case connected, disconnected, messagesReceived, offerReceived, transferProgressed, transferAccepted, transferEnded
     case stateChanged, transferPaused, streamOpened, streamReceived, streamEnded, streamStopped, suspended, resumed
-    case peerRefused, transferCompared, codeShown
+    case peerRefused, transferCompared, codeShown, codeFailed
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -19,6 +19,7 @@ extension Event: TraceCoded {
     case .invitationEnded(let node, let ending): bytes(Tag.invitationEnded, node, ending)
     case .confirmationNeeded(let peer, let code): bytes(Tag.confirmationNeeded, peer, code)
     case .codeShown(let command, let peer, let code): bytes(Tag.codeShown, command, peer, code)
+    case .codeFailed(let peer, let code, let left, let ending): bytes(Tag.codeFailed, peer, code, left, ending)
     case .invitationSent(let command, let peer): bytes(Tag.invitationSent, command, peer)
     case .connected(let peer): bytes(Tag.connected, peer)
     case .disconnected(let node, let ending): bytes(Tag.disconnected, node, ending)
@@ -52,6 +53,7 @@ extension Event: TraceCoded {
     case .invitationEnded: .invitationEnded(try reader(), try reader())
     case .confirmationNeeded: .confirmationNeeded(try reader(), code: try reader())
     case .codeShown: .codeShown(try reader(), try reader(), code: try reader())
+    case .codeFailed: .codeFailed(try reader(), try reader(), left: try reader(), try reader())
     case .invitationSent: .invitationSent(try reader(), try reader())
     case .connected: .connected(try reader())
     case .disconnected: .disconnected(try reader(), try reader())

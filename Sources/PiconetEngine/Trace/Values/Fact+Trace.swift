@@ -6,7 +6,7 @@ extension Fact: TraceCoded {
     case commanded, messageQueued, messagesConsumed, discoveryReported, discoveryEnded, dialFailed, linkOpened, received
     case transmitted, linkClosed, trustJudged, codeDerived, chunksRead, sourceFinished, sourceFailed, chunkStored
     case committed, storeFailed, deadlineReached, linkPaced
-    case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn
+    case streamWritten, streamConsumed, availabilityChanged, storeRestarted, nonceDrawn, codeProven
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -24,6 +24,7 @@ extension Fact: TraceCoded {
     case .trustJudged(let link, let judgement): bytes(Tag.trustJudged, link, judgement)
     case .nonceDrawn(let id, let nonce): bytes(Tag.nonceDrawn, id, nonce)
     case .codeDerived(let id, let code): bytes(Tag.codeDerived, id, code)
+    case .codeProven(let id, let finding): bytes(Tag.codeProven, id, finding)
     case .chunksRead(let id, let frames, let count): bytes(Tag.chunksRead, id, frames, count)
     case .sourceFinished(let id, let digest): bytes(Tag.sourceFinished, id, digest)
     case .sourceFailed(let id, let reason, let detail): bytes(Tag.sourceFailed, id, reason, detail)
@@ -54,6 +55,7 @@ extension Fact: TraceCoded {
     case .trustJudged: .trustJudged(try reader(), try reader())
     case .nonceDrawn: .nonceDrawn(try reader(), try reader())
     case .codeDerived: .codeDerived(try reader(), try reader())
+    case .codeProven: .codeProven(try reader(), try reader())
     case .chunksRead: .chunksRead(try reader(), frames: try reader(), payloadCount: try reader())
     case .sourceFinished: .sourceFinished(try reader(), try reader())
     case .sourceFailed: .sourceFailed(try reader(), try reader(), detail: try reader())

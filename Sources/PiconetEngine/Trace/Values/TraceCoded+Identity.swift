@@ -37,6 +37,7 @@ extension DialID: TraceNumber {}
 extension CommandID: TraceNumber {}
 extension TransferID: TraceNumber {}
 extension CodeID: TraceNumber {}
+extension TypedCodeID: TraceNumber {}
 extension StreamID: TraceNumber {}
 extension Incarnation: TraceNumber {}
 extension Reason: TraceNumber {}

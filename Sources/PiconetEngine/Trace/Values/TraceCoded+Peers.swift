@@ -34,14 +34,16 @@ extension PeerSummary: TraceCoded {
 
 extension ProvenPeer: TraceCoded {
   func write(to bytes: inout TraceBytes) {
-    bytes(node, name, traits, association, code, isKnown, messageLimit, unreliableLimit)
+    bytes(node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
     // Not the optional one that the initializer takes.
     func number() throws(TraceError) -> Int { try reader() }
-    return ProvenPeer(
+    var peer = ProvenPeer(
       node: try reader(), name: try reader(), traits: try reader(), association: try reader(), code: try reader(),
       isKnown: try reader(), messageLimit: try reader(), unreliableLimit: try number())
+    peer.isProven = try reader()
+    return peer
   }
 }
 

@@ -1,0 +1,31 @@
+import PiconetEngine
+import PiconetWire
+
+/// A peer that tried the code of this node and was wrong, broke off, or was too late (`Node.setCode`).
+public struct FailedCode: Sendable {
+  /// The fingerprint that TLS has proven, and the incarnation.
+  public let id: NodeID
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal.
+  public let name: String
+  /// What it came over.
+  public let transport: TransportKind
+  /// Where it came from, as the transport writes it.
+  public let remoteAddress: String
+  /// Why.
+  public let error: PiconetError
+  /// Tries that the code has left over all peers. With 0 it is over: nobody can use it any more, and nobody unknown gets in before
+  /// `Node.setCode` has another one.
+  public let triesLeft: Int
+
+  init(_ peer: ProvenPeer, left: Int, _ ending: Ending) {
+    id = peer.node
+    name = peer.name
+    transport = peer.traits.kind
+    remoteAddress = peer.traits.remoteAddress
+    error = PiconetError(ending, peer: peer.node)
+    triesLeft = left
+  }
+
+  /// The SHA-256 of the peer's public key.
+  public var fingerprint: PeerID { id.peer }
+}

@@ -1,0 +1,60 @@
+import PiconetWire
+
+/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each but `end` is answered by one
+/// finding.
+public enum TypedCodeStep: Sendable, Hashable {
+  /// Inviter: begins, over the channel of this link, whose far side is the invited; found is `share`.
+  case share(TypedCodeID, LinkID)
+  /// Inviter: takes the invited's share and its confirmation; found is `confirmed` or `wrong`.
+  case check(share: [UInt8], confirmation: [UInt8])
+  /// Invited: begins, over the channel of this link, and takes the inviter's share; found is `answer`, or `unfit`.
+  case answer(TypedCodeID, LinkID, share: [UInt8])
+  /// Invited: takes the inviter's confirmation; found is `right` or `wrong`.
+  case confirm([UInt8])
+  /// The proof is over: its secrets are erased.
+  case end
+
+  /// The link that the step names.
+  public var link: LinkID? {
+    switch self {
+    case .share(_, let link), .answer(_, let link, _): link
+    case .check, .confirm, .end: nil
+    }
+  }
+}
+
+/// What the driver has found by a step.
+public enum TypedCodeFinding: Sendable, Hashable {
+  case share([UInt8])
+  /// The far side has proven that it has the same code; this confirms the same to it.
+  case confirmed([UInt8])
+  case answer(share: [UInt8], confirmation: [UInt8])
+  case right
+  /// The far side has another code, or none.
+  case wrong
+  /// The share is no point of the group, or our own.
+  case unfit
+  /// Our own side could not compute it.
+  case failed(String)
+}
+
+/// How far the far side's `inviteByCode` has come. It never outlives its link, to whose TLS it is bound.
+struct CodeProof: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// The driver computes our answer.
+    case answering
+    /// The inviter owes its confirmation.
+    case awaitingConfirmation
+    /// The driver checks it.
+    case checking
+  }
+
+  let id: CodeID
+  let one: TypedCodeTries.Try
+  /// After this the attempt is over, and wrong.
+  let until: Instant
+  var phase = Phase.answering
+
+  /// How long an attempt may take from the inviter's share to its confirmation: two flights, over the slowest link.
+  static let time = Duration.seconds(10)
+}
