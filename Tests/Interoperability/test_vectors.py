@@ -4,6 +4,7 @@ import frames
 import hello
 import records
 import short_code
+import typed_code
 from fields import FormatError, Incomplete
 from frames import BY_TYPE, Hello, Unknown
 
@@ -59,6 +60,22 @@ def test_code():
         assert short_code.commitment(given["inviter's nonce"]) == given["commitment"]
         assert short_code.code(given["exported key"], given["inviter's fingerprint"], given["invited side's fingerprint"],
                                given["inviter's nonce"], given["invited side's nonce"]) == block["code"]
+
+
+def test_typed_code():
+    """every value of the proof of a typed code follows from the code, the ids, the exported key and the secrets; RFC 9382's from its own"""
+    of_rfc = typed_code.spake2(b"server", b"client", 0x2EE57912099D31560B3A44B1184B9B4866E904C49D12AC5042C97DCA461B1A5F,
+                               0x43DD0FD7215BDCB482879FCA3220C6A968E66D70B1356CAC18BB26C84A78D729,
+                               0xDCB60106F276B02606D8EF0A328C02E4B629F84F89786AF5BEFB0BC75B6E66BE, b"")
+    assert of_rfc["cA"].hex() == "58ad4aa88e0b60d5061eb6b5dd93e80d9c4f00d127c65b3b35b1b5281fee38f0", of_rfc["cA"].hex()
+    (block,) = document.blocks("golden-typed-code")
+    given = {name: bytes.fromhex(value) for name, value in block.items() if name != "code"}
+    inviter, invited = given["inviter's id"], given["invited's id"]
+    w = typed_code.factor(block["code"], invited)
+    assert w == int.from_bytes(given["w"], "big"), hex(w)
+    x, y = (int.from_bytes(given[name], "big") for name in "xy")
+    for name, value in typed_code.proof(w, x, y, given["exported key"], inviter, invited).items():
+        assert value == given[name], (name, value.hex())
 
 
 def test_hello_parameters():
