@@ -61,13 +61,14 @@ final class AcceptQuestion: Sendable {
 
   /// Blocks its thread. What was typed before the question could be read does not count as its answer.
   func ask(_ console: Console, prompt: String = prompt, after former: Former = .none) -> Answer {
-    console.setPrompt(prompt)
     defer { console.setPrompt(nil) }
     if former.pause > .zero {
-      if isCancelled(within: former.pause) { return .none }
       console.setPrompt(prompt)
+      if isCancelled(within: former.pause) { return .none }
     }
+    // Before the prompt: whoever answers as soon as it stands there is heard.
     tcflush(input, TCIFLUSH)
+    console.setPrompt(prompt)
     var line: [UInt8] = []
     while true {
       var entries = [
