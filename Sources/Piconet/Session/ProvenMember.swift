@@ -11,6 +11,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let transport: TransportKind
   /// The far end of that link, as the transport writes it.
   public let remoteAddress: String
+  /// That address without its port or channel, which is another one for each link.
+  public let remoteHost: String
   /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that, and where nobody was
   /// asked.
   public let shortCode: String?
@@ -32,6 +34,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     name = peer.name
     transport = peer.traits.kind
     remoteAddress = peer.traits.remoteAddress
+    remoteHost = peer.traits.remoteHost
     shortCode = peer.code
     isKnown = peer.isKnown
     known = standing.known

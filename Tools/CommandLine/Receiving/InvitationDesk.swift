@@ -116,10 +116,7 @@ struct InvitationDesk: Sendable {
   /// How many were not told before this one; nil: this one isn't, either.
   private func take(_ invitation: Invitation) -> Int? {
     let peer = invitation.peer
-    // TCP has a port behind the address, Bluetooth a channel.
-    let end = peer.transport == .tcp ? peer.remoteAddress.lastIndex(of: ":") : peer.remoteAddress.firstIndex(of: "/")
-    let host = String(peer.remoteAddress[..<(end ?? peer.remoteAddress.endIndex)])
-    return declines.change { $0.take(peer.fingerprint, at: host, .now) }
+    return declines.change { $0.take(peer.fingerprint, at: peer.remoteHost, .now) }
   }
 
   private static func words(_ untold: Int) -> String { untold > 0 ? "; so were \(untold) before" : "" }

@@ -1,0 +1,75 @@
+import CPiconetSystem
+import Glibc
+
+/// What a person types at a terminal, a line at a time, until one is an answer or nobody waits for it any more.
+final class TerminalLines: Sendable {
+  enum Outcome<Answer: Sendable>: Sendable {
+    case answer(Answer)
+    /// By Ctrl-D, or because the terminal was closed.
+    case inputEnded
+    case cancelled
+  }
+
+  private static let longestLine = 256
+
+  private let wake: Int32
+  private let input: Int32
+
+  /// nil where no descriptor is to be had.
+  init?(input: Int32 = STDIN_FILENO) {
+    wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    self.input = input
+    if wake < 0 { return nil }
+  }
+
+  deinit { close(wake) }
+
+  /// Any thread may call it.
+  func cancel() {
+    var one: UInt64 = 1
+    _ = write(wake, &one, MemoryLayout.size(ofValue: one))
+  }
+
+  /// Throws away what was typed until now.
+  func flush() { tcflush(input, TCIFLUSH) }
+
+  /// Blocks its thread.
+  /// - Parameter answer: what a line says; nil for none, and the next line is read.
+  func first<Answer>(_ answer: (String) -> Answer?) -> Outcome<Answer> {
+    var line: [UInt8] = []
+    while true {
+      var entries = [
+        pollfd(fd: input, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+      ]
+      if poll(&entries, nfds_t(entries.count), -1) < 0 {
+        if errno == EINTR { continue }
+        return .cancelled
+      }
+      if entries[1].revents != 0 { return .cancelled }
+      var buffer = [UInt8](repeating: 0, count: 64)
+      let count = read(input, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return .inputEnded }
+      for byte in buffer.prefix(count) {
+        guard byte == UInt8(ascii: "\n") else {
+          if line.count < Self.longestLine { line.append(byte) }
+          continue
+        }
+        if let answer = answer(String(decoding: line, as: UTF8.self)) { return .answer(answer) }
+        line = []
+      }
+    }
+  }
+
+  /// Blocks its thread for so long, unless it is cancelled.
+  func isCancelled(within pause: Duration) -> Bool {
+    let end = ContinuousClock.now + pause
+    while true {
+      var entry = pollfd(fd: wake, events: Int16(POLLIN), revents: 0)
+      let left = max(.zero, end - .now)
+      let milliseconds = left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000
+      if poll(&entry, 1, Int32(clamping: milliseconds + 1)) < 0, errno == EINTR { continue }
+      return entry.revents != 0
+    }
+  }
+}
