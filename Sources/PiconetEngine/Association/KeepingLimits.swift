@@ -78,9 +78,9 @@ extension Link {
 
 extension SessionEngine {
   /// Ends associations for which more is kept than may be.
-  mutating func endCrowded(_ now: Instant, _ effects: inout [Effect]) {
-    let peers = crowded.sorted()
-    crowded = []
+  mutating func endCrowded(_ turn: inout Turn) {
+    let peers = turn.crowded.sorted()
+    turn.crowded = []
     for far in peers {
       guard let association = associations[far] else { continue }
       let detail =
@@ -89,7 +89,7 @@ extension SessionEngine {
           ? "leaves more than \(association.keptLimit) bytes or \(association.keptFrames) control frames unacknowledged"
           : "leaves more than \(KeepingLimits.strangerFrames) frames unacknowledged"
         : "more than \(association.controlLimit) bytes wait behind what it does not take again"
-      end(association: far, Ending(.limitExceeded, .peer, detail), now, &effects)
+      end(association: far, Ending(.limitExceeded, .peer, detail), &turn)
     }
   }
 }

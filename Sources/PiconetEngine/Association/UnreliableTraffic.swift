@@ -66,7 +66,7 @@ extension SessionEngine {
   }
 
   /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be overtaken.
-  mutating func transmitUnreliable(on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func transmitUnreliable(on link: Link, _ turn: inout Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }
     let bytes = link.takeUnreliable()
@@ -77,27 +77,26 @@ extension SessionEngine {
       return
     }
     link.outstanding += bytes.count
-    link.lastSent = now
-    effects.append(.transmit(link.id, bytes[...]))
+    link.lastSent = turn.now
+    turn.add(.transmit(link.id, bytes[...]))
   }
 
   mutating func unreliableCame(
-    _ number: UInt64, _ message: Bytes, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ number: UInt64, _ message: Bytes, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.isMember else {
       if associations[far]?.dropsMemberFrames == true { return }
-      breach(id, .protocolBroken, "a message before the invitation was accepted", now, &effects)
+      breach(id, .protocolBroken, "a message before the invitation was accepted", &turn)
       return
     }
     guard message.count <= configuration.messageLimit else {
       breach(
         id, .limitExceeded,
-        "an unreliable message of \(message.count) bytes; the limit is \(configuration.messageLimit) bytes", now,
-        &effects)
+        "an unreliable message of \(message.count) bytes; the limit is \(configuration.messageLimit) bytes", &turn)
       return
     }
     if association.unreliable.takes(number, deliversLate: configuration.deliversLateMessages) {
-      deliver(.messagesReceived(far, [message], .unreliable), &effects)
+      turn.deliver(.messagesReceived(far, [message], .unreliable))
     }
   }
 }

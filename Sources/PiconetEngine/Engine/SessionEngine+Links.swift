@@ -2,31 +2,31 @@ import PiconetWire
 
 /// Links: the handshake, frames on their way in, the end.
 extension SessionEngine {
-  mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ turn: inout Turn) {
     guard shutdown == nil else {
-      effects.append(.closeLink(id, flush: false))
+      turn.add(.closeLink(id, flush: false))
       return
     }
-    let link = Link(id: id, opening: opening, at: now, frameLimit: configuration.frameLimit)
+    let link = Link(id: id, opening: opening, at: turn.now, frameLimit: configuration.frameLimit)
     if let dial = opening.dial {
       if let (far, _) = searchDials[dial] {
-        guard claim(dial, for: far, link: id, opening, now, &effects) else { return }
+        guard claim(dial, for: far, link: id, opening, &turn) else { return }
         link.searchedFor = far
-      } else if !claim(dial, link: id, opening, now, &effects) {
+      } else if !claim(dial, link: id, opening, &turn) {
         return
       }
     }
-    makeRoomForHandshake(now, &effects)
+    makeRoomForHandshake(&turn)
     links[id] = link
-    timesChanged = true
+    turn.deadlinesMoved = true
     guard opening.isAdmitted else {
       let told = "this device is not trusted there"
-      return end(id, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, now, &effects)
+      return end(id, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, &turn)
     }
-    if link.isDialler { sendHello(on: id) }
+    if link.isDialler { sendHello(on: id, &turn) }
   }
 
-  private mutating func sendHello(on id: LinkID) {
+  private mutating func sendHello(on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
     let held = associations.values.filter { association in
@@ -40,7 +40,7 @@ extension SessionEngine {
       associationsBegun: looksPast(link) ? 0 : begun[link.opening.peer],
       held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil)
     link.queue(.hello(hello))
-    dirty.insert(id)
+    turn.flush(id)
   }
 
   /// The link looks for one node of a key while we have an association with another one: if that answers, our count must not tell it that we
@@ -50,100 +50,100 @@ extension SessionEngine {
     return associations.values.contains { $0.node.peer == wanted.peer && $0.node != wanted }
   }
 
-  mutating func received(_ bytes: Bytes, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func received(_ bytes: Bytes, on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
-    link.lastReceived = now
+    link.lastReceived = turn.now
     link.pingedAt = nil
     link.association?.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
     link.decoder.push(bytes)
-    guard let association = link.association else { return decode(link, now, &effects) }
+    guard let association = link.association else { return decode(link, &turn) }
     let moved = association.movedCount
-    readCount = bytes.count
-    decode(link, now, &effects)
-    if association.movedCount != moved { association.lastMoved = now }
+    turn.readCount = bytes.count
+    decode(link, &turn)
+    if association.movedCount != moved { association.lastMoved = turn.now }
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.
-  mutating func decode(_ link: Link, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func decode(_ link: Link, _ turn: inout Turn) {
     do throws(WireError) {
       while !link.isDecodingPaused, !link.isForgotten, let frame = try link.decoder.next() {
         // Messages are what there is most of: they pass by everything that they can't concern.
         if case .message(let bytes) = frame, let association = link.association {
-          messageCame(bytes, to: association, on: link.id, now, &effects)
+          messageCame(bytes, to: association, on: link.id, &turn)
         } else {
-          handle(frame, on: link.id, now, &effects)
+          handle(frame, on: link.id, &turn)
         }
       }
     } catch {
-      return breach(link.id, .protocolBroken, "\(error)", now, &effects)
+      return breach(link.id, .protocolBroken, "\(error)", &turn)
     }
     if link.isForgotten { return }
     if link.isDecodingPaused, link.decoder.bufferedCount > Link.pausedLimit {
-      breach(link.id, .limitExceeded, "too many bytes during the handshake", now, &effects)
+      breach(link.id, .limitExceeded, "too many bytes during the handshake", &turn)
     } else if link.control.count > link.controlLimit {
-      breach(link.id, .limitExceeded, "asks for more answers than it takes", now, &effects)
+      breach(link.id, .limitExceeded, "asks for more answers than it takes", &turn)
     }
   }
 
-  private mutating func handle(_ frame: Frame, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func handle(_ frame: Frame, on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     guard link.isLegal(frame) else {
-      breach(id, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", now, &effects)
+      breach(id, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", &turn)
       return
     }
     link.association?.counts.received.count(frame)
     if link.phase == .active, let node = link.node {
-      if frame.isSequenced, link.association?.countReceived(bulk: frame.bulkCount) == true { dirty.insert(id) }
-      if handleAssociationFrame(frame, from: node, on: id, now, &effects) { return }
+      if frame.isSequenced, link.association?.countReceived(bulk: frame.bulkCount) == true { turn.flush(id) }
+      if handleAssociationFrame(frame, from: node, on: id, &turn) { return }
     }
     switch frame {
-    case .hello(let hello): helloCame(hello, on: id, now, &effects)
-    case .associate(let association, let received): associateCame(association, received, on: id, now, &effects)
-    case .associated(let received, let begun): resumeConfirmed(received, begun, on: id, now, &effects)
-    case .close(let reason, let detail): closeCame(reason, detail, on: id, now, &effects)
+    case .hello(let hello): helloCame(hello, on: id, &turn)
+    case .associate(let association, let received): associateCame(association, received, on: id, &turn)
+    case .associated(let received, let begun): resumeConfirmed(received, begun, on: id, &turn)
+    case .close(let reason, let detail): closeCame(reason, detail, on: id, &turn)
     case .ping(let token):
       links[id]?.queue(.pong(token))
-      dirty.insert(id)
-    case .pong(let token): pongCame(token, on: link, now, &effects)
+      turn.flush(id)
+    case .pong(let token): pongCame(token, on: link, &turn)
     default: break
     }
   }
 
-  private mutating func helloCame(_ hello: Hello, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func helloCame(_ hello: Hello, on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     guard hello.versions.overlaps(Hello.supportedVersions) else {
-      refuse(id, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", now, &effects)
+      refuse(id, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", &turn)
       return
     }
     guard hello.scope.utf8.elementsEqual(configuration.scope.utf8) else {
-      refuse(id, .wrongSession, "", now, &effects)
+      refuse(id, .wrongSession, "", &turn)
       return
     }
     let far = NodeID(peer: link.opening.peer, incarnation: hello.incarnation)
     guard far != node else {
-      refuse(id, .selfConnection, "this is our own address", now, &effects)
+      refuse(id, .selfConnection, "this is our own address", &turn)
       return
     }
     links[id]?.node = far
     links[id]?.hello = hello
     // Our own hello, which holds nothing any more, would tell that we have lost the association.
-    if !link.isDialler, let reason = farewells.reason(for: far, holding: hello.held?.id, at: now) {
-      refuse(id, reason, "", now, &effects)
+    if !link.isDialler, let reason = farewells.reason(for: far, holding: hello.held?.id, at: turn.now) {
+      refuse(id, reason, "", &turn)
       return
     }
     guard admits(far, on: link) else {
       // Who holds an association has come for that one, and must learn that it is over.
-      refuse(id, hello.held.map { reasonGone(far, $0.id, now) } ?? .notAvailable, "", now, &effects)
+      refuse(id, hello.held.map { reasonGone(far, $0.id, turn.now) } ?? .notAvailable, "", &turn)
       return
     }
     if let wanted = link.searchedFor, wanted != far {
-      otherAnswered(wanted, on: link, now, &effects)
-      refuse(id, .duplicateLink, "the node that was looked for is not here", now, &effects)
+      otherAnswered(wanted, on: link, &turn)
+      refuse(id, .duplicateLink, "the node that was looked for is not here", &turn)
       return
     }
-    if !link.isDialler { sendHello(on: id) }
+    if !link.isDialler { sendHello(on: id, &turn) }
     link.phase = .awaitingTrust
-    effects.append(.judgeTrust(id, far, name: hello.name, isDialled: link.isDialler))
+    turn.add(.judgeTrust(id, far, name: hello.name, isDialled: link.isDialler))
   }
 
   /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
@@ -157,28 +157,28 @@ extension SessionEngine {
     isOpen || link.isDialler || attempts.contains { $0.node == far }
   }
 
-  mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func judged(_ id: LinkID, _ judgement: TrustJudgement, _ turn: inout Turn) {
     guard let link = links[id], link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail, let told) = judgement {
-      end(id, Ending(reason, .peer, detail), told: told, now, &effects)
+      end(id, Ending(reason, .peer, detail), told: told, &turn)
       // Of a peer that we have dialled the attempt's own end tells.
-      if !link.isDialler, let far = link.node, let untold = refusals.take(at: now) {
+      if !link.isDialler, let far = link.node, let untold = refusals.take(at: turn.now) {
         let name = link.hello?.name ?? ""
-        deliver(
-          .peerRefused(far, name: name, link.opening.traits, Ending(reason, .peer, detail), untold: untold), &effects)
+        turn.deliver(
+          .peerRefused(far, name: name, link.opening.traits, Ending(reason, .peer, detail), untold: untold))
       }
       // Whoever is not let in any more has no association either.
-      if let far = link.node { end(association: far, Ending(reason, .peer, detail), told: told, now, &effects) }
+      if let far = link.node { end(association: far, Ending(reason, .peer, detail), told: told, &turn) }
       return
     }
     links[id]?.judgement = judgement
     links[id]?.phase = .ready
-    ready(id, now, &effects)
-    decode(link, now, &effects)
+    ready(id, &turn)
+    decode(link, &turn)
   }
 
   private mutating func closeCame(
-    _ reason: Reason, _ detail: String, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ reason: Reason, _ detail: String, on id: LinkID, _ turn: inout Turn
   ) {
     let blame: Blame =
       switch reason {
@@ -187,19 +187,19 @@ extension SessionEngine {
       case .timedOut, .linkFailed: .link
       default: .peer
       }
-    effects.append(.closeLink(id, flush: false))
+    turn.add(.closeLink(id, flush: false))
     let link = links[id]
     var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, blame, detail)
     if reason == .removed, let far = link?.node ?? link?.searchedFor, let association = associations[far] {
       // Who removes for another member has said so before; a goodbye that is said late does not tell.
       ending.by = association.removedBy ?? (association.suspension == nil ? far : nil)
     }
-    forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), now, &effects)
+    forget(id, ending, isOnlyLink: Self.endsOnlyLink(reason), &turn)
     // The far side has no association with us any more, or does not want one: no other link will bring it back.
     if let far = link?.node ?? link?.searchedFor, associations[far]?.suspension != nil,
       Self.endsSuspended.contains(reason)
     {
-      end(association: far, ending, now, &effects)
+      end(association: far, ending, &turn)
     }
   }
 
@@ -211,7 +211,7 @@ extension SessionEngine {
     reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
   }
 
-  mutating func closed(_ id: LinkID, _ end: LinkEnd, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func closed(_ id: LinkID, _ end: LinkEnd, _ turn: inout Turn) {
     guard links[id] != nil else { return }
     let ending =
       switch end {
@@ -219,22 +219,22 @@ extension SessionEngine {
       case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
       case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
       }
-    forget(id, ending, isOnlyLink: true, now, &effects)
+    forget(id, ending, isOnlyLink: true, &turn)
   }
 
   /// We end the link in good order and tell the far side why; nobody broke a rule.
   mutating func refuse(
-    _ id: LinkID, _ reason: Reason, _ detail: String, _ now: Instant, _ effects: inout [Effect]
+    _ id: LinkID, _ reason: Reason, _ detail: String, _ turn: inout Turn
   ) {
     let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
-    end(id, Ending(reason, blame, detail), now, &effects)
+    end(id, Ending(reason, blame, detail), &turn)
   }
 
   /// The far side broke a rule: the link ends, and its association with it.
   mutating func breach(
-    _ id: LinkID, _ reason: Reason, _ detail: String, _ now: Instant, _ effects: inout [Effect]
+    _ id: LinkID, _ reason: Reason, _ detail: String, _ turn: inout Turn
   ) {
-    end(id, Ending(reason, .peer, detail), now, &effects)
+    end(id, Ending(reason, .peer, detail), &turn)
   }
 
   /// Tells the far side the reason, closes the link and forgets it.
@@ -242,50 +242,49 @@ extension SessionEngine {
   ///   - told: what the far side is told instead of the ending's own words.
   ///   - isOnlyLink: an association on it goes on without it.
   mutating func end(
-    _ id: LinkID, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ now: Instant,
-    _ effects: inout [Effect]
+    _ id: LinkID, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: inout Turn
   ) {
     guard links[id] != nil else { return }
     links[id]?.queue(.close(ending.reason, detail: told ?? ending.detail))
-    handOver(id, now, &effects)
-    effects.append(.closeLink(id, flush: true))
-    forget(id, ending, isOnlyLink: isOnlyLink, now, &effects)
+    handOver(id, &turn)
+    turn.add(.closeLink(id, flush: true))
+    forget(id, ending, isOnlyLink: isOnlyLink, &turn)
   }
 
   /// Forgets the link and ends what lived by it.
   /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
   mutating func forget(
-    _ id: LinkID, _ ending: Ending, isOnlyLink: Bool = false, _ now: Instant, _ effects: inout [Effect]
+    _ id: LinkID, _ ending: Ending, isOnlyLink: Bool = false, _ turn: inout Turn
   ) {
     guard let link = links.removeValue(forKey: id) else { return }
     link.isForgotten = true
     link.association = nil
-    dirty.remove(id)
+    turn.forget(id)
     if let far = link.node, let association = associations[far], association.link == id {
       if isOnlyLink, outlives(association, ending) {
-        suspend(association, on: link, ending, now, &effects)
+        suspend(association, on: link, ending, &turn)
       } else {
-        endAssociation(far, ending, now, &effects)
+        endAssociation(far, ending, &turn)
       }
     }
-    searchLinkEnded(link, now)
-    pingsLostLink(link, ending, &effects)
-    linkEnded(id, node: link.node, ending, now, &effects)
+    searchLinkEnded(link, &turn)
+    pingsLostLink(link, ending, &turn)
+    linkEnded(id, node: link.node, ending, &turn)
   }
 
   /// Hands all queued control frames of a link to the driver, whatever the window: the link is about to close.
-  private mutating func handOver(_ id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func handOver(_ id: LinkID, _ turn: inout Turn) {
     guard let bytes = links[id]?.control, !bytes.isEmpty else { return }
     links[id]?.control = []
     links[id]?.outstanding += bytes.count
-    links[id]?.lastSent = now
-    effects.append(.transmit(id, bytes[...]))
+    links[id]?.lastSent = turn.now
+    turn.add(.transmit(id, bytes[...]))
   }
 
-  mutating func transmitted(_ count: Int, on id: LinkID) {
+  mutating func transmitted(_ count: Int, on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     link.outstanding = max(0, link.outstanding - count)
     link.association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
-    if link.waitsForRoom { dirty.insert(id) }
+    if link.waitsForRoom { turn.flush(id) }
   }
 }

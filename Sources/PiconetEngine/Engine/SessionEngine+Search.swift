@@ -5,16 +5,16 @@ extension SessionEngine {
   /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new link then,
   /// and not two.
   mutating func beginSearch(
-    _ association: Association, isDialler: Bool, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, isDialler: Bool, _ turn: inout Turn
   ) {
-    timesChanged = true
+    turn.deadlinesMoved = true
     // A search for a better link has dialled already.
     if let search = association.search, !search.isWaiting { return }
     let delay =
       isDialler
       ? Duration.zero : WaySearch.pause(after: 1, within: configuration.disconnectTimeout, &random)
-    association.search = WaySearch(nextRound: now + delay)
-    searchOn(association, now, &effects)
+    association.search = WaySearch(nextRound: turn.now + delay)
+    searchOn(association, &turn)
   }
 
   /// Whether the association wants another link now: one that nobody uses is not worth a dial.
@@ -32,91 +32,91 @@ extension SessionEngine {
     return [race.nextDeadline, search.roundEnds].compactMap { $0 }.min()
   }
 
-  mutating func searchOn(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func searchOn(_ association: Association, _ turn: inout Turn) {
     guard let search = association.search, search.link == nil, wantsLink(association) else { return }
     if search.race != nil {
-      if let end = search.roundEnds, end <= now {
-        endRound(association, now, &effects)
+      if let end = search.roundEnds, end <= turn.now {
+        endRound(association, &turn)
       } else {
-        dialOn(association, now, &effects)
+        dialOn(association, &turn)
       }
-    } else if search.nextRound <= now {
-      beginRound(association, now, &effects)
+    } else if search.nextRound <= turn.now {
+      beginRound(association, &turn)
     }
   }
 
-  private mutating func beginRound(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func beginRound(_ association: Association, _ turn: inout Turn) {
     let addresses =
       association.suspension == nil ? betterAddresses(for: association) : knownAddresses(of: association)
-    timesChanged = true
+    turn.deadlinesMoved = true
     if association.suspension == nil { association.search?.tried = Set(addresses) }
     association.search?.goneKinds = []
     association.search?.race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
-    association.search?.roundEnds = now + max(configuration.disconnectTimeout / 2, .milliseconds(50))
-    dialOn(association, now, &effects)
+    association.search?.roundEnds = turn.now + max(configuration.disconnectTimeout / 2, .milliseconds(50))
+    dialOn(association, &turn)
   }
 
-  private mutating func dialOn(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
-    while let (kind, addresses) = association.search?.race?.next(at: now) {
+  private mutating func dialOn(_ association: Association, _ turn: inout Turn) {
+    while let (kind, addresses) = association.search?.race?.next(at: turn.now) {
       let dial = DialID(rawValue: nextDial)
       nextDial += 1
       searchDials[dial] = (association.node, kind)
-      timesChanged = true
-      effects.append(.dial(dial, kind, addresses))
+      turn.deadlinesMoved = true
+      turn.add(.dial(dial, kind, addresses))
     }
-    if association.search?.race?.isLost == true { endRound(association, now, &effects) }
+    if association.search?.race?.isLost == true { endRound(association, &turn) }
   }
 
-  private mutating func endRound(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func endRound(_ association: Association, _ turn: inout Turn) {
     // Who has not answered may be waiting for its user.
     for kind in association.search?.race?.running ?? [] where Self.mayAskUser(kind) {
       association.search?.refusing.insert(kind)
     }
-    cancelSearchDials(of: association.node, &effects)
+    cancelSearchDials(of: association.node, &turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
-    pauseSearch(association, now)
-    endIfGone(association, now, &effects)
-    endIfRestarted(association, now, &effects)
+    pauseSearch(association, &turn)
+    endIfGone(association, &turn)
+    endIfRestarted(association, &turn)
   }
 
   /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has ended. One that
   /// only hides would have come back by itself within `graceOfGone`.
-  private mutating func endIfGone(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func endIfGone(_ association: Association, _ turn: inout Turn) {
     guard let suspension = association.suspension, suspension.cause.reason == .linkFailed,
-      let search = association.search, suspension.since + graceOfGone <= now
+      let search = association.search, suspension.since + graceOfGone <= turn.now
     else { return }
     let kinds = Set(knownAddresses(of: association).map(\.kind))
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds), !search.isOtherSeen else { return }
     let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
-    end(association: association.node, Ending(.linkFailed, .peer, detail), now, &effects)
+    end(association: association.node, Ending(.linkFailed, .peer, detail), &turn)
   }
 
   private var graceOfGone: Duration { min(.seconds(2), configuration.disconnectTimeout / 4) }
 
-  private mutating func pauseSearch(_ association: Association, _ now: Instant) {
-    timesChanged = true
+  private mutating func pauseSearch(_ association: Association, _ turn: inout Turn) {
+    turn.deadlinesMoved = true
     guard let rounds = association.search?.rounds else { return }
     association.search?.rounds = rounds + 1
     let pause =
       association.suspension == nil
       ? Duration.seconds(10 << min(rounds, 5))
       : WaySearch.pause(after: rounds, within: configuration.disconnectTimeout, &random)
-    association.search?.nextRound = now + pause
+    association.search?.nextRound = turn.now + pause
   }
 
-  mutating func endSearch(_ association: Association, _ effects: inout [Effect]) {
+  mutating func endSearch(_ association: Association, _ turn: inout Turn) {
     guard association.search != nil else { return }
-    cancelSearchDials(of: association.node, &effects)
+    cancelSearchDials(of: association.node, &turn)
     association.search = nil
-    timesChanged = true
+    turn.deadlinesMoved = true
   }
 
-  private mutating func cancelSearchDials(of far: NodeID, _ effects: inout [Effect]) {
+  private mutating func cancelSearchDials(of far: NodeID, _ turn: inout Turn) {
     for dial in searchDials.keys.sorted() where searchDials[dial]?.node == far {
       searchDials[dial] = nil
-      effects.append(.cancelDial(dial))
+      turn.add(.cancelDial(dial))
     }
   }
 
@@ -124,11 +124,11 @@ extension SessionEngine {
 
   /// - Returns: false if the dial was none of a search.
   mutating func searchDialFailed(
-    _ dial: DialID, _ failure: LinkFailure, _ now: Instant, _ effects: inout [Effect]
+    _ dial: DialID, _ failure: LinkFailure, _ turn: inout Turn
   ) -> Bool {
     guard let (far, kind) = searchDials.removeValue(forKey: dial) else { return false }
     guard let association = associations[far] else { return true }
-    timesChanged = true
+    turn.deadlinesMoved = true
     // Of one address alone it says nothing: that may be somebody's invention.
     if failure.code == .refused, association.search?.race?.isOneByOne(kind) != true {
       association.search?.goneKinds.insert(kind)
@@ -139,7 +139,7 @@ extension SessionEngine {
     default: break
     }
     association.search?.race?.failed(kind, failure)
-    dialOn(association, now, &effects)
+    dialOn(association, &turn)
     return true
   }
 
@@ -154,15 +154,15 @@ extension SessionEngine {
   /// A dial of a search has opened a link.
   /// - Returns: false if nobody waits for it, or somebody else has answered; it is closed then.
   mutating func claim(
-    _ dial: DialID, for far: NodeID, link: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]
+    _ dial: DialID, for far: NodeID, link: LinkID, _ opening: LinkOpening, _ turn: inout Turn
   ) -> Bool {
     guard let association = associations[far], association.search != nil, opening.peer == far.peer else {
-      effects.append(.closeLink(link, flush: false))
-      strangerAnswered(dial, opening.traits, now, &effects)
+      turn.add(.closeLink(link, flush: false))
+      strangerAnswered(dial, opening.traits, &turn)
       return false
     }
     searchDials[dial] = nil
-    cancelSearchDials(of: far, &effects)
+    cancelSearchDials(of: far, &turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
     association.search?.link = link
@@ -171,35 +171,35 @@ extension SessionEngine {
 
   /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same round.
   private mutating func strangerAnswered(
-    _ dial: DialID, _ traits: LinkTraits, _ now: Instant, _ effects: inout [Effect]
+    _ dial: DialID, _ traits: LinkTraits, _ turn: inout Turn
   ) {
     guard let (far, kind) = searchDials.removeValue(forKey: dial), let association = associations[far] else { return }
-    timesChanged = true
+    turn.deadlinesMoved = true
     association.search?.refusing.insert(kind)
     association.search?.race?.answeredByStranger(
       kind, at: traits.remoteAddress, LinkFailure(.authentication, "another key answers there"))
-    dialOn(association, now, &effects)
+    dialOn(association, &turn)
   }
 
   /// A link that a search has opened is gone without having been used.
-  mutating func searchLinkEnded(_ link: Link, _ now: Instant) {
+  mutating func searchLinkEnded(_ link: Link, _ turn: inout Turn) {
     guard let far = link.searchedFor, let association = associations[far], association.search?.link == link.id
     else { return }
     association.search?.link = nil
-    pauseSearch(association, now)
+    pauseSearch(association, &turn)
   }
 
   /// Another incarnation of the peer has answered where this one was.
-  mutating func otherAnswered(_ far: NodeID, on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func otherAnswered(_ far: NodeID, on link: Link, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
     association.search?.isOtherSeen = true
     association.search?.goneKinds.insert(link.opening.traits.kind)
-    endIfRestarted(association, now, &effects)
+    endIfRestarted(association, &turn)
   }
 
   /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation of it is
   /// there.
-  private mutating func endIfRestarted(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func endIfRestarted(_ association: Association, _ turn: inout Turn) {
     guard associations[association.node] === association, association.suspension != nil,
       let search = association.search
     else { return }
@@ -207,26 +207,26 @@ extension SessionEngine {
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds),
       search.isOtherSeen || discovery.seesOnlyOther(than: association.node)
     else { return }
-    end(association: association.node, Ending(.restarted, .peer, "another run of it answers there"), now, &effects)
+    end(association: association.node, Ending(.restarted, .peer, "another run of it answers there"), &turn)
   }
 
   // MARK: Addresses
 
   /// What the table has learned may be what a search waits for.
-  mutating func lookAgain(_ change: DiscoveryTable.Change, _ now: Instant) {
+  mutating func lookAgain(_ change: DiscoveryTable.Change, _ turn: inout Turn) {
     switch change {
     case .found(let summary), .changed(let summary):
       guard let association = associations[summary.node] else { return }
       if association.suspension == nil {
-        lookForBetter(association, now)
+        lookForBetter(association, &turn)
         // News of a name or of a signal's strength lead nowhere else.
         guard hasNewAddresses(association) else { return }
       }
       guard let search = association.search, search.isWaiting else { return }
       // Sightings are hints of anybody: they bring a round forward, but not without end.
-      let soon = now + WaySearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
+      let soon = turn.now + WaySearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
       association.search?.nextRound = min(search.nextRound, soon)
-      timesChanged = true
+      turn.deadlinesMoved = true
     case .lost: break
     }
   }
@@ -280,10 +280,10 @@ extension SessionEngine {
   }
 
   /// A member may move to a better transport: soon, and again now and then.
-  mutating func lookForBetter(_ association: Association, _ now: Instant) {
+  mutating func lookForBetter(_ association: Association, _ turn: inout Turn) {
     guard association.search == nil, association.suspension == nil, !betterAddresses(for: association).isEmpty
     else { return }
-    association.search = WaySearch(nextRound: now + .milliseconds(500))
-    timesChanged = true
+    association.search = WaySearch(nextRound: turn.now + .milliseconds(500))
+    turn.deadlinesMoved = true
   }
 }

@@ -19,40 +19,40 @@ extension SessionEngine {
 
   /// The association's link is gone.
   mutating func suspend(
-    _ association: Association, on link: Link, _ cause: Ending, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, on link: Link, _ cause: Ending, _ turn: inout Turn
   ) {
-    detach(association, now, &effects)
+    detach(association, &turn)
     if association.suspension == nil {
-      association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: now)
-      if association.isMember { deliver(.suspended(association.node, cause), &effects) }
+      association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: turn.now)
+      if association.isMember { turn.deliver(.suspended(association.node, cause)) }
     }
     // A link that the far side has opened meanwhile may do.
     if node < association.node,
       let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
     {
-      ready(other.id, now, &effects)
+      ready(other.id, &turn)
     }
     if associations[association.node] === association, association.suspension != nil {
-      beginSearch(association, isDialler: link.isDialler, now, &effects)
+      beginSearch(association, isDialler: link.isDialler, &turn)
     }
   }
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
-  private mutating func detach(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
-    exchangeLostLink(association, now, &effects)
-    proofsLostLink(association, now, &effects)
+  private mutating func detach(_ association: Association, _ turn: inout Turn) {
+    exchangeLostLink(association, &turn)
+    proofsLostLink(association, &turn)
     association.dropBacklog()
-    timesChanged = true
+    turn.deadlinesMoved = true
     dropChunksUnderWay(of: association)
   }
 
   /// Ends an association with its link, if it has one.
   mutating func end(
-    association far: NodeID, _ ending: Ending, told: String? = nil, _ now: Instant, _ effects: inout [Effect]
+    association far: NodeID, _ ending: Ending, told: String? = nil, _ turn: inout Turn
   ) {
     guard let association = associations[far] else { return }
-    if links[association.link] != nil { end(association.link, ending, told: told, now, &effects) }
-    endAssociation(far, ending, now, &effects)
+    if links[association.link] != nil { end(association.link, ending, told: told, &turn) }
+    endAssociation(far, ending, &turn)
   }
 
   /// Why an association that the far side holds is over.
@@ -92,16 +92,16 @@ extension SessionEngine {
   /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take for good.
   /// That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
-  mutating func waits(_ link: Link, beside association: Association, _ now: Instant) -> Bool {
+  mutating func waits(_ link: Link, beside association: Association, _ turn: inout Turn) -> Bool {
     guard association.isDurable, link.hello?.held?.id == association.id, let current = links[association.link] else {
       return false
     }
     if current.phase == .active {
-      let token = current.pings.begin(nil, at: now)
-      link.probe = Link.Probe(token: token, ends: now + probeTime)
-      timesChanged = true
+      let token = current.pings.begin(nil, at: turn.now)
+      link.probe = Link.Probe(token: token, ends: turn.now + probeTime)
+      turn.deadlinesMoved = true
       current.queue(.ping(token))
-      dirty.insert(current.id)
+      turn.flush(current.id)
     }
     return true
   }
@@ -110,52 +110,52 @@ extension SessionEngine {
   private var probeTime: Duration { min(.seconds(1), configuration.silence(isDurable: true) / 8) }
 
   /// The active link lives: those that wait for the contrary are not used.
-  mutating func probeAnswered(_ token: UInt64, on link: Link, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: inout Turn) {
     guard link.phase == .active else { return }
     for other in links.values.filter({ $0.node == link.node && $0.probe?.token == token }).map(\.id).sorted() {
-      refuse(other, .duplicateLink, "", now, &effects)
+      refuse(other, .duplicateLink, "", &turn)
     }
   }
 
   /// The active link has given no sign of life.
-  mutating func probeEnded(_ link: Link, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func probeEnded(_ link: Link, _ turn: inout Turn) {
     link.probe = nil
     guard let far = link.node, let association = associations[far], links[association.link]?.phase == .active
     else { return }
-    resume(association, on: link, now, &effects)
+    resume(association, on: link, &turn)
   }
 
   /// Asks the far side to go on upon this link.
   mutating func resume(
-    _ association: Association, on link: Link, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, on link: Link, _ turn: inout Turn
   ) {
-    leave(linkOf: association, for: link, now, &effects)
+    leave(linkOf: association, for: link, &turn)
     link.probe = nil
     link.phase = .resuming
     link.queue(.associate(association.id, received: association.received))
-    dirty.insert(link.id)
+    turn.flush(link.id)
   }
 
   /// The far side has answered that it goes on.
   mutating func resumeConfirmed(
-    _ received: UInt64, _ begun: UInt64, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ received: UInt64, _ begun: UInt64, on id: LinkID, _ turn: inout Turn
   ) {
     guard let link = links[id], link.phase == .resuming, let far = link.node, let association = associations[far]
     else { return }
     // With another count it has begun anew with what we take for old.
     guard association.farBegun ?? begun == begun, received >= association.acknowledged else {
-      end(association: far, Self.lostThere, now, &effects)
+      end(association: far, Self.lostThere, &turn)
       return
     }
     guard received <= association.sent else {
-      breach(id, .protocolBroken, "has received frames that were not sent", now, &effects)
+      breach(id, .protocolBroken, "has received frames that were not sent", &turn)
       return
     }
     association.farBegun = begun
     if received == 0, let limits = link.hello?.limits { agree(association, on: link, limits) }
-    activate(association, on: link, received, now, &effects)
+    activate(association, on: link, received, &turn)
     for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
-      refuse(other, .duplicateLink, "", now, &effects)
+      refuse(other, .duplicateLink, "", &turn)
     }
   }
 
@@ -172,70 +172,70 @@ extension SessionEngine {
 
   /// The far side wants to go on upon this link with an association that we have.
   mutating func takeOver(
-    _ association: Association, _ received: UInt64, on link: Link, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, _ received: UInt64, on link: Link, _ turn: inout Turn
   ) {
     guard association.isDurable, received <= association.sent else {
-      breach(link.id, .protocolBroken, "has received frames that were not sent", now, &effects)
-      end(association: association.node, Ending(.protocolBroken, .peer), now, &effects)
+      breach(link.id, .protocolBroken, "has received frames that were not sent", &turn)
+      end(association: association.node, Ending(.protocolBroken, .peer), &turn)
       return
     }
     guard received >= association.acknowledged else {
-      end(association: association.node, Self.lostThere, now, &effects)
-      refuse(link.id, .noSuchAssociation, "", now, &effects)
+      end(association: association.node, Self.lostThere, &turn)
+      refuse(link.id, .noSuchAssociation, "", &turn)
       return
     }
-    leave(linkOf: association, for: link, now, &effects)
+    leave(linkOf: association, for: link, &turn)
     link.queue(.associated(received: association.received, begun: begun[association.node.peer]))
-    activate(association, on: link, received, now, &effects)
+    activate(association, on: link, received, &turn)
   }
 
   // MARK: Both
 
   /// The association has another link from now on; what still comes on the former one does not count.
   private mutating func leave(
-    linkOf association: Association, for link: Link, _ now: Instant, _ effects: inout [Effect]
+    linkOf association: Association, for link: Link, _ turn: inout Turn
   ) {
     let former = association.link
     association.link = link.id
-    if former != link.id { end(former, Ending(.duplicateLink, .nobody), now, &effects) }
-    detach(association, now, &effects)
+    if former != link.id { end(former, Ending(.duplicateLink, .nobody), &turn) }
+    detach(association, &turn)
   }
 
   private mutating func activate(
-    _ association: Association, on link: Link, _ received: UInt64, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, on link: Link, _ received: UInt64, _ turn: inout Turn
   ) {
     link.phase = .active
     link.association = association
     association.suspension = nil
     association.hasResumed = true
     association.judgement = link.judgement
-    endSearch(association, &effects)
+    endSearch(association, &turn)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
     association.inbox.resize(UInt64(messageWindow(on: link.opening.traits)))
     association.resumed(farHas: received)
-    restateTransfers(of: association)
-    dirty.insert(link.id)
-    timesChanged = true
-    if association.isMember { deliver(.resumed(association.node, link.opening.traits), &effects) }
-    lookForBetter(association, now)
-    associationBegan(association.node, now, &effects)
+    restateTransfers(of: association, &turn)
+    turn.flush(link.id)
+    turn.deadlinesMoved = true
+    if association.isMember { turn.deliver(.resumed(association.node, link.opening.traits)) }
+    lookForBetter(association, &turn)
+    associationBegan(association.node, &turn)
   }
 
   // MARK: Time
 
   mutating func setDisconnectTimeout(
-    _ id: CommandID, _ timeout: Duration, _ now: Instant, _ effects: inout [Effect]
+    _ id: CommandID, _ timeout: Duration, _ turn: inout Turn
   ) {
     guard EngineConfiguration.isDisconnectTimeout(timeout) else {
-      reply(
-        id, .failed(Ending(.limitExceeded, .us, "the disconnect timeout is 0, or 100 ms to 24 hours")), &effects)
+      turn.reply(
+        id, .failed(Ending(.limitExceeded, .us, "the disconnect timeout is 0, or 100 ms to 24 hours")))
       return
     }
     configuration.disconnectTimeout = timeout
-    timesChanged = true
-    for far in associations.keys.sorted() { suspensionDeadline(far, now, &effects) }
-    reply(id, .done, &effects)
+    turn.deadlinesMoved = true
+    for far in associations.keys.sorted() { suspensionDeadline(far, &turn) }
+    turn.reply(id, .done)
   }
 
   /// When a suspended association ends, or its search goes on.
@@ -245,9 +245,9 @@ extension SessionEngine {
     return end.map { min($0, search) } ?? search
   }
 
-  mutating func suspensionDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func suspensionDeadline(_ far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
-    if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= now {
+    if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= turn.now {
       let timeout = configuration.disconnectTimeout
       let ending =
         timeout == .zero
@@ -255,9 +255,9 @@ extension SessionEngine {
         : Ending(
           .timedOut, suspension.cause.blame == .peer ? .peer : .link,
           "no way to the peer for \(timeout.inWords); before, \(suspension.cause)")
-      end(association: far, ending, now, &effects)
+      end(association: far, ending, &turn)
       return
     }
-    searchOn(association, now, &effects)
+    searchOn(association, &turn)
   }
 }

@@ -34,65 +34,65 @@ extension SessionEngine {
     return next
   }
 
-  mutating func deadlineReached(_ now: Instant, _ effects: inout [Effect]) {
-    timesChanged = true
-    questions.wake(at: now)
-    attemptDeadlines(now, &effects)
-    pingDeadlines(now, &effects)
+  mutating func deadlineReached(_ turn: inout Turn) {
+    turn.deadlinesMoved = true
+    questions.wake(at: turn.now)
+    attemptDeadlines(&turn)
+    pingDeadlines(&turn)
     // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of them.
-    let soon = now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
+    let soon = turn.now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
     for id in links.values.filter({ $0.nextDeadline(configuration) <= soon }).map(\.id).sorted() {
-      linkDeadline(id, now, soon, &effects)
+      linkDeadline(id, soon, &turn)
     }
-    let due = associations.values.filter { association in deadline(of: association).map { $0 <= now } ?? false }
+    let due = associations.values.filter { association in deadline(of: association).map { $0 <= turn.now } ?? false }
     for far in due.map(\.node).sorted() {
-      associationDeadline(far, now, &effects)
-      suspensionDeadline(far, now, &effects)
+      associationDeadline(far, &turn)
+      suspensionDeadline(far, &turn)
     }
   }
 
-  private mutating func linkDeadline(_ id: LinkID, _ now: Instant, _ soon: Instant, _ effects: inout [Effect]) {
+  private mutating func linkDeadline(_ id: LinkID, _ soon: Instant, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     guard link.phase == .active else {
-      if link.openedAt + configuration.handshakeTimeout <= now {
+      if link.openedAt + configuration.handshakeTimeout <= turn.now {
         end(
-          id, Ending(.timedOut, .peer, "the handshake was not completed in time"), isOnlyLink: true, now, &effects)
-      } else if let probe = link.probe, probe.ends <= now {
-        probeEnded(link, now, &effects)
+          id, Ending(.timedOut, .peer, "the handshake was not completed in time"), isOnlyLink: true, &turn)
+      } else if let probe = link.probe, probe.ends <= turn.now {
+        probeEnded(link, &turn)
       }
       return
     }
-    if link.lastReceived + link.patience(configuration) <= now {
+    if link.lastReceived + link.patience(configuration) <= turn.now {
       let seconds = link.patience(configuration).wholeNanoseconds / 1_000_000_000
       end(
-        id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, now, &effects)
+        id, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, &turn)
     } else if link.nextPing(configuration) <= soon {
-      link.queue(.ping(link.pings.begin(nil, at: now)))
-      links[id]?.pingedAt = now
+      link.queue(.ping(link.pings.begin(nil, at: turn.now)))
+      link.pingedAt = turn.now
       // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.
-      links[id]?.lastSent = now
-      dirty.insert(id)
+      link.lastSent = turn.now
+      turn.flush(id)
     }
   }
 
-  private mutating func associationDeadline(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func associationDeadline(_ far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
     if let leaving = association.leaving {
-      if leaving.deadline <= now {
-        end(association: far, Ending(leaving.reason, .us, by: leaving.by), now, &effects)
+      if leaving.deadline <= turn.now {
+        end(association: far, Ending(leaving.reason, .us, by: leaving.by), &turn)
       }
       return
     }
-    if let proof = association.proof, proof.until <= now {
+    if let proof = association.proof, proof.until <= turn.now {
       let words = "the attempt broke off: the code was not confirmed within \(CodeProof.time.inWords)"
-      endProof(of: association, Ending(.wrongCode, .peer, words), now, &effects)
+      endProof(of: association, Ending(.wrongCode, .peer, words), &turn)
       return
     }
-    if let invitation = association.invitation, invitationDeadline(invitation, association, now, &effects) {
+    if let invitation = association.invitation, invitationDeadline(invitation, association, &turn) {
       return
     }
-    if isUnused(association), association.idleSince + configuration.idleTimeout <= now {
-      end(association: far, Ending(.idle, .nobody), now, &effects)
+    if isUnused(association), association.idleSince + configuration.idleTimeout <= turn.now {
+      end(association: far, Ending(.idle, .nobody), &turn)
     }
   }
 
@@ -104,70 +104,70 @@ extension SessionEngine {
 
   /// - Returns: true if the invitation is over.
   private mutating func invitationDeadline(
-    _ invitation: OpenInvitation, _ association: Association, _ now: Instant, _ effects: inout [Effect]
+    _ invitation: OpenInvitation, _ association: Association, _ turn: inout Turn
   ) -> Bool {
     var ending: Ending?
-    if let until = association.exchange?.revealEnds, until <= now {
+    if let until = association.exchange?.revealEnds, until <= turn.now {
       let time = CodeExchange.revealTime.inWords
       ending = Ending(
         .codeMismatch, .peer, "the attempt broke off: the inviter did not reveal its part of the code within \(time)")
-    } else if deadline(of: invitation, association) <= now {
+    } else if deadline(of: invitation, association) <= turn.now {
       ending = Ending(.timedOut, .us, "nobody answered in time")
     }
     guard let ending else { return false }
     let far = association.node
     if let command = attempt(answering: far)?.command {
-      withdraw(command, ending, now, &effects)
+      withdraw(command, ending, &turn)
       return true
     }
     if association.exchange?.isTry != true, invitation.isDelivered, association.judgement == .ask {
-      tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+      tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
     }
-    breakOff(association, ending, now, &effects)
+    breakOff(association, ending, &turn)
     return true
   }
 
   // MARK: Shutting down
 
-  mutating func shutDown(_ command: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func shutDown(_ command: CommandID, _ turn: inout Turn) {
     shutdown = Shutdown(command: command)
-    timesChanged = true
-    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), now, &effects) }
-    for dial in dials.keys.sorted() { effects.append(.cancelDial(dial)) }
+    turn.deadlinesMoved = true
+    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), &turn) }
+    for dial in dials.keys.sorted() { turn.add(.cancelDial(dial)) }
     dials = [:]
     for far in associations.keys.sorted() {
       guard let association = associations[far] else { continue }
       if association.suspension != nil || links[association.link]?.phase == .resuming {
-        end(association: far, Ending(.shuttingDown, .us), now, &effects)
+        end(association: far, Ending(.shuttingDown, .us), &turn)
       } else {
-        endSearch(association, &effects)
+        endSearch(association, &turn)
       }
     }
     for id in links.keys.sorted() where links[id]?.phase != .active {
-      end(id, Ending(.shuttingDown, .us), now, &effects)
+      end(id, Ending(.shuttingDown, .us), &turn)
     }
     for far in associations.keys.sorted() {
       guard let association = associations[far] else { continue }
       if association.leaving != nil { continue }
       if !association.isMember {
-        end(association: far, Ending(.shuttingDown, .us), now, &effects)
+        end(association: far, Ending(.shuttingDown, .us), &turn)
         continue
       }
-      for transfer in association.outgoingOrder { abandon(transfer, Ending(.shuttingDown, .us), &effects) }
-      refuseIncoming(of: far, Ending(.shuttingDown, .us), &effects)
-      resetStreams(of: association, Ending(.shuttingDown, .us), &effects)
-      stopStreams(of: association, Ending(.shuttingDown, .us), &effects)
+      for transfer in association.outgoingOrder { abandon(transfer, Ending(.shuttingDown, .us), &turn) }
+      refuseIncoming(of: far, Ending(.shuttingDown, .us), &turn)
+      resetStreams(of: association, Ending(.shuttingDown, .us), &turn)
+      stopStreams(of: association, Ending(.shuttingDown, .us), &turn)
       associations[far]?.leaving = Association.Leaving(
-        command: nil, reason: .shuttingDown, deadline: now + configuration.leaveTimeout)
-      dirty.insert(association.link)
+        command: nil, reason: .shuttingDown, deadline: turn.now + configuration.leaveTimeout)
+      turn.flush(association.link)
     }
   }
 
-  mutating func finishShutdown(_ effects: inout [Effect]) {
+  mutating func finishShutdown(_ turn: inout Turn) {
     guard let shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
     self.shutdown?.isFinished = true
-    reply(shutdown.command, .done, &effects)
-    effects.append(.finished)
+    turn.reply(shutdown.command, .done)
+    turn.add(.finished)
   }
 
   /// What the engine holds: after `shutDown` all is zero.

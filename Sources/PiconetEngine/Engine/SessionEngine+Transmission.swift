@@ -2,12 +2,12 @@ import PiconetWire
 
 /// Frames on their way out: control before messages before streams before bulk, never more than the window with the driver.
 extension SessionEngine {
-  mutating func transmit(on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func transmit(on id: LinkID, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
     // ever more of them.
     var room = transmitWindow(of: link) - link.outstanding
-    guard room > 0 else { return transmitUnreliable(on: link, now, &effects) }
+    guard room > 0 else { return transmitUnreliable(on: link, &turn) }
     let association = link.association
     var bytes: [UInt8] = []
     // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before `associated`.
@@ -24,7 +24,7 @@ extension SessionEngine {
     }
     if link.unreliableCount > 0 {
       bytes += link.takeUnreliable()
-      association?.lastMoved = now
+      association?.lastMoved = turn.now
     }
     room -= bytes.count
 
@@ -37,27 +37,27 @@ extension SessionEngine {
       if association.isResending { room -= transmitBacklog(of: association, into: &bytes, room: room) }
       let sequenced =
         !association.isResending
-        ? transmitLanes(of: association, on: link, room: room, into: &bytes, &effects)
+        ? transmitLanes(of: association, on: link, room: room, into: &bytes, &turn)
         : (range: bytes.count..<bytes.count, frames: 0)
       room -= sequenced.range.count
-      if sequenced.frames > 0 { association.lastMoved = now }
+      if sequenced.frames > 0 { association.lastMoved = turn.now }
       // Only now: a slice that is held while its array grows has the array copied.
       association.appendSequenced(bytes[sequenced.range], count: sequenced.frames, bufferCount: bytes.capacity)
     }
     if !bytes.isEmpty {
       link.outstanding += bytes.count
-      link.lastSent = now
-      effects.append(.transmit(id, bytes[...]))
+      link.lastSent = turn.now
+      turn.add(.transmit(id, bytes[...]))
     }
     if let association {
       guard !association.isResending else { return }
-      if !association.pausesDue.isEmpty { sendPauses(to: association) }
-      if association.areOffersHeldBack { sendOffers(to: association.node) }
+      if !association.pausesDue.isEmpty { sendPauses(to: association, &turn) }
+      if association.areOffersHeldBack { sendOffers(to: association.node, &turn) }
       let bulkRoom = min(room, bulkWindow(of: link) - link.outstanding)
       if bulkRoom > 0, association.turns.count > 0 {
-        transmitChunks(of: association, on: link, room: bulkRoom, now, &effects)
+        transmitChunks(of: association, on: link, room: bulkRoom, &turn)
       }
-      leaveWhenSent(association, on: link, now, &effects)
+      leaveWhenSent(association, on: link, &turn)
     }
   }
 
@@ -84,7 +84,7 @@ extension SessionEngine {
   /// Messages, and streams behind them.
   /// - Returns: where their frames are, and how many.
   private func transmitLanes(
-    of association: Association, on link: Link, room: Int, into bytes: inout [UInt8], _ effects: inout [Effect]
+    of association: Association, on link: Link, room: Int, into bytes: inout [UInt8], _ turn: inout Turn
   ) -> (range: Range<Int>, frames: UInt64) {
     let start = bytes.count
     var frames: UInt64 = 0
@@ -93,7 +93,7 @@ extension SessionEngine {
       bytes.reserveCapacity(min(room, association.outbox.queuedCost) + start)
       let framed = association.outbox.frame(into: &bytes, room: room, frameLimit: association.frameLimit)
       association.counts.sent.messages.add(frames: framed.frames, bytes: bytes.count - start)
-      if framed.cost > 0 { effects.append(.messagesTaken(association.node, byteCount: framed.cost)) }
+      if framed.cost > 0 { turn.add(.messagesTaken(association.node, byteCount: framed.cost)) }
       frames = framed.frames
     }
     let left = min(room, bulkWindow(of: link) - link.outstanding) - (bytes.count - start)
@@ -103,7 +103,7 @@ extension SessionEngine {
       let framed = association.streams.frame(
         into: &bytes, room: left, frameLimit: min(association.frameLimit, link.bulkFrameLimit))
       association.counts.sent.streams.add(frames: framed.frames, bytes: bytes.count - before)
-      for (stream, count) in framed.taken { effects.append(.streamTaken(stream, byteCount: count)) }
+      for (stream, count) in framed.taken { turn.add(.streamTaken(stream, byteCount: count)) }
       frames += framed.frames
     }
     return (start..<bytes.count, frames)
@@ -121,74 +121,74 @@ extension SessionEngine {
     min(transmitWindow(of: link), link.bulkPace?.room ?? .max)
   }
 
-  mutating func paced(_ id: LinkID, _ pace: BulkPace) {
+  mutating func paced(_ id: LinkID, _ pace: BulkPace, _ turn: inout Turn) {
     guard let link = links[id] else { return }
     link.bulkPace = pace
-    if link.waitsForRoom { dirty.insert(id) }
+    if link.waitsForRoom { turn.flush(id) }
   }
 
   // MARK: Messages
 
   mutating func queue(
-    _ message: Bytes, to far: NodeID, _ mode: DeliveryMode, _ now: Instant, _ effects: inout [Effect]
+    _ message: Bytes, to far: NodeID, _ mode: DeliveryMode, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.takes(message) else {
       // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
-      effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
+      turn.add(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       return
     }
     switch mode {
     case .reliable: association.outbox.append(message)
     case .unreliable:
-      effects.append(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
+      turn.add(.messagesTaken(far, byteCount: Outbox.cost(of: message)))
       queueUnreliable(message, to: association)
     }
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
-  mutating func consumed(_ cost: Int, from far: NodeID) {
+  mutating func consumed(_ cost: Int, from far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far],
       let limit = association.inbox.consume(cost, messageLimit: configuration.messageLimit)
     else { return }
     association.creditDue = limit
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
   // MARK: Leaving
 
   mutating func leave(
-    _ id: CommandID?, _ far: NodeID, _ reason: Reason, by: NodeID? = nil, _ now: Instant, _ effects: inout [Effect]
+    _ id: CommandID?, _ far: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.leaving == nil else {
-      if let id { reply(id, .done, &effects) }
+      if let id { turn.reply(id, .done) }
       return
     }
-    timesChanged = true
+    turn.deadlinesMoved = true
     if association.suspension != nil {
       // There is nobody to tell. The far side learns it when it finds us, or by time.
-      end(association: far, Ending(reason, .us, by: by), now, &effects)
-      if let id { reply(id, .done, &effects) }
+      end(association: far, Ending(reason, .us, by: by), &turn)
+      if let id { turn.reply(id, .done) }
       return
     }
     associations[far]?.leaving = Association.Leaving(
-      command: id, reason: reason, by: by, deadline: now + configuration.leaveTimeout)
+      command: id, reason: reason, by: by, deadline: turn.now + configuration.leaveTimeout)
     for transfer in association.outgoingOrder where outgoing[transfer]?.phase != .abandoned {
-      abandon(transfer, Ending(reason, .us), &effects)
+      abandon(transfer, Ending(reason, .us), &turn)
     }
-    refuseIncoming(of: far, Ending(reason, .us), &effects)
-    resetStreams(of: association, Ending(reason, .us), &effects)
-    stopStreams(of: association, Ending(reason, .us), &effects)
-    endProof(of: association, Ending(reason, .us), now, &effects)
+    refuseIncoming(of: far, Ending(reason, .us), &turn)
+    resetStreams(of: association, Ending(reason, .us), &turn)
+    stopStreams(of: association, Ending(reason, .us), &turn)
+    endProof(of: association, Ending(reason, .us), &turn)
     if association.invitation != nil {
-      send(.decline(reason, detail: ""), to: far)
-      closeInvitation(of: association, Ending(reason, .us), now, &effects)
+      send(.decline(reason, detail: ""), to: far, &turn)
+      closeInvitation(of: association, Ending(reason, .us), &turn)
     }
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
   /// Once the messages before it are on their way, the leave goes; the far side closes the link when it has it.
   private mutating func leaveWhenSent(
-    _ association: Association, on link: Link, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, on link: Link, _ turn: inout Turn
   ) {
     guard let leaving = association.leaving, !leaving.isTold, association.outbox.isEmpty,
       !association.streams.hasUnsentEnds
@@ -197,7 +197,7 @@ extension SessionEngine {
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
     association.appendSequenced(control: bytes[...])
     link.outstanding += bytes.count
-    link.lastSent = now
-    effects.append(.transmit(link.id, bytes[...]))
+    link.lastSent = turn.now
+    turn.add(.transmit(link.id, bytes[...]))
   }
 }

@@ -14,7 +14,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable
-  var conditions = PeerConditions()
   var attempts: [InvitationAttempt] = []
   /// Dials under way, and the attempt that each serves.
   var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
@@ -32,16 +31,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var nextDial: UInt64 = 1
   var nextIncoming = TransferID.firstIncoming
   var nextIncomingStream = StreamID.firstIncoming
-  /// Links with something to transmit, looked at by the next `flush`.
-  var dirty = LinksToFlush()
-  /// Messages of one association that came in one batch and are delivered at once.
-  var arrived: (node: NodeID, messages: [Bytes])?
-  /// Bytes of the read that they are slices of.
-  var readCount = 0
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
-  /// Peers for which more is kept than may be: their associations end with the fact that made it so.
-  var crowded: Set<NodeID> = []
   /// Invitations of others, and how often who is not known may ask.
   var questions = QuestionQueue()
   var tries = CodeTries()
@@ -54,8 +45,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
   /// what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
   public private(set) var nextDeadline: Instant?
-  /// Something may be due earlier than `nextDeadline` says.
-  var timesChanged = false
+  /// Between two facts: what the next turn begins with.
+  private var carried = Turn()
 
   struct Shutdown: Sendable {
     var command: CommandID
@@ -78,96 +69,110 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Takes one fact; effects are appended in order.
   public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
     let start = effects.count
-    defer { if recorder != nil { recorder?.record(fact, at: now, effects[start...]) } }
+    var turn = Turn()
+    swap(&turn, &carried)
+    turn.begin(at: now, &effects)
+    take(fact, &turn)
+    turn.end(&effects)
+    swap(&turn, &carried)
+    if recorder != nil { recorder?.record(fact, at: now, effects[start...]) }
+  }
+
+  private mutating func take(_ fact: Fact, _ turn: inout Turn) {
     switch fact {
-    case .messageQueued(let node, let message, let mode): queue(message, to: node, mode, now, &effects)
-    case .received(let link, let bytes): received(bytes, on: link, now, &effects)
-    case .transmitted(let link, let count): transmitted(count, on: link)
-    case .messagesConsumed(let node, let cost): consumed(cost, from: node)
-    case .streamWritten(let stream, let bytes): streamWritten(stream, bytes, &effects)
-    case .streamConsumed(let stream, let count): streamConsumed(stream, count)
-    case .commanded(let id, let command): handle(command, id, now, &effects)
+    case .messageQueued(let node, let message, let mode): queue(message, to: node, mode, &turn)
+    case .received(let link, let bytes): received(bytes, on: link, &turn)
+    case .transmitted(let link, let count): transmitted(count, on: link, &turn)
+    case .messagesConsumed(let node, let cost): consumed(cost, from: node, &turn)
+    case .streamWritten(let stream, let bytes): streamWritten(stream, bytes, &turn)
+    case .streamConsumed(let stream, let count): streamConsumed(stream, count, &turn)
+    case .commanded(let id, let command): handle(command, id, &turn)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
-        deliver(change, &effects)
-        lookAgain(change, now)
+        deliver(change, &turn)
+        lookAgain(change, &turn)
       }
-    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, &effects) }
+    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, &turn) }
     case .dialFailed(let dial, let failure):
-      if !searchDialFailed(dial, failure, now, &effects) { dialFailed(dial, failure, now, &effects) }
-    case .linkOpened(let link, let opening): opened(link, opening, now, &effects)
-    case .linkPaced(let link, let pace): paced(link, pace)
-    case .linkClosed(let link, let end): closed(link, end, now, &effects)
-    case .trustJudged(let link, let judgement): judged(link, judgement, now, &effects)
-    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, now, &effects)
-    case .codeDerived(let id, let code): codeDerived(id, code, now, &effects)
-    case .codeProven(let id, let finding): codeProven(id, finding, now, &effects)
-    case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &effects)
-    case .sourceFinished(let id, let digest): sourceFinished(id, digest)
-    case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &effects)
-    case .chunkStored(let id, let upTo): stored(id, upTo: upTo)
-    case .committed(let id, let name, let wasThere): committed(id, name: name, wasThere: wasThere, &effects)
-    case .storeRestarted(let id, let offset): storeRestarted(id, offset: offset)
-    case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &effects)
+      if !searchDialFailed(dial, failure, &turn) { dialFailed(dial, failure, &turn) }
+    case .linkOpened(let link, let opening): opened(link, opening, &turn)
+    case .linkPaced(let link, let pace): paced(link, pace, &turn)
+    case .linkClosed(let link, let end): closed(link, end, &turn)
+    case .trustJudged(let link, let judgement): judged(link, judgement, &turn)
+    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, &turn)
+    case .codeDerived(let id, let code): codeDerived(id, code, &turn)
+    case .codeProven(let id, let finding): codeProven(id, finding, &turn)
+    case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &turn)
+    case .sourceFinished(let id, let digest): sourceFinished(id, digest, &turn)
+    case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &turn)
+    case .chunkStored(let id, let upTo): stored(id, upTo: upTo, &turn)
+    case .committed(let id, let name, let wasThere): committed(id, name: name, wasThere: wasThere, &turn)
+    case .storeRestarted(let id, let offset): storeRestarted(id, offset: offset, &turn)
+    case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &turn)
     case .availabilityChanged(let isOpen): self.isOpen = isOpen
-    case .deadlineReached: deadlineReached(now, &effects)
+    case .deadlineReached: deadlineReached(&turn)
     }
-    flushArrived(&effects)
-    if !crowded.isEmpty { endCrowded(now, &effects) }
-    deliverQuestions(now, &effects)
-    finishShutdown(&effects)
-    if timesChanged {
-      timesChanged = false
+    turn.deliverArrived()
+    if !turn.crowded.isEmpty { endCrowded(&turn) }
+    deliverQuestions(&turn)
+    finishShutdown(&turn)
+    if turn.deadlinesMoved {
+      turn.deadlinesMoved = false
       nextDeadline = earliestDeadline
     }
   }
 
   /// Frames what is queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
-    guard !dirty.isEmpty else { return }
+    guard !carried.links.isEmpty else { return }
     let start = effects.count
-    defer { if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) } }
-    if let link = dirty.takeOnly() {
-      transmit(on: link, now, &effects)
+    var turn = Turn()
+    swap(&turn, &carried)
+    turn.begin(at: now, &effects)
+    if let link = turn.takeOnlyLink() {
+      transmit(on: link, &turn)
     } else {
-      for link in dirty.takeAll() { transmit(on: link, now, &effects) }
+      for link in turn.takeLinks() { transmit(on: link, &turn) }
     }
-    finishShutdown(&effects)
+    finishShutdown(&turn)
+    turn.end(&effects)
+    swap(&turn, &carried)
+    if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }
   }
 
-  private mutating func handle(_ command: Command, _ id: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func handle(_ command: Command, _ id: CommandID, _ turn: inout Turn) {
     if shutdown != nil {
-      reply(id, .failed(Ending(.shuttingDown, .us)), &effects)
+      turn.reply(id, .failed(Ending(.shuttingDown, .us)))
       return
     }
     switch command {
     case .invite(let target, let context, let timeout, let code):
-      invite(id, target, context, timeout, code, now, &effects)
-    case .setCode(let code): setCode(id, code, &effects)
+      invite(id, target, context, timeout, code, &turn)
+    case .setCode(let code): setCode(id, code, &turn)
     case .cancelInvitation(let attempt):
-      withdraw(attempt, Ending(.cancelled, .us), now, &effects)
-      reply(id, .done, &effects)
+      withdraw(attempt, Ending(.cancelled, .us), &turn)
+      turn.reply(id, .done)
     case .answerInvitation(let node, let accept, let reason):
-      answerInvitation(id, node, accept: accept, reason, now, &effects)
-    case .showCode(let node): showCode(id, node, &effects)
-    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, now, &effects)
-    case .ping(let node, let timeout): ping(id, node, timeout, now, &effects)
+      answerInvitation(id, node, accept: accept, reason, &turn)
+    case .showCode(let node): showCode(id, node, &turn)
+    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, &turn)
+    case .ping(let node, let timeout): ping(id, node, timeout, &turn)
     case .cancelPing(let ping):
-      cancelPing(ping, &effects)
-      reply(id, .done, &effects)
-    case .leave(let node, let reason): leave(id, node, reason, now, &effects)
-    case .remove(let node): remove(id, node, now, &effects)
-    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &effects)
-    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset, &effects)
-    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &effects)
-    case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &effects)
-    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, now, &effects)
-    case .tellCompared(let transfer, let count): tellCompared(id, transfer, count, &effects)
-    case .pauseTransfer(let transfer, let isPaused): pauseTransfer(id, transfer, isPaused, &effects)
-    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &effects)
-    case .finishStream(let stream): finishStream(id, stream, &effects)
-    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, reason, detail, &effects)
-    case .shutDown: shutDown(id, now, &effects)
+      cancelPing(ping, &turn)
+      turn.reply(id, .done)
+    case .leave(let node, let reason): leave(id, node, reason, &turn)
+    case .remove(let node): remove(id, node, &turn)
+    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &turn)
+    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset, &turn)
+    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &turn)
+    case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &turn)
+    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, &turn)
+    case .tellCompared(let transfer, let count): tellCompared(id, transfer, count, &turn)
+    case .pauseTransfer(let transfer, let isPaused): pauseTransfer(id, transfer, isPaused, &turn)
+    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &turn)
+    case .finishStream(let stream): finishStream(id, stream, &turn)
+    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, reason, detail, &turn)
+    case .shutDown: shutDown(id, &turn)
     }
   }
 
@@ -191,62 +196,34 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     return min(configuration.messageWindow, max(limit / 2, configuration.messageLimit + WireLimits.messageCost))
   }
 
-  /// Delivers an event, after the messages that came before it.
-  mutating func deliver(_ event: Event, _ effects: inout [Effect]) {
-    flushArrived(&effects)
-    effects.append(.deliver(event))
-    tell(conditions.fold(event), &effects)
-  }
-
-  /// Changes of peers' states, after what brought them about.
-  mutating func tell(_ changes: [Event], _ effects: inout [Effect]) {
-    for change in changes { effects.append(.deliver(change)) }
-  }
-
-  mutating func reply(_ command: CommandID, _ reply: Reply, _ effects: inout [Effect]) {
-    flushArrived(&effects)
-    effects.append(.reply(command, reply))
-  }
-
-  mutating func flushArrived(_ effects: inout [Effect]) {
-    guard case (let node, var messages)? = arrived else { return }
-    arrived = nil
-    // They are slices of what was read, and may wait for the application: a few short ones among frames that are skipped would keep all
-    // of it alive for the credit of a few bytes.
-    if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
-      messages = messages.map { Array($0)[...] }
-    }
-    effects.append(.deliver(.messagesReceived(node, messages, .reliable)))
-  }
-
-  private mutating func deliver(_ change: DiscoveryTable.Change, _ effects: inout [Effect]) {
+  private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: inout Turn) {
     switch change {
-    case .found(let summary): deliver(.peerFound(summary), &effects)
-    case .changed(let summary): deliver(.peerChanged(summary), &effects)
-    case .lost(let node): deliver(.peerLost(node), &effects)
+    case .found(let summary): turn.deliver(.peerFound(summary))
+    case .changed(let summary): turn.deliver(.peerChanged(summary))
+    case .lost(let node): turn.deliver(.peerLost(node))
     }
   }
 
   /// Queues a control frame on the active link of an association; a sequenced one counts, and is kept until it is acknowledged. While
   /// there is no link the others are dropped: what they say is said again when there is one.
-  mutating func send(_ frame: Frame, to node: NodeID) {
+  mutating func send(_ frame: Frame, to node: NodeID, _ turn: inout Turn) {
     guard let association = associations[node] else { return }
     // Words for people are what can be spared first.
     let encoded = FrameEncoder.encode(association.isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
       association.appendSequenced(control: encoded[...])
-      if association.keepsTooMuch { crowded.insert(node) }
+      if association.keepsTooMuch { turn.crowded.insert(node) }
     }
     association.counts.sent.count(frame)
     guard let link = links[association.link], link.association === association else { return }
     if association.isResending {
       // What is sent again goes first.
       association.behindBacklog.append(contentsOf: encoded)
-      if association.behindBacklog.count > association.controlLimit { crowded.insert(node) }
+      if association.behindBacklog.count > association.controlLimit { turn.crowded.insert(node) }
     } else {
       link.control.append(contentsOf: encoded)
     }
-    dirty.insert(link.id)
+    turn.flush(link.id)
   }
 }
 

@@ -4,7 +4,7 @@ import PiconetWire
 extension SessionEngine {
   mutating func invite(
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
-    _ now: Instant, _ effects: inout [Effect]
+    _ turn: inout Turn
   ) {
     var addresses: [TransportAddress] = []
     var far: NodeID?
@@ -19,21 +19,21 @@ extension SessionEngine {
       addresses = given
     }
     if let refusal = refusalOfInvitation(to: far, context, hasAddresses: !addresses.isEmpty) {
-      reply(id, .failed(refusal), &effects)
+      turn.reply(id, .failed(refusal))
       return
     }
     let race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
-    timesChanged = true
+    turn.deadlinesMoved = true
     attempts.append(
       InvitationAttempt(
         command: id, node: far, expectedPeer: expected, context: context, code: code,
-        deadline: now + timeout, race: race))
-    if let far { tell(conditions.attemptBegan(far, name: nil), &effects) }
+        deadline: turn.now + timeout, race: race))
+    if let far { turn.tell(turn.conditions.attemptBegan(far, name: nil)) }
     if let far, associations[far] != nil {
-      proceed(attempts.count - 1, with: far, now, &effects)
+      proceed(attempts.count - 1, with: far, &turn)
     } else {
-      dialNext(id, now, &effects)
+      dialNext(id, &turn)
     }
   }
 
@@ -62,13 +62,13 @@ extension SessionEngine {
 
   // MARK: Dialling
 
-  private mutating func dialNext(_ command: CommandID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func dialNext(_ command: CommandID, _ turn: inout Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
-    while attempts[index].phase == .dialling, let (kind, addresses) = attempts[index].race.next(at: now) {
+    while attempts[index].phase == .dialling, let (kind, addresses) = attempts[index].race.next(at: turn.now) {
       let dial = DialID(rawValue: nextDial)
       nextDial += 1
       dials[dial] = (command, kind)
-      effects.append(.dial(dial, kind, addresses))
+      turn.add(.dial(dial, kind, addresses))
     }
     guard attempts[index].race.isLost, attempts[index].phase == .dialling else { return }
     let race = attempts[index].race
@@ -78,33 +78,33 @@ extension SessionEngine {
       return
     }
     if let wrongKey = attempts[index].wrongKey {
-      fail(command, wrongKey, &effects)
+      fail(command, wrongKey, &turn)
       return
     }
     let failure =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
-    fail(command, Ending(.unreachable, .link, failure), &effects)
+    fail(command, Ending(.unreachable, .link, failure), &turn)
   }
 
-  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: inout Turn) {
     guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
     else { return }
     attempts[index].race.failed(kind, failure)
-    timesChanged = true
+    turn.deadlinesMoved = true
     if failure.code == .busy, attempts[index].phase == .dialling,
       let far = associationDialled(kind, attempts[index].race.addresses)
     {
       if let expected = attempts[index].expectedPeer, expected != far.peer {
         attempts[index].wrongKey = Self.wrongKey(expected, found: far.peer)
-        dialNext(command, now, &effects)
+        dialNext(command, &turn)
         return
       }
-      meet(index, far, &effects)
-      proceed(index, with: far, now, &effects)
+      meet(index, far, &turn)
+      proceed(index, with: far, &turn)
       return
     }
-    dialNext(command, now, &effects)
+    dialNext(command, &turn)
   }
 
   /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device takes but one
@@ -124,36 +124,36 @@ extension SessionEngine {
     Ending(.identity, .peer, "expected \(expected.shortDescription), but \(found.shortDescription) answers there")
   }
 
-  private mutating func cancelDials(of command: CommandID, _ effects: inout [Effect]) {
+  private mutating func cancelDials(of command: CommandID, _ turn: inout Turn) {
     for dial in dials.keys.sorted() where dials[dial]?.command == command {
       dials[dial] = nil
-      effects.append(.cancelDial(dial))
+      turn.add(.cancelDial(dial))
     }
   }
 
   /// A link that we dialled is open.
   /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
   mutating func claim(
-    _ dial: DialID, link: LinkID, _ opening: LinkOpening, _ now: Instant, _ effects: inout [Effect]
+    _ dial: DialID, link: LinkID, _ opening: LinkOpening, _ turn: inout Turn
   ) -> Bool {
     guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
     else {
-      effects.append(.closeLink(link, flush: false))
+      turn.add(.closeLink(link, flush: false))
       return false
     }
     if let expected = attempts[index].expectedPeer, expected != opening.peer {
-      effects.append(.closeLink(link, flush: false))
+      turn.add(.closeLink(link, flush: false))
       let wrongKey = Self.wrongKey(expected, found: opening.peer)
       attempts[index].wrongKey = wrongKey
       let address = opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
-      timesChanged = true
-      dialNext(command, now, &effects)
+      turn.deadlinesMoved = true
+      dialNext(command, &turn)
       return false
     }
-    cancelDials(of: command, &effects)
+    cancelDials(of: command, &turn)
     if attempts[index].phase == .dialling { attempts[index].phase = .linking(link) }
     return true
   }
@@ -161,10 +161,10 @@ extension SessionEngine {
   // MARK: Linking
 
   /// An association has begun: whoever waits for its node goes on with it.
-  mutating func associationBegan(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func associationBegan(_ far: NodeID, _ turn: inout Turn) {
     guard let link = associations[far]?.link else { return }
     for index in attempts.indices {
-      if attempts[index].phase == .linking(link) { meet(index, far, &effects) }
+      if attempts[index].phase == .linking(link) { meet(index, far, &turn) }
     }
     guard
       let index = attempts.firstIndex(where: { attempt in
@@ -176,71 +176,71 @@ extension SessionEngine {
       })
     else { return }
     let first = attempts[index].command
-    proceed(index, with: far, now, &effects)
+    proceed(index, with: far, &turn)
     // Two attempts by address may meet at one node: the later one is answered.
     for other in attempts where other.node == far && other.command != first && !other.isWithPeer {
-      fail(other.command, Ending(.inProgress, .us), &effects)
+      fail(other.command, Ending(.inProgress, .us), &turn)
     }
   }
 
   private mutating func proceed(
-    _ index: Int, with far: NodeID, _ now: Instant, _ effects: inout [Effect]
+    _ index: Int, with far: NodeID, _ turn: inout Turn
   ) {
-    cancelDials(of: attempts[index].command, &effects)
+    cancelDials(of: attempts[index].command, &turn)
     guard let association = associations[far] else { return }
     let isTaken = attempts.contains { attempt in
       attempt.node == far && attempt.command != attempts[index].command && attempt.isWithPeer
     }
     if association.isMember || association.leaving != nil || isTaken {
       let reason: Reason = association.isMember ? .alreadyConnected : .inProgress
-      fail(attempts[index].command, Ending(reason, .us), &effects)
+      fail(attempts[index].command, Ending(reason, .us), &turn)
       return
     }
     if association.judgement != .known,
-      let blocked = tries.blocked(far.peer, at: association.peer.traits.remoteHost, now)
+      let blocked = tries.blocked(far.peer, at: association.peer.traits.remoteHost, turn.now)
     {
-      fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &effects)
+      fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &turn)
       return
     }
     if let code = attempts[index].code {
-      proceedByCode(index, code, association, now, &effects)
+      proceedByCode(index, code, association, &turn)
     } else if association.invitation != nil {
-      answer(byAttempt: index, association, now, &effects)
+      answer(byAttempt: index, association, &turn)
     } else {
-      drawNonce(forAttempt: index, &effects)
+      drawNonce(forAttempt: index, &turn)
     }
   }
 
-  mutating func sendInvite(_ index: Int, to far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func sendInvite(_ index: Int, to far: NodeID, _ turn: inout Turn) {
     let attempt = attempts[index]
     guard let association = associations[far], let nonce = attempt.nonce else { return }
     guard memberCount < configuration.capacity else {
       // Others became members while we dialled.
       fail(
-        attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &effects)
-      idleFrom(now, far)
+        attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+      idleFrom(far, &turn)
       return
     }
     guard association.unanswered.count < WireLimits.unansweredInvitations else {
       let detail =
         "\(association.unanswered.count) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
-      fail(attempt.command, Ending(.limitExceeded, .us, detail), &effects)
+      fail(attempt.command, Ending(.limitExceeded, .us, detail), &turn)
       return
     }
     let terms: InvitationTerms = association.judgement == .ask ? .comparesCodes : []
     attempts[index].phase = .invited
     association.unanswered.append(SentInvitation(command: attempt.command, terms: terms))
-    let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)
+    let left = max(0, (attempt.deadline - turn.now).wholeNanoseconds / 1_000_000)
     send(
       .invite(
         Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])),
-      to: far)
-    deliver(.invitationSent(attempt.command, association.peer), &effects)
+      to: far, &turn)
+    turn.deliver(.invitationSent(attempt.command, association.peer))
   }
 
   /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
   mutating func linkEnded(
-    _ id: LinkID, node far: NodeID?, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+    _ id: LinkID, node far: NodeID?, _ ending: Ending, _ turn: inout Turn
   ) {
     for attempt in attempts where attempt.phase == .linking(id) {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
@@ -249,13 +249,13 @@ extension SessionEngine {
         associations[target] != nil || links.values.contains { $0.node == target && $0.id != id }
       }
       if let target, associations[target] != nil {
-        meet(index, target, &effects)
-        proceed(index, with: target, now, &effects)
+        meet(index, target, &turn)
+        proceed(index, with: target, &turn)
       } else if ending.reason == .duplicateLink || hasOther == true {
-        if let target { meet(index, target, &effects) }
+        if let target { meet(index, target, &turn) }
         attempts[index].phase = .linking(nil)
       } else {
-        fail(attempt.command, ending, &effects)
+        fail(attempt.command, ending, &turn)
       }
     }
     // Attempts that wait for any link of the node fail with the last one.
@@ -263,27 +263,27 @@ extension SessionEngine {
       guard let target = attempt.node, target == far, ending.reason != .duplicateLink,
         associations[target] == nil, !links.values.contains(where: { $0.node == target })
       else { continue }
-      fail(attempt.command, ending, &effects)
+      fail(attempt.command, ending, &turn)
     }
   }
 
-  mutating func attemptsLostAssociation(_ far: NodeID, _ ending: Ending, _ effects: inout [Effect]) {
-    for attempt in attempts where attempt.node == far && attempt.isWithPeer { fail(attempt.command, ending, &effects) }
+  mutating func attemptsLostAssociation(_ far: NodeID, _ ending: Ending, _ turn: inout Turn) {
+    for attempt in attempts where attempt.node == far && attempt.isWithPeer { fail(attempt.command, ending, &turn) }
   }
 
   /// The node that an attempt by address leads to is known.
-  private mutating func meet(_ index: Int, _ far: NodeID, _ effects: inout [Effect]) {
+  private mutating func meet(_ index: Int, _ far: NodeID, _ turn: inout Turn) {
     let former = attempts[index].node
     attempts[index].node = far
     guard former != far else { return }
-    if let former { tell(conditions.attemptEnded(former, Ending(.restarted, .peer)), &effects) }
-    tell(conditions.attemptBegan(far, name: associations[far]?.peer.name), &effects)
+    if let former { turn.tell(turn.conditions.attemptEnded(former, Ending(.restarted, .peer))) }
+    turn.tell(turn.conditions.attemptBegan(far, name: associations[far]?.peer.name))
   }
 
   // MARK: The end of an attempt
 
   /// Ends an attempt before its answer: by the caller, or by time.
-  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: inout Turn) {
     guard let attempt = attempts.first(where: { $0.command == command }) else { return }
     var ending = ending
     if ending.reason == .timedOut, attempt.isWithPeer,
@@ -294,45 +294,45 @@ extension SessionEngine {
     if attempt.isWithPeer, let far = attempt.node, let association = associations[far] {
       if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
         association.unanswered[index].command = nil
-        send(.withdraw(ending.reason), to: far)
+        send(.withdraw(ending.reason), to: far, &turn)
       } else if attempt.phase == .invited, attempt.code == nil {
         // Accepted, and not compared yet.
-        send(.withdraw(ending.reason), to: far)
+        send(.withdraw(ending.reason), to: far, &turn)
       }
       if attempt.phase == .answering {
-        breakOff(association, ending, now, &effects)
+        breakOff(association, ending, &turn)
       } else {
-        endExchange(of: association, ending, now, &effects)
+        endExchange(of: association, ending, &turn)
       }
-      idleFrom(now, far)
+      idleFrom(far, &turn)
     } else if case .linking(let link?) = attempt.phase {
-      fail(command, ending, &effects)
-      if links[link]?.phase != .active { end(link, ending, now, &effects) }
+      fail(command, ending, &turn)
+      if links[link]?.phase != .active { end(link, ending, &turn) }
       return
     }
-    fail(command, ending, &effects)
+    fail(command, ending, &turn)
   }
 
-  mutating func fail(_ command: CommandID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: inout Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     let attempt = attempts.remove(at: index)
-    timesChanged = true
-    cancelDials(of: command, &effects)
-    if let proof = attempt.proof { effects.append(.proveCode(proof, .end)) }
+    turn.deadlinesMoved = true
+    cancelDials(of: command, &turn)
+    if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
     var ending = ending
     if ending.failures.isEmpty { ending.failures = attempt.race.failures }
-    reply(command, .failed(ending), &effects)
-    if let far = attempt.node { tell(conditions.attemptEnded(far, ending), &effects) }
+    turn.reply(command, .failed(ending))
+    if let far = attempt.node { turn.tell(turn.conditions.attemptEnded(far, ending)) }
   }
 
-  mutating func attemptDeadlines(_ now: Instant, _ effects: inout [Effect]) {
+  mutating func attemptDeadlines(_ turn: inout Turn) {
     for attempt in attempts {
-      if attempt.deadline <= now {
+      if attempt.deadline <= turn.now {
         let failures = attempt.phase == .dialling ? attempt.race.failuresInTime : attempt.race.failures
         withdraw(
-          attempt.command, Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures), now, &effects)
+          attempt.command, Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures), &turn)
       } else if attempt.phase == .dialling {
-        dialNext(attempt.command, now, &effects)
+        dialNext(attempt.command, &turn)
       }
     }
   }

@@ -3,22 +3,22 @@ import PiconetWire
 /// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is the commitment in the
 /// invitation, the nonce of the invited side when its question is on the screen, and the inviter's reveal.
 extension SessionEngine {
-  private mutating func drawNonce(_ effects: inout [Effect]) -> CodeID {
+  private mutating func drawNonce(_ turn: inout Turn) -> CodeID {
     let id = nextCodeID()
-    effects.append(.drawNonce(id))
+    turn.add(.drawNonce(id))
     return id
   }
 
   /// Of an invitation of ours, before it is sent.
-  mutating func drawNonce(forAttempt index: Int, _ effects: inout [Effect]) {
-    attempts[index].phase = .drawing(drawNonce(&effects))
+  mutating func drawNonce(forAttempt index: Int, _ turn: inout Turn) {
+    attempts[index].phase = .drawing(drawNonce(&turn))
   }
 
-  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: inout Turn) {
     if let index = attempts.firstIndex(where: { $0.phase == .drawing(id) }), let far = attempts[index].node {
-      guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, &effects) }
+      guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, &turn) }
       attempts[index].nonce = nonce
-      sendInvite(index, to: far, now, &effects)
+      sendInvite(index, to: far, &turn)
       return
     }
     guard let association = association(exchanging: id), association.exchange?.phase == .drawing,
@@ -27,17 +27,17 @@ extension SessionEngine {
     let far = association.node
     guard let nonce, isLinked(association) else {
       let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
-      endExchange(of: association, ending, now, &effects)
+      endExchange(of: association, ending, &turn)
       // A question may be put on the screen again; an invitation of ours is over.
-      if let command = attempt(answering: far)?.command { withdraw(command, ending, now, &effects) }
+      if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
       return
     }
     association.exchange?.nonce = nonce.bytes
-    association.exchange?.phase = .awaitingReveal(until: now + CodeExchange.revealTime)
+    association.exchange?.phase = .awaitingReveal(until: turn.now + CodeExchange.revealTime)
     association.isRevealDue = true
     association.isConfirmationDue = invitation.terms.contains(.comparesCodes)
-    timesChanged = true
-    send(.codeNonce(nonce.bytes), to: far)
+    turn.deadlinesMoved = true
+    send(.codeNonce(nonce.bytes), to: far, &turn)
   }
 
   private static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
@@ -59,31 +59,31 @@ extension SessionEngine {
   // MARK: The invited side
 
   /// The question is on the screen.
-  mutating func showCode(_ id: CommandID, _ far: NodeID, _ effects: inout [Effect]) {
+  mutating func showCode(_ id: CommandID, _ far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], let invitation = association.invitation, invitation.isDelivered,
       invitation.acceptance == nil
     else {
-      reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")), &effects)
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")))
       return
     }
     if let exchange = association.exchange {
-      if let code = exchange.code { reply(id, .code(code), &effects) } else { association.exchange?.showing.append(id) }
+      if let code = exchange.code { turn.reply(id, .code(code)) } else { association.exchange?.showing.append(id) }
       return
     }
-    guard isLinked(association) else { return reply(id, .failed(Self.noLink), &effects) }
-    beginExchange(association, showing: [id], &effects)
+    guard isLinked(association) else { return turn.reply(id, .failed(Self.noLink)) }
+    beginExchange(association, showing: [id], &turn)
   }
 
-  private mutating func beginExchange(_ association: Association, showing: [CommandID], _ effects: inout [Effect]) {
+  private mutating func beginExchange(_ association: Association, showing: [CommandID], _ turn: inout Turn) {
     association.exchange = CodeExchange(
-      id: drawNonce(&effects), isInviter: false, phase: .drawing, showing: showing)
+      id: drawNonce(&turn), isInviter: false, phase: .drawing, showing: showing)
   }
 
   mutating func codeRevealCame(
-    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.isRevealDue else {
-      breach(id, .protocolBroken, "reveals a nonce that was not asked for", now, &effects)
+      breach(id, .protocolBroken, "reveals a nonce that was not asked for", &turn)
       return
     }
     association.isRevealDue = false
@@ -92,16 +92,16 @@ extension SessionEngine {
       let invitation = association.invitation
     else { return }
     association.exchange?.phase = .deriving
-    timesChanged = true
+    turn.deadlinesMoved = true
     let inputs = CodeInputs(
       inviter: far.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
       commitment: invitation.commitment)
-    effects.append(.deriveCode(exchange.id, id, inputs))
+    turn.add(.deriveCode(exchange.id, id, inputs))
   }
 
-  mutating func codeConfirmedCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func codeConfirmedCame(from far: NodeID, on id: LinkID, _ turn: inout Turn) {
     guard let association = associations[far], association.isConfirmationDue else {
-      breach(id, .protocolBroken, "confirms a code that was not shown", now, &effects)
+      breach(id, .protocolBroken, "confirms a code that was not shown", &turn)
       return
     }
     association.isConfirmationDue = false
@@ -110,16 +110,16 @@ extension SessionEngine {
       return
     }
     association.exchange?.isFarDone = true
-    if invitation.acceptance != nil { becomeMemberIfRoom(far, now, &effects) }
+    if invitation.acceptance != nil { becomeMemberIfRoom(far, &turn) }
   }
 
   // MARK: The inviter
 
   mutating func codeNonceCame(
-    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], let first = association.unanswered.first, !first.hasNonce else {
-      breach(id, .protocolBroken, "a nonce for no code", now, &effects)
+      breach(id, .protocolBroken, "a nonce for no code", &turn)
       return
     }
     association.unanswered[0].hasNonce = true
@@ -128,7 +128,7 @@ extension SessionEngine {
     guard let attempt = attempts.first(where: { $0.command == command }), attempt.phase == .invited,
       let own = attempt.nonce, association.exchange == nil
     else {
-      breach(id, .protocolBroken, "a nonce for an invitation that its own has replaced", now, &effects)
+      breach(id, .protocolBroken, "a nonce for an invitation that its own has replaced", &turn)
       return
     }
     let code = CodeID(rawValue: nextCode)
@@ -136,80 +136,80 @@ extension SessionEngine {
     association.exchange = CodeExchange(
       id: code, isInviter: true, phase: .deriving, nonce: own.bytes,
       isCompared: first.terms.contains(.comparesCodes))
-    send(.codeReveal(own.bytes), to: far)
+    send(.codeReveal(own.bytes), to: far, &turn)
     let inputs = CodeInputs(
       inviter: node.peer, invited: far.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment)
-    effects.append(.deriveCode(code, id, inputs))
+    turn.add(.deriveCode(code, id, inputs))
   }
 
   // MARK: Both
 
-  mutating func codeDerived(_ id: CodeID, _ code: String?, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: inout Turn) {
     guard let association = association(exchanging: id), let exchange = association.exchange,
       exchange.phase == .deriving
     else { return }
     let far = association.node
     guard let code else {
       breach(
-        association.link, .identity, "the revealed nonce is not the one that was committed to", now, &effects)
+        association.link, .identity, "the revealed nonce is not the one that was committed to", &turn)
       return
     }
     association.exchange?.phase = .shown(code)
     association.exchange?.showing = []
-    for command in exchange.showing { reply(command, .code(code), &effects) }
+    for command in exchange.showing { turn.reply(command, .code(code)) }
     if exchange.isInviter {
       guard let command = attempts.first(where: { $0.node == far && $0.phase == .invited })?.command else { return }
-      deliver(.codeShown(command, association.peer, code: code), &effects)
-      if exchange.isCompared { deliver(.confirmationNeeded(association.peer, code: code), &effects) }
+      turn.deliver(.codeShown(command, association.peer, code: code))
+      if exchange.isCompared { turn.deliver(.confirmationNeeded(association.peer, code: code)) }
     } else if attempt(answering: far) != nil {
-      showToInviting(association, code, now, &effects)
+      showToInviting(association, code, &turn)
     }
   }
 
   /// Our invitation is the acceptance of the far side's, and the code is known.
   private mutating func showToInviting(
-    _ association: Association, _ code: String, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, _ code: String, _ turn: inout Turn
   ) {
     guard let command = attempt(answering: association.node)?.command else { return }
-    deliver(.codeShown(command, association.peer, code: code), &effects)
+    turn.deliver(.codeShown(command, association.peer, code: code))
     if association.judgement == .ask {
       association.exchange?.isCompared = true
-      deliver(.confirmationNeeded(association.peer, code: code), &effects)
+      turn.deliver(.confirmationNeeded(association.peer, code: code))
     } else {
-      accept(byAttemptTo: association, now, &effects)
+      accept(byAttemptTo: association, &turn)
     }
   }
 
   /// An invitation of the far side is here, and one of ours is its acceptance.
-  mutating func answer(byAttempt index: Int, _ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func answer(byAttempt index: Int, _ association: Association, _ turn: inout Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
     attempts[index].phase = .answering
     guard association.judgement == .ask || invitation.terms.contains(.comparesCodes) else {
-      accept(byAttemptTo: association, now, &effects)
+      accept(byAttemptTo: association, &turn)
       return
     }
     if let code = association.exchange?.code {
-      showToInviting(association, code, now, &effects)
+      showToInviting(association, code, &turn)
     } else if association.exchange == nil {
-      beginExchange(association, showing: [], &effects)
+      beginExchange(association, showing: [], &turn)
     }
   }
 
-  private mutating func accept(byAttemptTo association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func accept(byAttemptTo association: Association, _ turn: inout Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
     let far = association.node
-    guard makeRoomForMember(now, &effects) else {
+    guard makeRoomForMember(&turn) else {
       let ending = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      if let command = attempt(answering: far)?.command { withdraw(command, ending, now, &effects) }
+      if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
       return
     }
-    send(.accept, to: far)
-    accepted(association, by: nil, now, &effects)
+    send(.accept, to: far, &turn)
+    accepted(association, by: nil, &turn)
   }
 
   /// Our `accept` is on its way: we are members, unless the inviter's person compares yet.
   mutating func accepted(
-    _ association: Association, by command: CommandID?, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, by command: CommandID?, _ turn: inout Turn
   ) {
     guard let invitation = association.invitation else { return }
     association.exchange?.isConfirmed = true
@@ -217,39 +217,39 @@ extension SessionEngine {
     // It is not before the application any more.
     questions.remove(association.node)
     if !invitation.terms.contains(.comparesCodes) || association.exchange?.isFarDone == true {
-      becomeMember(association.node, now, &effects)
+      becomeMember(association.node, &turn)
     }
-    timesChanged = true
+    turn.deadlinesMoved = true
   }
 
   /// A person of ours has compared, or would not.
   mutating func confirm(
-    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: inout Turn
   ) {
     let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
     guard let association = associations[far], let exchange = association.exchange, exchange.code != nil,
       exchange.isCompared, !exchange.isConfirmed, let command
     else {
-      reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")), &effects)
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")))
       return
     }
-    reply(id, .done, &effects)
-    guard confirmed else { return withdraw(command, Ending(reason, .us), now, &effects) }
+    turn.reply(id, .done)
+    guard confirmed else { return withdraw(command, Ending(reason, .us), &turn) }
     association.exchange?.isConfirmed = true
     if exchange.isInviter {
-      send(.codeConfirmed, to: far)
-      if exchange.isFarDone { becomeMemberIfRoom(far, now, &effects) }
+      send(.codeConfirmed, to: far, &turn)
+      if exchange.isFarDone { becomeMemberIfRoom(far, &turn) }
     } else {
-      accept(byAttemptTo: association, now, &effects)
+      accept(byAttemptTo: association, &turn)
     }
   }
 
-  private mutating func becomeMemberIfRoom(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
-    guard makeRoomForMember(now, &effects) else {
-      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
+  private mutating func becomeMemberIfRoom(_ far: NodeID, _ turn: inout Turn) {
+    guard makeRoomForMember(&turn) else {
+      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }
-    becomeMember(far, now, &effects)
+    becomeMember(far, &turn)
   }
 
   // MARK: What is no membership
@@ -258,22 +258,22 @@ extension SessionEngine {
   /// - Returns: whether it was one.
   @discardableResult
   mutating func endExchange(
-    of association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, _ ending: Ending, _ turn: inout Turn
   ) -> Bool {
     guard let exchange = association.exchange else { return false }
     association.exchange = nil
-    timesChanged = true
-    for command in exchange.showing { reply(command, .failed(ending), &effects) }
+    turn.deadlinesMoved = true
+    for command in exchange.showing { turn.reply(command, .failed(ending)) }
     guard exchange.isTry else { return false }
     if association.judgement != .known,
-      tries.wrongCode(association.node.peer, at: association.peer.traits.remoteHost, now)
+      tries.wrongCode(association.node.peer, at: association.peer.traits.remoteHost, turn.now)
     {
       let words =
         "\(tries.limits.wrongCodes) codes were wrong or broke off: it is not listened to for \(tries.limits.blockTime.inWords)"
-      deliver(
+      turn.deliver(
         .peerRefused(
           association.node, name: association.peer.name, association.peer.traits, Ending(.limitExceeded, .peer, words),
-          untold: 0), &effects)
+          untold: 0))
     }
     return true
   }
@@ -290,59 +290,59 @@ extension SessionEngine {
   }
 
   /// The link is gone on which a nonce was given: the attempt is over, whatever the association does.
-  mutating func exchangeLostLink(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func exchangeLostLink(_ association: Association, _ turn: inout Turn) {
     guard association.exchange?.isTry == true else { return }
     let far = association.node
     let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
     let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
     if let command {
-      withdraw(command, ending, now, &effects)
+      withdraw(command, ending, &turn)
     } else {
-      breakOff(association, ending, now, &effects)
+      breakOff(association, ending, &turn)
     }
   }
 
   /// Ends the far side's invitation from this side, before or behind our `accept`.
   mutating func breakOff(
-    _ association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+    _ association: Association, _ ending: Ending, _ turn: inout Turn
   ) {
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil {
-      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node)
+      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node, &turn)
     } else {
       // The inviter may have confirmed, and take us for a member.
       association.leaving = Association.Leaving(
-        command: nil, reason: ending.reason, deadline: now + configuration.leaveTimeout)
-      dirty.insert(association.link)
+        command: nil, reason: ending.reason, deadline: turn.now + configuration.leaveTimeout)
+      turn.flush(association.link)
     }
-    closeInvitation(of: association, ending, now, &effects)
+    closeInvitation(of: association, ending, &turn)
   }
 
   /// The far side's invitation is over without membership; the far side knows, or was told.
   mutating func closeInvitation(
-    of association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, _ ending: Ending, _ turn: inout Turn
   ) {
     guard let invitation = association.invitation else { return }
     association.invitation = nil
     questions.remove(association.node)
-    timesChanged = true
-    endExchange(of: association, ending, now, &effects)
-    idleFrom(now, association.node)
-    if invitation.isDelivered { deliver(.invitationEnded(association.node, ending), &effects) }
-    if let command = invitation.acceptance?.command { reply(command, .failed(ending), &effects) }
+    turn.deadlinesMoved = true
+    endExchange(of: association, ending, &turn)
+    idleFrom(association.node, &turn)
+    if invitation.isDelivered { turn.deliver(.invitationEnded(association.node, ending)) }
+    if let command = invitation.acceptance?.command { turn.reply(command, .failed(ending)) }
   }
 
   /// Tells the application of those whose turn it is.
-  mutating func deliverQuestions(_ now: Instant, _ effects: inout [Effect]) {
+  mutating func deliverQuestions(_ turn: inout Turn) {
     guard questions.hasNews else { return }
-    timesChanged = true
-    for far in questions.takeNext(at: now) {
+    turn.deadlinesMoved = true
+    for far in questions.takeNext(at: turn.now) {
       guard let association = associations[far], let invitation = association.invitation else { continue }
       association.invitation?.isDelivered = true
-      deliver(
+      turn.deliver(
         .invitationReceived(
           association.peer, context: invitation.context, expires: invitation.expires,
-          comparesCodes: association.judgement == .ask || invitation.terms.contains(.comparesCodes)), &effects)
+          comparesCodes: association.judgement == .ask || invitation.terms.contains(.comparesCodes)))
     }
   }
 }

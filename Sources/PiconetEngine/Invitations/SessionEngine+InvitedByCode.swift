@@ -3,9 +3,9 @@ import PiconetWire
 /// Invitations of others who have typed the code that is set here. A try is counted before anything is answered by which the inviter could
 /// see whether it was right, and is given back for a right code alone.
 extension SessionEngine {
-  mutating func setCode(_ id: CommandID, _ code: TypedCodeID?, _ effects: inout [Effect]) {
+  mutating func setCode(_ id: CommandID, _ code: TypedCodeID?, _ turn: inout Turn) {
     codeTries.set(code)
-    reply(id, .done, &effects)
+    turn.reply(id, .done)
   }
 
   /// Whether a stranger has to prove the code, and can't invite otherwise.
@@ -14,53 +14,53 @@ extension SessionEngine {
   }
 
   mutating func inviteByCodeCame(
-    _ invite: InviteByCode, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ invite: InviteByCode, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far] else { return }
     guard association.leaving == nil else {
-      send(.decline(.left, detail: ""), to: far)
+      send(.decline(.left, detail: ""), to: far, &turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
+      breach(id, .protocolBroken, "an invitation beside another, or from a member", &turn)
       return
     }
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
-    if let refusal = refusalOfCode(association, now) {
-      send(.decline(refusal.reason, detail: refusal.detail), to: far)
-      idleFrom(now, far)
+    if let refusal = refusalOfCode(association, turn.now) {
+      send(.decline(refusal.reason, detail: refusal.detail), to: far, &turn)
+      idleFrom(far, &turn)
       return
     }
     if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
       guard association.exchange == nil, !attempts[index].isProving, attempts[index].phase != .proven else {
-        breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", now, &effects)
+        breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", &turn)
         return
       }
       if attempts[index].phase == .invited, attempts[index].code != nil, node < far {
         // Of two that prove codes to each other the smaller node's counts.
-        send(.decline(.inProgress, detail: ""), to: far)
+        send(.decline(.inProgress, detail: ""), to: far, &turn)
         return
       }
     }
     let begun: TypedCodeTries.Try
-    switch codeTries.begin(far.peer, at: association.peer.traits.remoteHost, now) {
+    switch codeTries.begin(far.peer, at: association.peer.traits.remoteHost, turn.now) {
     case .success(let one): begun = one
     case .failure(let refusal):
       let ending = refusal.ending
-      send(.decline(ending.reason, detail: ending.detail), to: far)
-      idleFrom(now, far)
+      send(.decline(ending.reason, detail: ending.detail), to: far, &turn)
+      idleFrom(far, &turn)
       return
     }
     if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
       attempts[index].phase = .answering
     }
-    let proof = CodeProof(id: nextCodeID(), one: begun, until: now + CodeProof.time)
+    let proof = CodeProof(id: nextCodeID(), one: begun, until: turn.now + CodeProof.time)
     association.proof = proof
-    timesChanged = true
-    tell(conditions.proofBegan(far, name: association.peer.name), &effects)
-    effects.append(.proveCode(proof.id, .answer(begun.code, id, share: invite.share)))
+    turn.deadlinesMoved = true
+    turn.tell(turn.conditions.proofBegan(far, name: association.peer.name))
+    turn.add(.proveCode(proof.id, .answer(begun.code, id, share: invite.share)))
   }
 
   private func refusalOfCode(_ association: Association, _ now: Instant) -> Ending? {
@@ -74,21 +74,21 @@ extension SessionEngine {
   }
 
   mutating func answerMade(
-    share: [UInt8], confirmation: [UInt8], on association: Association, _ effects: inout [Effect]
+    share: [UInt8], confirmation: [UInt8], on association: Association, _ turn: inout Turn
   ) {
     guard let proof = association.proof, proof.phase == .answering else { return }
     association.proof?.phase = .awaitingConfirmation
     association.isCodeConfirmDue = true
     send(
       .codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))),
-      to: association.node)
+      to: association.node, &turn)
   }
 
   mutating func codeConfirmCame(
-    _ confirmation: [UInt8], from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ confirmation: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.isCodeConfirmDue else {
-      breach(id, .protocolBroken, "confirms a code that was not asked for", now, &effects)
+      breach(id, .protocolBroken, "confirms a code that was not asked for", &turn)
       return
     }
     association.isCodeConfirmDue = false
@@ -96,57 +96,57 @@ extension SessionEngine {
     guard association.leaving == nil, association.proof?.phase == .awaitingConfirmation else { return }
     guard let proof = association.proof else { return }
     association.proof?.phase = .checking
-    effects.append(.proveCode(proof.id, .confirm(confirmation)))
+    turn.add(.proveCode(proof.id, .confirm(confirmation)))
   }
 
   mutating func confirmationChecked(
-    isRight: Bool, on association: Association, _ now: Instant, _ effects: inout [Effect]
+    isRight: Bool, on association: Association, _ turn: inout Turn
   ) {
     guard let proof = association.proof, proof.phase == .checking else { return }
     let far = association.node
     guard isRight else {
-      endProof(of: association, Ending(.wrongCode, .peer, "another code was typed there"), now, &effects)
+      endProof(of: association, Ending(.wrongCode, .peer, "another code was typed there"), &turn)
       return
     }
     codeTries.wasRight(proof.one)
     association.proof = nil
-    effects.append(.proveCode(proof.id, .end))
+    turn.add(.proveCode(proof.id, .end))
     tries.matched(far.peer)
-    guard makeRoomForMember(now, &effects) else {
+    guard makeRoomForMember(&turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      send(.decline(.full, detail: full.detail), to: far)
-      tell(conditions.invitationEnded(far, full), &effects)
-      attemptLostProof(of: association, full, now, &effects)
-      idleFrom(now, far)
+      send(.decline(.full, detail: full.detail), to: far, &turn)
+      turn.tell(turn.conditions.invitationEnded(far, full))
+      attemptLostProof(of: association, full, &turn)
+      idleFrom(far, &turn)
       return
     }
     association.peer.isProven = true
-    send(.accept, to: far)
-    becomeMember(far, now, &effects)
+    send(.accept, to: far, &turn)
+    becomeMember(far, &turn)
   }
 
   /// The inviter was wrong, broke off or is too late: the try stays counted, and the invitation is over.
   /// - Parameter isAnswered: the inviter is told by a `decline`; false where nothing reaches it any more.
   mutating func endProof(
-    of association: Association, _ ending: Ending, isAnswered: Bool = true, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, _ ending: Ending, isAnswered: Bool = true, _ turn: inout Turn
   ) {
     guard let proof = association.proof else { return }
     association.proof = nil
-    timesChanged = true
-    effects.append(.proveCode(proof.id, .end))
-    let isOver = codeTries.wasWrong(proof.one, now)
+    turn.deadlinesMoved = true
+    turn.add(.proveCode(proof.id, .end))
+    let isOver = codeTries.wasWrong(proof.one, turn.now)
     if isAnswered {
-      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node)
+      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node, &turn)
     }
-    deliver(
-      .codeFailed(association.peer, proof.one.code, left: isOver ? 0 : codeTries.left, ending), &effects)
-    attemptLostProof(of: association, ending, now, &effects)
-    idleFrom(now, association.node)
+    turn.deliver(
+      .codeFailed(association.peer, proof.one.code, left: isOver ? 0 : codeTries.left, ending))
+    attemptLostProof(of: association, ending, &turn)
+    idleFrom(association.node, &turn)
   }
 
   /// An invitation of ours waited for what comes of the far side's. It stands if the far side may yet answer it.
   private mutating func attemptLostProof(
-    of association: Association, _ ending: Ending, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, _ ending: Ending, _ turn: inout Turn
   ) {
     guard let index = attempts.firstIndex(where: { $0.node == association.node && $0.phase == .answering })
     else { return }
@@ -154,41 +154,41 @@ extension SessionEngine {
     if association.unanswered.contains(where: { $0.command == command }) {
       attempts[index].phase = .invited
     } else {
-      fail(command, ending, &effects)
+      fail(command, ending, &turn)
     }
   }
 
   /// The link is gone to which the proofs on it are bound, in both directions.
-  mutating func proofsLostLink(_ association: Association, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func proofsLostLink(_ association: Association, _ turn: inout Turn) {
     let ending = Ending(.wrongCode, .link, "the attempt broke off: the connection was lost")
-    endProof(of: association, ending, now, &effects)
+    endProof(of: association, ending, &turn)
     let command = attempts.first { $0.node == association.node && $0.provesOnLink }?.command
-    if let command { withdraw(command, ending, now, &effects) }
+    if let command { withdraw(command, ending, &turn) }
   }
 
   // MARK: Both sides
 
   /// What the driver has found by a step of a proof; one that is over finds nothing more.
   mutating func codeProven(
-    _ id: CodeID, _ finding: TypedCodeFinding, _ now: Instant, _ effects: inout [Effect]
+    _ id: CodeID, _ finding: TypedCodeFinding, _ turn: inout Turn
   ) {
     if let index = attempts.firstIndex(where: { $0.proof == id && $0.provesOnLink }) {
       switch finding {
-      case .share(let share): shareMade(share, index, now, &effects)
-      case .confirmed(let confirmation): answerChecked(confirmation, index, now, &effects)
-      case .wrong, .unfit: answerChecked(nil, index, now, &effects)
-      case .failed(let words): withdraw(attempts[index].command, Ending(.internalError, .us, words), now, &effects)
+      case .share(let share): shareMade(share, index, &turn)
+      case .confirmed(let confirmation): answerChecked(confirmation, index, &turn)
+      case .wrong, .unfit: answerChecked(nil, index, &turn)
+      case .failed(let words): withdraw(attempts[index].command, Ending(.internalError, .us, words), &turn)
       case .answer, .right: break
       }
     } else if let association = associations.values.first(where: { $0.proof?.id == id }) {
       switch finding {
       case .answer(let share, let confirmation):
-        answerMade(share: share, confirmation: confirmation, on: association, &effects)
-      case .right: confirmationChecked(isRight: true, on: association, now, &effects)
-      case .wrong: confirmationChecked(isRight: false, on: association, now, &effects)
+        answerMade(share: share, confirmation: confirmation, on: association, &turn)
+      case .right: confirmationChecked(isRight: true, on: association, &turn)
+      case .wrong: confirmationChecked(isRight: false, on: association, &turn)
       case .unfit:
-        breach(association.link, .protocolBroken, "a share that is no point of P-256, or our own", now, &effects)
-      case .failed(let words): endProof(of: association, Ending(.internalError, .us, words), now, &effects)
+        breach(association.link, .protocolBroken, "a share that is no point of P-256, or our own", &turn)
+      case .failed(let words): endProof(of: association, Ending(.internalError, .us, words), &turn)
       case .share, .confirmed: break
       }
     }

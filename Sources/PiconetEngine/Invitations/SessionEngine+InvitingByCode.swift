@@ -5,18 +5,18 @@ import PiconetWire
 extension SessionEngine {
   /// There is an association, and nobody is a member.
   mutating func proceedByCode(
-    _ index: Int, _ code: TypedCodeID, _ association: Association, _ now: Instant, _ effects: inout [Effect]
+    _ index: Int, _ code: TypedCodeID, _ association: Association, _ turn: inout Turn
   ) {
     let command = attempts[index].command
     guard association.capabilities.contains(.typedCodes) else {
-      return fail(command, Ending(.notSupported, .peer, "it can't be invited by a code"), &effects)
+      return fail(command, Ending(.notSupported, .peer, "it can't be invited by a code"), &turn)
     }
     guard codesGiven.allows(code) else {
       let words = "the code was wrong at \(TypedCodeTries.perCode) attempts, and is tried no more"
-      return fail(command, Ending(.wrongCode, .us, words), &effects)
+      return fail(command, Ending(.wrongCode, .us, words), &turn)
     }
     guard links[association.link]?.association === association else {
-      return fail(command, Ending(.linkFailed, .link, "the peer can't be reached for the moment"), &effects)
+      return fail(command, Ending(.linkFailed, .link, "the peer can't be reached for the moment"), &turn)
     }
     if association.proof != nil {
       // It proves our code just now: that invitation is the one that counts.
@@ -24,63 +24,63 @@ extension SessionEngine {
       return
     }
     if let invitation = association.invitation {
-      guard invitation.acceptance == nil else { return fail(command, Ending(.inProgress, .us), &effects) }
-      breakOff(association, Ending(.codeNeeded, .us, "a code was typed for this peer"), now, &effects)
+      guard invitation.acceptance == nil else { return fail(command, Ending(.inProgress, .us), &turn) }
+      breakOff(association, Ending(.codeNeeded, .us, "a code was typed for this peer"), &turn)
     }
     let id = nextCodeID()
     attempts[index].phase = .sharing
     attempts[index].proof = id
-    effects.append(.proveCode(id, .share(code, association.link)))
+    turn.add(.proveCode(id, .share(code, association.link)))
   }
 
-  mutating func shareMade(_ share: [UInt8], _ index: Int, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func shareMade(_ share: [UInt8], _ index: Int, _ turn: inout Turn) {
     let attempt = attempts[index]
     guard attempt.phase == .sharing, let far = attempt.node, let association = associations[far] else { return }
     guard memberCount < configuration.capacity else {
-      fail(attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &effects)
-      idleFrom(now, far)
+      fail(attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+      idleFrom(far, &turn)
       return
     }
     attempts[index].phase = .invited
     association.unanswered.append(SentInvitation(command: attempt.command, terms: [], code: attempt.code))
-    let left = max(0, (attempt.deadline - now).wholeNanoseconds / 1_000_000)
+    let left = max(0, (attempt.deadline - turn.now).wholeNanoseconds / 1_000_000)
     send(
-      .inviteByCode(InviteByCode(timeout: UInt64(left), share: share, context: attempt.context[...])), to: far)
-    deliver(.invitationSent(attempt.command, association.peer), &effects)
+      .inviteByCode(InviteByCode(timeout: UInt64(left), share: share, context: attempt.context[...])), to: far, &turn)
+    turn.deliver(.invitationSent(attempt.command, association.peer))
   }
 
   mutating func codeAnswerCame(
-    _ answer: CodeAnswer, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ answer: CodeAnswer, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], let first = association.unanswered.first, first.code != nil,
       !first.hasNonce
     else {
-      breach(id, .protocolBroken, "answers no invitation by code", now, &effects)
+      breach(id, .protocolBroken, "answers no invitation by code", &turn)
       return
     }
     association.unanswered[0].hasNonce = true
     // Withdrawn: the far side will know when it has seen that.
     guard let command = first.command, association.leaving == nil else { return }
     guard let index = attempts.firstIndex(where: { $0.command == command && $0.phase == .invited }) else {
-      breach(id, .protocolBroken, "answers an invitation that its own has replaced", now, &effects)
+      breach(id, .protocolBroken, "answers an invitation that its own has replaced", &turn)
       return
     }
     guard let proof = attempts[index].proof else { return }
     attempts[index].phase = .proving(left: answer.left)
-    effects.append(.proveCode(proof, .check(share: answer.share, confirmation: answer.confirmation)))
+    turn.add(.proveCode(proof, .check(share: answer.share, confirmation: answer.confirmation)))
   }
 
   /// The driver has checked the answer.
   /// - Parameter confirmation: nil: the far side has another code.
   mutating func answerChecked(
-    _ confirmation: [UInt8]?, _ index: Int, _ now: Instant, _ effects: inout [Effect]
+    _ confirmation: [UInt8]?, _ index: Int, _ turn: inout Turn
   ) {
     guard case .proving(let left) = attempts[index].phase, let code = attempts[index].code,
       let far = attempts[index].node
     else { return }
     if let confirmation {
       attempts[index].phase = .proven
-      send(.codeConfirm(confirmation), to: far)
+      send(.codeConfirm(confirmation), to: far, &turn)
       return
     }
     codesGiven.wasWrong(code)
@@ -91,6 +91,6 @@ extension SessionEngine {
       default: "\(min(left, UInt64(TypedCodeTries.perCode))) more tries are left"
       }
     withdraw(
-      attempts[index].command, Ending(.wrongCode, .peer, "it is not the other device's code; \(rest)"), now, &effects)
+      attempts[index].command, Ending(.wrongCode, .peer, "it is not the other device's code; \(rest)"), &turn)
   }
 }

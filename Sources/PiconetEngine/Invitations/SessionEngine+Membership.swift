@@ -6,254 +6,255 @@ extension SessionEngine {
   static let longestInvitation = Duration.seconds(300)
 
   mutating func inviteCame(
-    _ invite: Invite, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ invite: Invite, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far] else { return }
     // The far side may not know yet that it is a member, or that we leave.
     guard association.leaving == nil else {
-      send(.decline(.left, detail: ""), to: far)
+      send(.decline(.left, detail: ""), to: far, &turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", now, &effects)
+      breach(id, .protocolBroken, "an invitation beside another, or from a member", &turn)
       return
     }
     // What belonged to an earlier one can't come any more.
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
-    guard memberCount < configuration.capacity || idleMember(now) != nil else {
-      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far)
+    guard memberCount < configuration.capacity || idleMember(turn.now) != nil else {
+      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far, &turn)
       return
     }
     let index = attempts.firstIndex { $0.node == far && $0.isWithPeer }
     if needsCode(association) || index.map({ attempts[$0].code != nil }) == true {
       // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
-      send(.decline(.codeNeeded, detail: ""), to: far)
-      idleFrom(now, far)
+      send(.decline(.codeNeeded, detail: ""), to: far, &turn)
+      idleFrom(far, &turn)
       return
     }
     if let index {
-      crossed(index, invite, association, on: id, now, &effects)
+      crossed(index, invite, association, on: id, &turn)
       return
     }
     let host = association.peer.traits.remoteHost
     let isKnown = association.judgement == .known
-    let expires = now + min(.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000))), Self.longestInvitation)
+    let expires =
+      turn.now + min(.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000))), Self.longestInvitation)
     var notBefore: Instant?
-    if !isKnown, let refusal = tries.refusal(far.peer, at: host, now) {
+    if !isKnown, let refusal = tries.refusal(far.peer, at: host, turn.now) {
       // Shortly after a refusal it waits for its turn, if it can.
-      if case .pause(let left) = refusal, now + left < expires {
-        notBefore = now + left
+      if case .pause(let left) = refusal, turn.now + left < expires {
+        notBefore = turn.now + left
       } else {
-        send(.decline(.limitExceeded, detail: refusal.words), to: far)
-        idleFrom(now, far)
+        send(.decline(.limitExceeded, detail: refusal.words), to: far, &turn)
+        idleFrom(far, &turn)
         return
       }
     }
     switch questions.add(far, at: host, isKnown: isKnown, notBefore: notBefore) {
     case .taken: break
-    case .instead(let other): decline(waiting: other, now, &effects)
+    case .instead(let other): decline(waiting: other, &turn)
     case .refused:
-      send(.decline(.limitExceeded, detail: Self.tooManyWait), to: far)
-      idleFrom(now, far)
+      send(.decline(.limitExceeded, detail: Self.tooManyWait), to: far, &turn)
+      idleFrom(far, &turn)
       return
     }
-    open(invite, association, until: expires)
-    deliverQuestions(now, &effects)
+    open(invite, association, until: expires, &turn)
+    deliverQuestions(&turn)
   }
 
   private static let tooManyWait = "too many wait for an answer there"
 
-  private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant) {
+  private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant, _ turn: inout Turn) {
     association.invitation = OpenInvitation(
       terms: invite.terms, commitment: invite.commitment, context: Array(invite.context), expires: expires)
-    timesChanged = true
+    turn.deadlinesMoved = true
   }
 
   /// One that waits in the queue has to make room.
-  private mutating func decline(waiting far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func decline(waiting far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
-    breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), now, &effects)
+    breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), &turn)
   }
 
   /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own. Otherwise that of
   /// the smaller node counts, and the other one is its acceptance, once the code was compared.
   private mutating func crossed(
     _ index: Int, _ invite: Invite, _ association: Association, on id: LinkID,
-    _ now: Instant, _ effects: inout [Effect]
+    _ turn: inout Turn
   ) {
     let far = association.node
     let attempt = attempts[index]
-    let expires = now + Self.longestInvitation
+    let expires = turn.now + Self.longestInvitation
     guard attempt.phase == .invited else {
       // Ours was not sent yet.
-      open(invite, association, until: expires)
-      answer(byAttempt: index, association, now, &effects)
+      open(invite, association, until: expires, &turn)
+      answer(byAttempt: index, association, &turn)
       return
     }
     guard association.exchange == nil, let own = association.unanswered.last, own.command == attempt.command else {
-      breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", now, &effects)
+      breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", &turn)
       return
     }
     let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
     if !isCompared {
-      _ = makeRoomForMember(now, &effects)
-      send(.accept, to: far)
-      becomeMember(far, now, &effects)
+      _ = makeRoomForMember(&turn)
+      send(.accept, to: far, &turn)
+      becomeMember(far, &turn)
     } else if node < far {
-      send(.decline(.inProgress, detail: ""), to: far)
+      send(.decline(.inProgress, detail: ""), to: far, &turn)
     } else {
-      open(invite, association, until: expires)
-      answer(byAttempt: index, association, now, &effects)
+      open(invite, association, until: expires, &turn)
+      answer(byAttempt: index, association, &turn)
     }
   }
 
   mutating func answerInvitation(
-    _ id: CommandID, _ far: NodeID, accept: Bool, _ reason: Reason, _ now: Instant, _ effects: inout [Effect]
+    _ id: CommandID, _ far: NodeID, accept: Bool, _ reason: Reason, _ turn: inout Turn
   ) {
     guard let association = associations[far], let invitation = association.invitation, invitation.acceptance == nil,
       invitation.isDelivered
     else {
-      reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")), &effects)
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")))
       return
     }
     let attempt = attempt(answering: far)?.command
     guard accept else {
       let ending = Ending(reason, .us)
-      send(.decline(reason, detail: ""), to: far)
+      send(.decline(reason, detail: ""), to: far, &turn)
       association.invitation = nil
       questions.remove(far)
-      if !endExchange(of: association, ending, now, &effects), association.judgement == .ask, reason != .cancelled {
-        tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+      if !endExchange(of: association, ending, &turn), association.judgement == .ask, reason != .cancelled {
+        tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
       }
-      idleFrom(now, far)
-      reply(id, .done, &effects)
-      tell(conditions.invitationEnded(far, ending), &effects)
-      if let attempt { withdraw(attempt, ending, now, &effects) }
+      idleFrom(far, &turn)
+      turn.reply(id, .done)
+      turn.tell(turn.conditions.invitationEnded(far, ending))
+      if let attempt { withdraw(attempt, ending, &turn) }
       return
     }
     if association.judgement == .ask || invitation.terms.contains(.comparesCodes), association.exchange?.code == nil {
       // It stands, and can be accepted once the code was shown.
-      reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")), &effects)
+      turn.reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return
     }
-    guard makeRoomForMember(now, &effects) else {
+    guard makeRoomForMember(&turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      send(.decline(.full, detail: full.detail), to: far)
+      send(.decline(.full, detail: full.detail), to: far, &turn)
       association.invitation = nil
       questions.remove(far)
-      endExchange(of: association, full, now, &effects)
-      idleFrom(now, far)
-      reply(id, .failed(full), &effects)
-      tell(conditions.invitationEnded(far, full), &effects)
+      endExchange(of: association, full, &turn)
+      idleFrom(far, &turn)
+      turn.reply(id, .failed(full))
+      turn.tell(turn.conditions.invitationEnded(far, full))
       return
     }
-    send(.accept, to: far)
-    accepted(association, by: id, now, &effects)
+    send(.accept, to: far, &turn)
+    accepted(association, by: id, &turn)
   }
 
-  mutating func acceptCame(from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func acceptCame(from far: NodeID, on id: LinkID, _ turn: inout Turn) {
     guard let association = associations[far], !association.unanswered.isEmpty else {
-      breach(id, .protocolBroken, "accepts what was not asked", now, &effects)
+      breach(id, .protocolBroken, "accepts what was not asked", &turn)
       return
     }
     let sent = association.unanswered.removeFirst()
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
       // Where the codes are compared nobody takes itself for a member before we have confirmed.
-      if isCompared { idleFrom(now, far) } else { acceptedWithdrawn(from: far, now, &effects) }
+      if isCompared { idleFrom(far, &turn) } else { acceptedWithdrawn(from: far, &turn) }
       return
     }
     guard !association.isMember, association.leaving == nil else { return }
     let wanted = sent.code == nil ? InvitationAttempt.Phase.invited : .proven
     guard attempts.contains(where: { $0.command == command && $0.phase == wanted }) else {
-      breach(id, .protocolBroken, "accepts an invitation that its own has replaced", now, &effects)
+      breach(id, .protocolBroken, "accepts an invitation that its own has replaced", &turn)
       return
     }
     if isCompared {
       guard let exchange = association.exchange else {
-        breach(id, .protocolBroken, "accepts without the code that has to be compared", now, &effects)
+        breach(id, .protocolBroken, "accepts without the code that has to be compared", &turn)
         return
       }
       association.exchange?.isFarDone = true
       if !exchange.isConfirmed { return }
     }
-    guard makeRoomForMember(now, &effects) else {
-      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), now, &effects)
+    guard makeRoomForMember(&turn) else {
+      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }
     if sent.code != nil { association.peer.isProven = true }
-    becomeMember(far, now, &effects)
+    becomeMember(far, &turn)
   }
 
   /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees that.
   /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
-  private mutating func acceptedWithdrawn(from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  private mutating func acceptedWithdrawn(from far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
     association.leaving = Association.Leaving(
-      command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
-    timesChanged = true
-    dirty.insert(association.link)
-    endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), now, &effects)
+      command: nil, reason: .cancelled, deadline: turn.now + configuration.leaveTimeout)
+    turn.deadlinesMoved = true
+    turn.flush(association.link)
+    endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
     guard let invitation = association.invitation else { return }
-    if invitation.acceptance == nil { send(.decline(.left, detail: ""), to: far) }
+    if invitation.acceptance == nil { send(.decline(.left, detail: ""), to: far, &turn) }
     closeInvitation(
-      of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), now, &effects)
+      of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
   }
 
   mutating func declineCame(
-    _ reason: Reason, _ detail: String, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ reason: Reason, _ detail: String, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far], !association.unanswered.isEmpty else {
-      breach(id, .protocolBroken, "declines what was not asked", now, &effects)
+      breach(id, .protocolBroken, "declines what was not asked", &turn)
       return
     }
     guard let command = association.unanswered.removeFirst().command else { return }
     // The far side's own invitation counts in its place.
     if attempt(answering: far)?.command == command { return }
     let ending = Ending(reason, .peer, detail)
-    endExchange(of: association, ending, now, &effects)
-    idleFrom(now, far)
-    fail(command, ending, &effects)
+    endExchange(of: association, ending, &turn)
+    idleFrom(far, &turn)
+    fail(command, ending, &turn)
   }
 
-  mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
     association.isCodeConfirmDue = false
     if association.proof != nil {
       let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
-      endProof(of: association, Ending(.wrongCode, .peer, words), now, &effects)
+      endProof(of: association, Ending(.wrongCode, .peer, words), &turn)
     } else if let invitation = association.invitation {
       // Every invitation gets exactly one answer, or the two sides would count differently.
-      if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far) }
+      if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far, &turn) }
       let wasTry = association.exchange?.isTry == true
       let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
       if !wasTry, invitation.isDelivered, association.judgement == .ask {
-        tries.refused(far.peer, at: association.peer.traits.remoteHost, now)
+        tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
       }
       let attempt = attempts.firstIndex { $0.node == far && $0.phase == .answering }
       // Ours stands if the far side had withdrawn its own before it saw ours.
       if let attempt, association.unanswered.contains(where: { $0.command == attempts[attempt].command }) {
         attempts[attempt].phase = .invited
-        closeInvitation(of: association, ending, now, &effects)
+        closeInvitation(of: association, ending, &turn)
       } else {
-        closeInvitation(of: association, ending, now, &effects)
-        if let attempt { fail(attempts[attempt].command, ending, &effects) }
+        closeInvitation(of: association, ending, &turn)
+        if let attempt { fail(attempts[attempt].command, ending, &turn) }
       }
     } else if association.isMember, association.leaving == nil {
-      timesChanged = true
+      turn.deadlinesMoved = true
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
       association.leaving = Association.Leaving(
-        command: nil, reason: .cancelled, deadline: now + configuration.leaveTimeout)
-      dirty.insert(association.link)
+        command: nil, reason: .cancelled, deadline: turn.now + configuration.leaveTimeout)
+      turn.flush(association.link)
     }
   }
 
-  mutating func becomeMember(_ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func becomeMember(_ far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], !association.isMember else { return }
     association.isMember = true
-    association.lastMoved = now
+    association.lastMoved = turn.now
     let invitation = association.invitation
     association.invitation = nil
     questions.remove(far)
@@ -262,24 +263,24 @@ extension SessionEngine {
     if let exchange {
       association.peer.code = exchange.code
       if exchange.isConfirmed { tries.matched(far.peer) }
-      for command in exchange.showing { reply(command, .failed(Ending(.cancelled, .us, "answered already")), &effects) }
+      for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
     }
-    deliver(.connected(association.peer), &effects)
-    lookForBetter(association, now)
-    if let suspension = association.suspension { deliver(.suspended(far, suspension.cause), &effects) }
+    turn.deliver(.connected(association.peer))
+    lookForBetter(association, &turn)
+    if let suspension = association.suspension { turn.deliver(.suspended(far, suspension.cause)) }
     for attempt in attempts where attempt.node == far {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       attempts.remove(at: index)
-      if let proof = attempt.proof { effects.append(.proveCode(proof, .end)) }
-      reply(attempt.command, .connected(far), &effects)
-      tell(conditions.attemptEnded(far, nil), &effects)
+      if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
+      turn.reply(attempt.command, .connected(far))
+      turn.tell(turn.conditions.attemptEnded(far, nil))
     }
-    if let command = invitation?.acceptance?.command { reply(command, .done, &effects) }
+    if let command = invitation?.acceptance?.command { turn.reply(command, .done) }
   }
 
   /// Nobody may be a member or invited any more: from now on the association is idle.
-  mutating func idleFrom(_ now: Instant, _ far: NodeID) {
-    timesChanged = true
-    if associations[far]?.isIdle == true { associations[far]?.idleSince = now }
+  mutating func idleFrom(_ far: NodeID, _ turn: inout Turn) {
+    turn.deadlinesMoved = true
+    if let association = associations[far], association.isIdle { association.idleSince = turn.now }
   }
 }

@@ -4,9 +4,9 @@ import PiconetWire
 /// association only, so that neither loops nor storms can come of it.
 extension SessionEngine {
   /// Asks all other members to disconnect this one, and leaves it.
-  mutating func remove(_ id: CommandID, _ far: NodeID, _ now: Instant, _ effects: inout [Effect]) {
+  mutating func remove(_ id: CommandID, _ far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], association.isMember, association.leaving == nil else {
-      reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")), &effects)
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
     }
     let subject = MemberName(peer: far.peer, incarnation: far.incarnation)
@@ -14,18 +14,18 @@ extension SessionEngine {
       guard let member = associations[other], member.isMember, member.leaving == nil,
         member.capabilities.contains(.removal)
       else { continue }
-      send(.removeMember(subject: subject, .removed), to: other)
+      send(.removeMember(subject: subject, .removed), to: other, &turn)
     }
-    leave(id, far, .removed, by: node, now, &effects)
+    leave(id, far, .removed, by: node, &turn)
   }
 
   mutating func removeMemberCame(
-    _ subject: MemberName, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ subject: MemberName, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
-    guard isMemberFrame(from: far, on: id, now, &effects) else { return }
+    guard isMemberFrame(from: far, on: id, &turn) else { return }
     let subject = NodeID(peer: subject.peer, incarnation: subject.incarnation)
     guard subject != node, subject != far else {
-      breach(id, .protocolBroken, "removes itself, or whom it asks to", now, &effects)
+      breach(id, .protocolBroken, "removes itself, or whom it asks to", &turn)
       return
     }
     // Who is on its way out has no say any more: of two that remove each other, the first is heard.
@@ -33,25 +33,25 @@ extension SessionEngine {
       let association = associations[subject], association.isMember, association.leaving == nil
     else { return }
     if association.capabilities.contains(.removal) {
-      send(.removed(by: MemberName(peer: far.peer, incarnation: far.incarnation)), to: subject)
+      send(.removed(by: MemberName(peer: far.peer, incarnation: far.incarnation)), to: subject, &turn)
     }
-    leave(nil, subject, .removed, by: far, now, &effects)
+    leave(nil, subject, .removed, by: far, &turn)
   }
 
   /// The leave that follows is the wish of another member.
   mutating func removedCame(
-    _ member: MemberName, from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ member: MemberName, from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) {
-    guard isMemberFrame(from: far, on: id, now, &effects) else { return }
+    guard isMemberFrame(from: far, on: id, &turn) else { return }
     associations[far]?.removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
   }
 
   private mutating func isMemberFrame(
-    from far: NodeID, on id: LinkID, _ now: Instant, _ effects: inout [Effect]
+    from far: NodeID, on id: LinkID, _ turn: inout Turn
   ) -> Bool {
     if associations[far]?.isMember == true { return true }
     if associations[far]?.dropsMemberFrames != true {
-      breach(id, .protocolBroken, "a removal by one that is no member", now, &effects)
+      breach(id, .protocolBroken, "a removal by one that is no member", &turn)
     }
     return false
   }

@@ -4,25 +4,25 @@ import PiconetWire
 extension SessionEngine {
   /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes, but none that
   /// we dialled, whose number our attempts bound.
-  mutating func makeRoomForHandshake(_ now: Instant, _ effects: inout [Effect]) {
+  mutating func makeRoomForHandshake(_ turn: inout Turn) {
     let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= configuration.handshakeLimit else { return }
     let oldest = Self.oldest(unfinished.map { (host: $0.opening.traits.remoteHost, since: $0.openedAt, item: $0.id) })
     guard let oldest else { return }
-    end(oldest, Ending(.limitExceeded, .us, "too many links in their handshake"), now, &effects)
+    end(oldest, Ending(.limitExceeded, .us, "too many links in their handshake"), &turn)
   }
 
   /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there may be, one that
   /// nobody uses goes, or else one whose invitation waits.
   mutating func makeRoomForAssociation(
-    with far: NodeID, on link: Link, _ now: Instant, _ effects: inout [Effect]
+    with far: NodeID, on link: Link, _ turn: inout Turn
   ) -> Bool {
     let ofKey = associations.values.filter { $0.node.peer == far.peer && isStranger($0) }
     if ofKey.count >= KeepingLimits.strangersOfKey,
       let oldest = ofKey.min(by: { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) })
     {
       let ending = Ending(.limitExceeded, .us, "more than \(KeepingLimits.strangersOfKey) associations with one key")
-      end(association: oldest.node, ending, now, &effects)
+      end(association: oldest.node, ending, &turn)
     }
     guard associations.count >= configuration.associationLimit else { return true }
     let strangers = associations.values.filter { isStranger($0) }
@@ -32,7 +32,7 @@ extension SessionEngine {
         (host: $0.peer.traits.remoteHost, since: $0.idleSince, item: $0.node)
       })
     guard let oldest else { return false }
-    end(association: oldest, Ending(.idle, .us, "too many associations"), now, &effects)
+    end(association: oldest, Ending(.idle, .us, "too many associations"), &turn)
     return true
   }
 
@@ -66,11 +66,11 @@ extension SessionEngine {
 
   /// Somebody is to become a member: where the session is full, an idle one goes.
   /// - Returns: whether there is room.
-  mutating func makeRoomForMember(_ now: Instant, _ effects: inout [Effect]) -> Bool {
+  mutating func makeRoomForMember(_ turn: inout Turn) -> Bool {
     guard memberCount >= configuration.capacity else { return true }
-    guard let idle = idleMember(now) else { return false }
+    guard let idle = idleMember(turn.now) else { return false }
     let detail = "somebody else wants in, and nothing has moved for \(configuration.idleMemberTimeout.inWords)"
-    end(association: idle.node, Ending(.idle, .us, detail), now, &effects)
+    end(association: idle.node, Ending(.idle, .us, detail), &turn)
     return true
   }
 }

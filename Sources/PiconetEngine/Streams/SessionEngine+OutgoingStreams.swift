@@ -3,65 +3,65 @@ import PiconetWire
 /// Streams of ours: opened, written as credit allows, ended or given up.
 extension SessionEngine {
   mutating func openStream(
-    _ command: CommandID, _ id: StreamID, to far: NodeID, name: String, _ effects: inout [Effect]
+    _ command: CommandID, _ id: StreamID, to far: NodeID, name: String, _ turn: inout Turn
   ) {
     guard let association = associations[far], association.isMember, association.leaving == nil else {
-      return reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")), &effects)
+      return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
     }
     guard association.streams.isSupported else {
-      return reply(command, .failed(Ending(.notSupported, .peer, "the other side takes no streams")), &effects)
+      return turn.reply(command, .failed(Ending(.notSupported, .peer, "the other side takes no streams")))
     }
     guard name.utf8.count <= WireLimits.streamName else {
       let detail = "the name of a stream has at most \(WireLimits.streamName) bytes; this one has \(name.utf8.count)"
-      return reply(command, .failed(Ending(.limitExceeded, .us, detail)), &effects)
+      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
     }
     guard streamPlaces[id] == nil, let number = association.streams.open(id, name: name) else {
       let detail = "\(association.streams.outgoing.count) streams to this peer are open, and it takes no more"
-      return reply(command, .failed(Ending(.limitExceeded, .us, detail)), &effects)
+      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
     }
     streamPlaces[id] = StreamPlace(node: far, number: number)
-    dirty.insert(association.link)
-    reply(command, .done, &effects)
+    turn.flush(association.link)
+    turn.reply(command, .done)
   }
 
-  mutating func streamWritten(_ id: StreamID, _ bytes: Bytes, _ effects: inout [Effect]) {
+  mutating func streamWritten(_ id: StreamID, _ bytes: Bytes, _ turn: inout Turn) {
     guard let (association, number) = place(of: id), association.streams.outgoing[number]?.isWritable == true else {
       // It has ended meanwhile, which an event has told.
-      effects.append(.streamTaken(id, byteCount: bytes.count))
+      turn.add(.streamTaken(id, byteCount: bytes.count))
       return
     }
     association.streams.outgoing[number]?.write(bytes)
     association.streams.enterRow(number)
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
-  mutating func finishStream(_ command: CommandID, _ id: StreamID, _ effects: inout [Effect]) {
+  mutating func finishStream(_ command: CommandID, _ id: StreamID, _ turn: inout Turn) {
     guard let (association, number) = place(of: id), association.streams.outgoing[number]?.isWritable == true else {
-      return reply(command, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")), &effects)
+      return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
     }
     association.streams.outgoing[number]?.finish(command)
     association.streams.enterRow(number)
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
   /// Gives a stream up, in either direction.
   mutating func cancelStream(
-    _ command: CommandID, _ id: StreamID, _ reason: Reason, _ detail: String, _ effects: inout [Effect]
+    _ command: CommandID, _ id: StreamID, _ reason: Reason, _ detail: String, _ turn: inout Turn
   ) {
     if let (association, number) = place(of: id) {
       let ending = Ending(reason, .us, detail)
       if id.isIncoming {
-        stop(number, of: association, ending, &effects)
+        stop(number, of: association, ending, &turn)
       } else {
-        reset(number, of: association, ending, &effects)
+        reset(number, of: association, ending, &turn)
       }
     }
-    reply(command, .done, &effects)
+    turn.reply(command, .done)
   }
 
   /// The application is told now; the number is free once the far side confirms.
   private mutating func reset(
-    _ number: UInt64, of association: Association, _ ending: Ending, _ effects: inout [Effect]
+    _ number: UInt64, of association: Association, _ ending: Ending, _ turn: inout Turn
   ) {
     guard let stream = association.streams.outgoing[number], stream.phase != .reset else { return }
     if stream.phase == .waiting {
@@ -69,15 +69,15 @@ extension SessionEngine {
       forget(outgoing: number, of: association)
     } else {
       association.streams.outgoing[number]?.reset()
-      sendOfStream(.resetStream(stream: number, ending.reason, detail: ending.detail), association)
+      sendOfStream(.resetStream(stream: number, ending.reason, detail: ending.detail), association, &turn)
     }
-    tell(stream, ending, &effects)
+    tell(stream, ending, &turn)
   }
 
   /// Tells the application that the stream takes nothing more, and why.
-  private mutating func tell(_ stream: OutgoingStream, _ ending: Ending, _ effects: inout [Effect]) {
-    if let command = stream.finishing { reply(command, .failed(ending), &effects) }
-    deliver(.streamStopped(stream.id, ending), &effects)
+  private mutating func tell(_ stream: OutgoingStream, _ ending: Ending, _ turn: inout Turn) {
+    if let command = stream.finishing { turn.reply(command, .failed(ending)) }
+    turn.deliver(.streamStopped(stream.id, ending))
   }
 
   func place(of id: StreamID) -> (association: Association, number: UInt64)? {
@@ -91,29 +91,29 @@ extension SessionEngine {
   }
 
   /// Behind our `leave` nothing sequenced goes any more.
-  mutating func sendOfStream(_ frame: Frame, _ association: Association) {
-    if association.leaving?.isTold != true { send(frame, to: association.node) }
+  mutating func sendOfStream(_ frame: Frame, _ association: Association, _ turn: inout Turn) {
+    if association.leaving?.isTold != true { send(frame, to: association.node, &turn) }
   }
 
   /// We are leaving: what the application has not ended is given up now, what it has ended still goes.
-  mutating func resetStreams(of association: Association, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func resetStreams(of association: Association, _ ending: Ending, _ turn: inout Turn) {
     for number in association.streams.outgoing.keys.sorted()
     where association.streams.outgoing[number]?.finishing == nil {
-      reset(number, of: association, ending, &effects)
+      reset(number, of: association, ending, &turn)
     }
   }
 
   /// The association is gone, and its streams with it.
-  mutating func dropStreams(of association: Association, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func dropStreams(of association: Association, _ ending: Ending, _ turn: inout Turn) {
     for number in association.streams.outgoing.keys.sorted() {
       guard let stream = association.streams.outgoing[number] else { continue }
       streamPlaces[stream.id] = nil
-      if stream.phase != .reset { tell(stream, ending, &effects) }
+      if stream.phase != .reset { tell(stream, ending, &turn) }
     }
     for number in association.streams.incoming.keys.sorted() {
       guard let stream = association.streams.incoming[number] else { continue }
       streamPlaces[stream.id] = nil
-      if stream.phase == .open { deliver(.streamEnded(stream.id, .lost(ending)), &effects) }
+      if stream.phase == .open { turn.deliver(.streamEnded(stream.id, .lost(ending))) }
     }
     association.streams.outgoing = [:]
     association.streams.incoming = [:]
@@ -122,35 +122,35 @@ extension SessionEngine {
   // MARK: The far side's frames about our streams
 
   mutating func streamCredited(
-    _ number: UInt64, limit: UInt64, of association: Association
+    _ number: UInt64, limit: UInt64, of association: Association, _ turn: inout Turn
   ) throws(StreamBreach) {
     guard let stream = association.streams.outgoing[number], stream.phase != .waiting else {
       throw StreamBreach("credit for an unknown stream")
     }
     association.streams.outgoing[number]?.credit(limit)
     association.streams.enterRow(number)
-    dirty.insert(association.link)
+    turn.flush(association.link)
   }
 
   mutating func streamStopped(
-    _ number: UInt64, _ ending: Ending, of association: Association, _ effects: inout [Effect]
+    _ number: UInt64, _ ending: Ending, of association: Association, _ turn: inout Turn
   ) throws(StreamBreach) {
     guard let stream = association.streams.outgoing[number], stream.phase != .waiting else {
       throw StreamBreach("stops an unknown stream")
     }
     // The far side forgets the number when it knows that we know.
-    if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), association) }
+    if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), association, &turn) }
     forget(outgoing: number, of: association)
-    if stream.phase != .reset { tell(stream, ending, &effects) }
+    if stream.phase != .reset { tell(stream, ending, &turn) }
   }
 
   mutating func streamDone(
-    _ number: UInt64, of association: Association, _ effects: inout [Effect]
+    _ number: UInt64, of association: Association, _ turn: inout Turn
   ) throws(StreamBreach) {
     guard let stream = association.streams.outgoing[number] else { throw StreamBreach("has read an unknown stream") }
     guard stream.hasEnded else { throw StreamBreach("has read a stream before its end") }
     forget(outgoing: number, of: association)
-    if stream.phase == .ended, let command = stream.finishing { reply(command, .done, &effects) }
+    if stream.phase == .ended, let command = stream.finishing { turn.reply(command, .done) }
   }
 }
 

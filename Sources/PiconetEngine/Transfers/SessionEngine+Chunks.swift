@@ -4,16 +4,16 @@ import PiconetWire
 extension SessionEngine {
   /// Chunks of all transfers in turn, as far as there is room.
   mutating func transmitChunks(
-    of association: Association, on link: Link, room: Int, _ now: Instant, _ effects: inout [Effect]
+    of association: Association, on link: Link, room: Int, _ turn: inout Turn
   ) {
     var room = room
     var passed = 0
     while room > 0, passed < association.turns.count, let transfer = association.turns.current {
       let count = transmitBlock(
-        of: transfer, share: association.turns.share(of: room), association, on: link, now, &effects)
+        of: transfer, share: association.turns.share(of: room), association, on: link, &turn)
       room -= count
-      let hasEnded = finish(transfer, on: link, &effects)
-      read(transfer, &effects)
+      let hasEnded = finish(transfer, on: link, &turn)
+      read(transfer, &turn)
       if count > 0 {
         passed = 0
         // The end has given the turn away.
@@ -29,8 +29,7 @@ extension SessionEngine {
   /// more than what is under way. At least one frame.
   /// - Returns: bytes of frames.
   private mutating func transmitBlock(
-    of transfer: TransferID, share: Int, _ association: Association, on link: Link, _ now: Instant,
-    _ effects: inout [Effect]
+    of transfer: TransferID, share: Int, _ association: Association, on link: Link, _ turn: inout Turn
   ) -> Int {
     guard outgoing[transfer]?.isPaused == false, let block = outgoing[transfer]?.blocks.first else { return 0 }
     let whole = max(1, share / block.frameCount) * block.frameCount
@@ -50,14 +49,14 @@ extension SessionEngine {
     association.counts.sent.chunks.add(
       frames: UInt64((frames.count + block.frameCount - 1) / block.frameCount), bytes: frames.count)
     link.outstanding += frames.count
-    link.lastSent = now
-    effects.append(.transmit(link.id, frames))
+    link.lastSent = turn.now
+    turn.add(.transmit(link.id, frames))
     return frames.count
   }
 
   /// The end of a transfer goes right behind its last chunk.
   /// - Returns: whether it went.
-  private mutating func finish(_ id: TransferID, on link: Link, _ effects: inout [Effect]) -> Bool {
+  private mutating func finish(_ id: TransferID, on link: Link, _ turn: inout Turn) -> Bool {
     guard let transfer = outgoing[id], transfer.phase == .sending, !transfer.isPaused, let digest = transfer.digest,
       let number = transfer.number, transfer.blocks.isEmpty, transfer.isRead
     else { return false }
@@ -66,7 +65,7 @@ extension SessionEngine {
     var bytes: [UInt8] = []
     FrameEncoder.append(.end(transfer: number, size: transfer.offer.size, digest), to: &bytes)
     link.outstanding += bytes.count
-    effects.append(.transmit(link.id, bytes[...]))
+    turn.add(.transmit(link.id, bytes[...]))
     return true
   }
 }

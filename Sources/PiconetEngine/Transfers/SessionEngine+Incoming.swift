@@ -4,51 +4,51 @@ import PiconetWire
 /// and its number.
 extension SessionEngine {
   mutating func handleTransferFrame(
-    _ frame: Frame, from far: NodeID, on link: LinkID, _ now: Instant, _ effects: inout [Effect]
+    _ frame: Frame, from far: NodeID, on link: LinkID, _ turn: inout Turn
   ) {
     guard let association = associations[far] else { return }
     let breach: String? =
       switch frame {
       // The sender's frames: the number is the far side's.
-      case .offer(let number, let offer): offerCame(number, offer, from: far, &effects)
-      case .chunk(let number, let bytes): chunkCame(association.incoming[number], bytes, &effects)
+      case .offer(let number, let offer): offerCame(number, offer, from: far, &turn)
+      case .chunk(let number, let bytes): chunkCame(association.incoming[number], bytes, &turn)
       case .position(let number, let offset): positionCame(association.incoming[number], offset, association)
-      case .end(let number, let size, let digest): endCame(association.incoming[number], size, digest, &effects)
+      case .end(let number, let size, let digest): endCame(association.incoming[number], size, digest, &turn)
       case .abandon(let number, let reason, let detail):
-        abandonCame(association.incoming[number], Ending(reason, .peer, detail), &effects)
+        abandonCame(association.incoming[number], Ending(reason, .peer, detail), &turn)
       // The receiver's frames: the number is ours.
       case .acceptOffer(let number, let offset, let limit):
-        association.outgoing[number].map { offerAccepted($0, offset: offset, limit: limit, &effects) }
+        association.outgoing[number].map { offerAccepted($0, offset: offset, limit: limit, &turn) }
           ?? "accepts an unknown offer"
       case .declineOffer(let number, let reason, let detail):
-        association.outgoing[number].map { offerDeclined($0, reason, detail, &effects) } ?? "declines an unknown offer"
+        association.outgoing[number].map { offerDeclined($0, reason, detail, &turn) } ?? "declines an unknown offer"
       case .transferCredit(let number, let stored, let limit):
-        association.outgoing[number].map { credited($0, stored: stored, limit: limit, &effects) }
+        association.outgoing[number].map { credited($0, stored: stored, limit: limit, &turn) }
           ?? "credit for an unknown transfer"
       case .stored(let number, let name):
-        association.outgoing[number].map { storedThere($0, name: name, wasThere: false, &effects) }
+        association.outgoing[number].map { storedThere($0, name: name, wasThere: false, &turn) }
           ?? "has stored an unknown transfer"
       case .present(let number, let name):
-        association.outgoing[number].map { storedThere($0, name: name, wasThere: true, &effects) }
+        association.outgoing[number].map { storedThere($0, name: name, wasThere: true, &turn) }
           ?? "has an unknown transfer already"
       case .restart(let number, let offset, let limit):
-        association.outgoing[number].map { restartedThere($0, offset: offset, limit: limit, &effects) }
+        association.outgoing[number].map { restartedThere($0, offset: offset, limit: limit, &turn) }
           ?? "restarts an unknown transfer"
-      case .comparing(let number, let count): comparedThere(association.outgoing[number], count, &effects)
+      case .comparing(let number, let count): comparedThere(association.outgoing[number], count, &turn)
       case .refuse(let number, let reason, let detail):
-        association.outgoing[number].map { refusedThere($0, reason, detail, &effects) } ?? "refuses an unknown transfer"
+        association.outgoing[number].map { refusedThere($0, reason, detail, &turn) } ?? "refuses an unknown transfer"
       case .senderPaused(let number, let isPaused):
-        senderPausedThere(association.incoming[number], isPaused, &effects)
+        senderPausedThere(association.incoming[number], isPaused, &turn)
       case .receiverPaused(let number, let isPaused):
-        receiverPausedThere(association.outgoing[number], isPaused, &effects)
+        receiverPausedThere(association.outgoing[number], isPaused, &turn)
       default: nil
       }
-    if let breach { self.breach(link, .protocolBroken, breach, now, &effects) }
-    dirty.insert(link)
+    if let breach { self.breach(link, .protocolBroken, breach, &turn) }
+    turn.flush(link)
   }
 
   private mutating func offerCame(
-    _ number: UInt64, _ offer: ResourceOffer, from far: NodeID, _ effects: inout [Effect]
+    _ number: UInt64, _ offer: ResourceOffer, from far: NodeID, _ turn: inout Turn
   ) -> String? {
     guard let association = associations[far], association.isMember || association.dropsMemberFrames else {
       return "an offer before the invitation was accepted"
@@ -58,21 +58,21 @@ extension SessionEngine {
       return "more than \(configuration.transferLimit) open transfers"
     }
     guard association.leaving == nil else {
-      send(.declineOffer(transfer: number, association.leaving?.reason ?? .left, detail: ""), to: far)
+      send(.declineOffer(transfer: number, association.leaving?.reason ?? .left, detail: ""), to: far, &turn)
       return nil
     }
-    releaseFormerStores(of: far, offer, &effects)
+    releaseFormerStores(of: far, offer, &turn)
     let id = TransferID(rawValue: nextIncoming)
     nextIncoming += 1
     associations[far]?.incoming[number] = id
     incoming[id] = IncomingTransfer(id: id, node: far, number: number, offer: offer)
-    deliver(.offerReceived(id, from: far, offer), &effects)
+    turn.deliver(.offerReceived(id, from: far, offer))
     return nil
   }
 
   /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a while yet: what
   /// is stored of it is let go, for the new offer to go on with.
-  private mutating func releaseFormerStores(of far: NodeID, _ offer: ResourceOffer, _ effects: inout [Effect]) {
+  private mutating func releaseFormerStores(of far: NodeID, _ offer: ResourceOffer, _ turn: inout Turn) {
     guard !offer.identity.isEmpty else { return }
     let former = incoming.values.filter { transfer in
       transfer.node != far && transfer.node.peer == far.peer && transfer.phase == .receiving
@@ -83,19 +83,19 @@ extension SessionEngine {
       incoming[transfer.id]?.phase = .refused
       let detail = "another run of the sender offers it"
       // For a former run that lives all the same, and comes back.
-      send(.refuse(transfer: transfer.number, .cancelled, detail: detail), to: transfer.node)
-      effects.append(.keepStore(transfer.id))
-      deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)), &effects)
+      send(.refuse(transfer: transfer.number, .cancelled, detail: detail), to: transfer.node, &turn)
+      turn.add(.keepStore(transfer.id))
+      turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
     }
   }
 
   // MARK: The application's answers
 
-  mutating func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ effects: inout [Effect]) {
+  mutating func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ turn: inout Turn) {
     guard let transfer = incoming[id], transfer.phase == .offered else {
       // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
-      effects.append(.keepStore(id))
-      reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")), &effects)
+      turn.add(.keepStore(id))
+      turn.reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")))
       return
     }
     let offset = min(offset, transfer.offer.size)
@@ -106,30 +106,30 @@ extension SessionEngine {
     let window = transfer.isPaused ? 0 : transferWindow(of: transfer.node)
     let limit = min(transfer.offer.size, offset + window)
     incoming[id]?.limit = limit
-    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
-    reply(command, .done, &effects)
+    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node, &turn)
+    turn.reply(command, .done)
   }
 
   mutating func declineOffer(
-    _ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect]
+    _ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String, _ turn: inout Turn
   ) {
     guard let transfer = incoming[id], transfer.phase == .offered else {
-      reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")), &effects)
+      turn.reply(command, .failed(Ending(.noSuchAssociation, .peer, "the offer has ended")))
       return
     }
     forget(incoming: id)
-    send(.declineOffer(transfer: transfer.number, reason, detail: detail), to: transfer.node)
-    reply(command, .done, &effects)
-    deliver(.transferEnded(id, Ending(reason, .us, detail)), &effects)
+    send(.declineOffer(transfer: transfer.number, reason, detail: detail), to: transfer.node, &turn)
+    turn.reply(command, .done)
+    turn.deliver(.transferEnded(id, Ending(reason, .us, detail)))
   }
 
-  mutating func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ effects: inout [Effect]) {
+  mutating func cancelTransfer(_ command: CommandID, _ id: TransferID, _ reason: Reason, _ turn: inout Turn) {
     if outgoing[id] != nil {
-      abandon(id, Ending(reason, .us), &effects)
+      abandon(id, Ending(reason, .us), &turn)
     } else if let transfer = incoming[id], transfer.phase == .offered || transfer.phase == .receiving {
-      refuse(id, Ending(reason, .us), &effects)
+      refuse(id, Ending(reason, .us), &turn)
     }
-    reply(command, .done, &effects)
+    turn.reply(command, .done)
   }
 
   /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread. At least a
@@ -147,37 +147,37 @@ extension SessionEngine {
 
   // MARK: The store's answers
 
-  mutating func stored(_ id: TransferID, upTo: UInt64) {
+  mutating func stored(_ id: TransferID, upTo: UInt64, _ turn: inout Turn) {
     guard let transfer = incoming[id], transfer.phase == .receiving else { return }
     incoming[id]?.stored = max(transfer.stored, upTo)
-    grantCredit(id)
+    grantCredit(id, &turn)
   }
 
   /// Tells the sender how much more it may send, where that is worth a frame.
-  mutating func grantCredit(_ id: TransferID) {
+  mutating func grantCredit(_ id: TransferID, _ turn: inout Turn) {
     guard let transfer = incoming[id] else { return }
     let window = transferWindow(of: transfer.node)
     guard let limit = incoming[id]?.grant(window: window), let stored = incoming[id]?.stored else { return }
-    send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node)
+    send(.transferCredit(transfer: transfer.number, stored: stored, limit: limit), to: transfer.node, &turn)
   }
 
-  mutating func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ effects: inout [Effect]) {
+  mutating func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ turn: inout Turn) {
     guard let transfer = incoming[id], transfer.phase == .committing else { return }
     forget(incoming: id)
     let told = Array(name.prefix(WireLimits.storedPath))
     send(
       wasThere ? .present(transfer: transfer.number, name: told) : .stored(transfer: transfer.number, name: told),
-      to: transfer.node)
-    deliver(.transferEnded(id, nil), &effects)
+      to: transfer.node, &turn)
+    turn.deliver(.transferEnded(id, nil))
   }
 
-  mutating func storeFailed(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func storeFailed(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let phase = incoming[id]?.phase, phase != .refused else { return }
-    refuse(id, ending, &effects)
+    refuse(id, ending, &turn)
   }
 
   /// We give an incoming transfer up; its number stays ours until the sender confirms.
-  private mutating func refuse(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  private mutating func refuse(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let transfer = incoming[id] else { return }
     let mayGoOn = Self.mayGoOn(transfer, after: ending)
     if transfer.isAbandoned {
@@ -185,9 +185,9 @@ extension SessionEngine {
     } else {
       incoming[id]?.phase = .refused
     }
-    send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), to: transfer.node)
-    effects.append(mayGoOn ? .keepStore(id) : .discardStore(id))
-    deliver(.transferEnded(id, ending), &effects)
+    send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), to: transfer.node, &turn)
+    turn.add(mayGoOn ? .keepStore(id) : .discardStore(id))
+    turn.deliver(.transferEnded(id, ending))
   }
 
   /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the resource itself.
@@ -196,9 +196,9 @@ extension SessionEngine {
   }
 
   /// We are leaving: what the store has not begun to commit is given up now, however long the farewell takes.
-  mutating func refuseIncoming(of far: NodeID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func refuseIncoming(of far: NodeID, _ ending: Ending, _ turn: inout Turn) {
     for id in associations[far]?.incoming.values.sorted() ?? [] {
-      if let phase = incoming[id]?.phase, phase == .offered || phase == .receiving { refuse(id, ending, &effects) }
+      if let phase = incoming[id]?.phase, phase == .offered || phase == .receiving { refuse(id, ending, &turn) }
     }
   }
 
@@ -208,15 +208,15 @@ extension SessionEngine {
   }
 
   /// The association is gone, and the transfer with it. What is stored is kept for the same offer where nobody has given it up.
-  mutating func drop(incoming id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func drop(incoming id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let transfer = incoming.removeValue(forKey: id), transfer.phase != .refused else { return }
-    effects.append(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
-    deliver(.transferEnded(id, ending), &effects)
+    turn.add(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
+    turn.deliver(.transferEnded(id, ending))
   }
 
   // MARK: The sender's frames
 
-  private mutating func chunkCame(_ id: TransferID?, _ bytes: Bytes, _ effects: inout [Effect]) -> String? {
+  private mutating func chunkCame(_ id: TransferID?, _ bytes: Bytes, _ turn: inout Turn) -> String? {
     guard let id, let transfer = incoming[id] else { return "a chunk of an unknown transfer" }
     switch transfer.phase {
     case .refused: return nil
@@ -234,18 +234,18 @@ extension SessionEngine {
     let received = transfer.received + UInt64(bytes.count)
     if received > transfer.offer.size {
       let detail = "more bytes than the \(transfer.offer.size) that were offered"
-      refuse(id, Ending(.sizeMismatch, .peer, detail), &effects)
+      refuse(id, Ending(.sizeMismatch, .peer, detail), &turn)
       return nil
     }
     guard received <= transfer.limit else { return "more chunks than the credit allows" }
     incoming[id]?.received = received
     // A short one would keep all that was read with it until the disk has it.
-    effects.append(.storeChunk(id, bytes.count < 512 ? Array(bytes)[...] : bytes))
+    turn.add(.storeChunk(id, bytes.count < 512 ? Array(bytes)[...] : bytes))
     return nil
   }
 
   private mutating func endCame(
-    _ id: TransferID?, _ size: UInt64, _ digest: ResourceDigest, _ effects: inout [Effect]
+    _ id: TransferID?, _ size: UInt64, _ digest: ResourceDigest, _ turn: inout Turn
   ) -> String? {
     guard let id, let transfer = incoming[id] else { return "the end of an unknown transfer" }
     switch transfer.phase {
@@ -256,15 +256,15 @@ extension SessionEngine {
     }
     guard size == transfer.offer.size, transfer.received == size else {
       let detail = "\(transfer.received) of the \(transfer.offer.size) bytes that were offered"
-      refuse(id, Ending(.sizeMismatch, .peer, detail), &effects)
+      refuse(id, Ending(.sizeMismatch, .peer, detail), &turn)
       return nil
     }
     incoming[id]?.phase = .committing
-    effects.append(.commitStore(id, size: size, digest))
+    turn.add(.commitStore(id, size: size, digest))
     return nil
   }
 
-  private mutating func abandonCame(_ id: TransferID?, _ ending: Ending, _ effects: inout [Effect]) -> String? {
+  private mutating func abandonCame(_ id: TransferID?, _ ending: Ending, _ turn: inout Turn) -> String? {
     // The transfer was stored or declined while the sender gave it up: both know how it ended.
     guard let id, let transfer = incoming[id] else { return nil }
     if transfer.phase == .refused {
@@ -277,9 +277,9 @@ extension SessionEngine {
       return nil
     }
     forget(incoming: id)
-    send(.refuse(transfer: transfer.number, .cancelled, detail: ""), to: transfer.node)
-    effects.append(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
-    deliver(.transferEnded(id, ending), &effects)
+    send(.refuse(transfer: transfer.number, .cancelled, detail: ""), to: transfer.node, &turn)
+    turn.add(Self.mayGoOn(transfer, after: ending) ? .keepStore(id) : .discardStore(id))
+    turn.deliver(.transferEnded(id, ending))
     return nil
   }
 }

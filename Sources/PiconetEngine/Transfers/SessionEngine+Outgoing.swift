@@ -6,35 +6,35 @@ extension SessionEngine {
   static let outgoingLimit = 65_536
 
   mutating func offer(
-    _ command: CommandID, _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ effects: inout [Effect]
+    _ command: CommandID, _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ turn: inout Turn
   ) {
-    func refuse(_ ending: Ending) {
-      effects.append(.closeSource(id))
-      effects.append(.reply(command, .failed(ending)))
+    func refuse(_ ending: Ending, _ turn: inout Turn) {
+      turn.add(.closeSource(id))
+      turn.add(.reply(command, .failed(ending)))
     }
     guard let association = associations[far], association.isMember, association.leaving == nil else {
-      return refuse(Ending(.noSuchAssociation, .us, "not connected to this peer"))
+      return refuse(Ending(.noSuchAssociation, .us, "not connected to this peer"), &turn)
     }
     guard offer.name.count <= WireLimits.resourceName, offer.metadata.count <= WireLimits.metadata else {
       return refuse(
         Ending(
           .limitExceeded, .us,
-          "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"))
+          "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"), &turn)
     }
     guard offer.identity.count <= WireLimits.contentIdentity else {
       return refuse(
-        Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes"))
+        Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes"), &turn)
     }
     guard outgoing.count < Self.outgoingLimit, outgoing[id] == nil else {
-      return refuse(Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way"))
+      return refuse(Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way"), &turn)
     }
     outgoing[id] = OutgoingTransfer(id: id, command: command, node: far, offer: offer)
     associations[far]?.outgoingOrder.append(id)
-    sendOffers(to: far)
+    sendOffers(to: far, &turn)
   }
 
   /// Offers what waits, as far as the far side takes more transfers.
-  mutating func sendOffers(to far: NodeID) {
+  mutating func sendOffers(to far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far] else { return }
     // Without a link, and before what is sent again, offers wait: only they may be many.
     guard links[association.link]?.association === association, !association.isResending else {
@@ -55,13 +55,13 @@ extension SessionEngine {
       outgoing[id]?.number = number
       outgoing[id]?.phase = .offered
       associations[far]?.outgoing[number] = id
-      send(.offer(transfer: number, transfer.offer), to: far)
-      if transfer.isPaused { send(.senderPaused(transfer: number, true), to: far) }
+      send(.offer(transfer: number, transfer.offer), to: far, &turn)
+      if transfer.isPaused { send(.senderPaused(transfer: number, true), to: far, &turn) }
       open += 1
     }
   }
 
-  mutating func read(_ id: TransferID, _ effects: inout [Effect]) {
+  mutating func read(_ id: TransferID, _ turn: inout Turn) {
     guard let far = outgoing[id]?.node, let number = outgoing[id]?.number, let association = associations[far]
     else { return }
     let frameLimit = min(association.frameLimit, links[association.link]?.bulkFrameLimit ?? .max)
@@ -72,22 +72,22 @@ extension SessionEngine {
     let frames = max(1, configuration.readSize / frameCount)
     while let next = outgoing[id]?.nextRead(of: frames * framePayload) {
       outgoing[id]?.framings.append((frameCount, framePayload))
-      effects.append(
+      turn.add(
         .readChunks(
           id, transfer: number, offset: next.offset, payloadCount: next.count, chunkFrameCount: frameCount))
     }
     if outgoing[id]?.isReadyToFinish == true {
       outgoing[id]?.isFinishing = true
-      effects.append(.finishSource(id))
+      turn.add(.finishSource(id))
     }
   }
 
-  mutating func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ effects: inout [Effect]) {
+  mutating func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: inout Turn) {
     guard let transfer = outgoing[id] else { return }
     if transfer.staleReads > 0 {
       // Reads are answered in their order.
       outgoing[id]?.staleReads -= 1
-      read(id, &effects)
+      read(id, &turn)
       return
     }
     guard transfer.phase == .sending else { return }
@@ -96,26 +96,26 @@ extension SessionEngine {
     outgoing[id]?.blocks.append(
       OutgoingTransfer.Block(
         frames: frames, payloadCount: payloadCount, frameCount: framing.frameCount, framePayload: framing.framePayload))
-    if let link = associations[transfer.node]?.link { dirty.insert(link) }
-    read(id, &effects)
+    if let link = associations[transfer.node]?.link { turn.flush(link) }
+    read(id, &turn)
   }
 
-  mutating func sourceFinished(_ id: TransferID, _ digest: ResourceDigest) {
+  mutating func sourceFinished(_ id: TransferID, _ digest: ResourceDigest, _ turn: inout Turn) {
     guard let transfer = outgoing[id], transfer.isFinishing else { return }
     outgoing[id]?.digest = digest
-    if let link = associations[transfer.node]?.link { dirty.insert(link) }
+    if let link = associations[transfer.node]?.link { turn.flush(link) }
   }
 
-  mutating func sourceFailed(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func sourceFailed(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let phase = outgoing[id]?.phase, phase != .abandoned else { return }
-    abandon(id, ending, &effects)
+    abandon(id, ending, &turn)
   }
 
   /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
-  mutating func abandon(_ id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func abandon(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let transfer = outgoing[id], transfer.phase != .abandoned else { return }
-    effects.append(.closeSource(id))
-    reply(transfer.command, .failed(ending), &effects)
+    turn.add(.closeSource(id))
+    turn.reply(transfer.command, .failed(ending))
     guard let number = transfer.number else {
       outgoing[id] = nil
       associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
@@ -127,30 +127,30 @@ extension SessionEngine {
     associations[transfer.node]?.turns.remove(id)
     // What the far side has said itself it need not hear again.
     let detail = ending.blame == .peer ? "" : ending.detail
-    send(.abandon(transfer: number, ending.reason, detail: detail), to: transfer.node)
+    send(.abandon(transfer: number, ending.reason, detail: detail), to: transfer.node, &turn)
   }
 
   /// The transfer is over on both sides: its number may be used again.
-  private mutating func free(_ id: TransferID) {
+  private mutating func free(_ id: TransferID, _ turn: inout Turn) {
     guard let transfer = outgoing.removeValue(forKey: id) else { return }
     associations[transfer.node]?.outgoingOrder.removeAll { $0 == id }
     if let number = transfer.number {
       associations[transfer.node]?.outgoing[number] = nil
       associations[transfer.node]?.numbers.giveBack(number)
     }
-    sendOffers(to: transfer.node)
+    sendOffers(to: transfer.node, &turn)
   }
 
   /// The association is gone, and the transfer with it.
-  mutating func drop(outgoing id: TransferID, _ ending: Ending, _ effects: inout [Effect]) {
+  mutating func drop(outgoing id: TransferID, _ ending: Ending, _ turn: inout Turn) {
     guard let transfer = outgoing.removeValue(forKey: id), transfer.phase != .abandoned else { return }
-    effects.append(.closeSource(id))
-    reply(transfer.command, .failed(ending), &effects)
+    turn.add(.closeSource(id))
+    turn.reply(transfer.command, .failed(ending))
   }
 
   // MARK: The far side's frames about our transfers
 
-  mutating func offerAccepted(_ id: TransferID, offset: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
+  mutating func offerAccepted(_ id: TransferID, offset: UInt64, limit: UInt64, _ turn: inout Turn) -> String? {
     guard let transfer = outgoing[id] else { return "accepts an unknown offer" }
     if transfer.phase == .abandoned { return nil }
     guard transfer.phase == .offered else { return "accepts an offer twice" }
@@ -162,25 +162,25 @@ extension SessionEngine {
     outgoing[id]?.stored = offset
     outgoing[id]?.limit = limit
     associations[transfer.node]?.turns.append(id)
-    deliver(.transferAccepted(id, offset: offset), &effects)
-    read(id, &effects)
+    turn.deliver(.transferAccepted(id, offset: offset))
+    read(id, &turn)
     return nil
   }
 
-  mutating func offerDeclined(_ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect])
+  mutating func offerDeclined(_ id: TransferID, _ reason: Reason, _ detail: String, _ turn: inout Turn)
     -> String?
   {
     guard let transfer = outgoing[id] else { return "declines an unknown offer" }
     if transfer.phase != .abandoned {
       guard transfer.phase == .offered else { return "declines an offer after its answer" }
-      effects.append(.closeSource(id))
-      reply(transfer.command, .failed(Ending(reason, .peer, detail)), &effects)
+      turn.add(.closeSource(id))
+      turn.reply(transfer.command, .failed(Ending(reason, .peer, detail)))
     }
-    free(id)
+    free(id, &turn)
     return nil
   }
 
-  mutating func credited(_ id: TransferID, stored: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
+  mutating func credited(_ id: TransferID, stored: UInt64, limit: UInt64, _ turn: inout Turn) -> String? {
     guard let transfer = outgoing[id] else { return "credit for an unknown transfer" }
     switch transfer.phase {
     case .abandoned: return nil
@@ -188,42 +188,41 @@ extension SessionEngine {
     case .sending, .ended: break
     }
     guard stored <= transfer.transmitted else { return "has stored bytes that were not sent" }
-    if transfer.awaitsPosition { goOn(id, from: stored) }
+    if transfer.awaitsPosition { goOn(id, from: stored, &turn) }
     outgoing[id]?.limit = max(transfer.limit, limit)
     if stored > transfer.stored {
       outgoing[id]?.stored = stored
-      deliver(.transferProgressed(id, stored: stored), &effects)
+      turn.deliver(.transferProgressed(id, stored: stored))
     }
-    read(id, &effects)
+    read(id, &turn)
     return nil
   }
 
   mutating func storedThere(
-    _ id: TransferID, name: [UInt8], wasThere: Bool, _ effects: inout [Effect]
+    _ id: TransferID, name: [UInt8], wasThere: Bool, _ turn: inout Turn
   ) -> String? {
     guard let transfer = outgoing[id] else { return "has stored an unknown transfer" }
     switch transfer.phase {
-    case .abandoned: free(id)
+    case .abandoned: free(id, &turn)
     case .ended:
-      effects.append(.closeSource(id))
-      reply(transfer.command, .stored(name: name, wasThere: wasThere), &effects)
-      free(id)
+      turn.add(.closeSource(id))
+      turn.reply(transfer.command, .stored(name: name, wasThere: wasThere))
+      free(id, &turn)
     case .waiting, .offered, .sending: return "has stored a transfer before its end"
     }
     return nil
   }
 
-  mutating func refusedThere(_ id: TransferID, _ reason: Reason, _ detail: String, _ effects: inout [Effect]) -> String?
-  {
+  mutating func refusedThere(_ id: TransferID, _ reason: Reason, _ detail: String, _ turn: inout Turn) -> String? {
     guard let transfer = outgoing[id] else { return "refuses an unknown transfer" }
     switch transfer.phase {
     case .waiting: return "refuses a transfer that was not offered"
     case .abandoned: break
     case .offered, .sending, .ended:
       // The far side forgets the number when it knows that we know.
-      abandon(id, Ending(reason, .peer, detail), &effects)
+      abandon(id, Ending(reason, .peer, detail), &turn)
     }
-    free(id)
+    free(id, &turn)
     return nil
   }
 }

@@ -6,16 +6,17 @@ extension SessionEngine {
   // MARK: The receiver's side
 
   mutating func tellCompared(
-    _ command: CommandID, _ id: TransferID, _ byteCount: UInt64, _ effects: inout [Effect]
+    _ command: CommandID, _ id: TransferID, _ byteCount: UInt64, _ turn: inout Turn
   ) {
     if let transfer = incoming[id], transfer.phase == .offered {
-      send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), to: transfer.node)
+      send(
+        .comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), to: transfer.node, &turn)
     }
-    reply(command, .done, &effects)
+    turn.reply(command, .done)
   }
 
   /// The answer to a commit: the store has what is needed of it all the same.
-  mutating func storeRestarted(_ id: TransferID, offset: UInt64) {
+  mutating func storeRestarted(_ id: TransferID, offset: UInt64, _ turn: inout Turn) {
     guard let transfer = incoming[id], transfer.phase == .committing, transfer.mayRestart else { return }
     let offset = min(offset, transfer.offer.size)
     let limit = transfer.isPaused ? offset : min(transfer.offer.size, offset + transferWindow(of: transfer.node))
@@ -25,23 +26,23 @@ extension SessionEngine {
     incoming[id]?.stored = offset
     incoming[id]?.repeated = 0
     incoming[id]?.limit = limit
-    send(.restart(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node)
+    send(.restart(transfer: transfer.number, offset: offset, limit: limit), to: transfer.node, &turn)
   }
 
   // MARK: The sender's side
 
   /// A hint, which may be late: then it is without effect.
-  mutating func comparedThere(_ id: TransferID?, _ byteCount: UInt64, _ effects: inout [Effect]) -> String? {
+  mutating func comparedThere(_ id: TransferID?, _ byteCount: UInt64, _ turn: inout Turn) -> String? {
     guard let id, let transfer = outgoing[id], transfer.phase == .offered else { return nil }
     guard byteCount <= transfer.offer.size else { return "compares more than was offered" }
     // Only what goes on is a sign that an answer will come.
     guard byteCount > transfer.compared else { return nil }
     outgoing[id]?.compared = byteCount
-    deliver(.transferCompared(id, byteCount: byteCount), &effects)
+    turn.deliver(.transferCompared(id, byteCount: byteCount))
     return nil
   }
 
-  mutating func restartedThere(_ id: TransferID, offset: UInt64, limit: UInt64, _ effects: inout [Effect]) -> String? {
+  mutating func restartedThere(_ id: TransferID, offset: UInt64, limit: UInt64, _ turn: inout Turn) -> String? {
     guard let transfer = outgoing[id] else { return "restarts an unknown transfer" }
     if transfer.phase == .abandoned { return nil }
     guard transfer.phase == .ended, transfer.mayRestart else {
@@ -59,9 +60,9 @@ extension SessionEngine {
     // It says from where itself, on whatever link it comes.
     outgoing[id]?.awaitsPosition = false
     associations[transfer.node]?.turns.append(id)
-    deliver(.transferAccepted(id, offset: offset), &effects)
-    read(id, &effects)
-    if let link = associations[transfer.node]?.link { dirty.insert(link) }
+    turn.deliver(.transferAccepted(id, offset: offset))
+    read(id, &turn)
+    if let link = associations[transfer.node]?.link { turn.flush(link) }
     return nil
   }
 }

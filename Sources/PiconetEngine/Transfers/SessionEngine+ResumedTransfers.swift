@@ -16,7 +16,7 @@ extension SessionEngine {
 
   /// Tells the sender of every accepted transfer what has arrived, whether it is on the disk already or on its way there: the rest is
   /// what is missing.
-  mutating func restateTransfers(of association: Association) {
+  mutating func restateTransfers(of association: Association, _ turn: inout Turn) {
     for number in association.incoming.keys.sorted() {
       guard let id = association.incoming[number], let transfer = incoming[id], transfer.phase == .receiving else {
         continue
@@ -24,19 +24,19 @@ extension SessionEngine {
       incoming[id]?.repeated = 0
       send(
         .transferCredit(transfer: number, stored: transfer.received, limit: max(transfer.received, transfer.limit)),
-        to: association.node)
+        to: association.node, &turn)
     }
   }
 
   /// The far side has stated what it has: we go on from there, and read again what was lost with the link.
-  mutating func goOn(_ id: TransferID, from offset: UInt64) {
+  mutating func goOn(_ id: TransferID, from offset: UInt64, _ turn: inout Turn) {
     guard let transfer = outgoing[id], let number = transfer.number else { return }
     outgoing[id]?.awaitsPosition = false
     outgoing[id]?.phase = .sending
     outgoing[id]?.readOffset = offset
     outgoing[id]?.transmitted = offset
     associations[transfer.node]?.turns.append(id)
-    send(.position(transfer: number, offset: offset), to: transfer.node)
+    send(.position(transfer: number, offset: offset), to: transfer.node, &turn)
   }
 
   /// The sender goes on from an offset; what is here already is skipped.
