@@ -1,3 +1,4 @@
+import PiconetEngine
 import PiconetTestKit
 
 /// A hash of all facts and effects of each engine of thousands of simulated runs, over the encoding of traces, which no renaming touches:
@@ -41,17 +42,40 @@ enum EffectHashes {
     var hash = FNV1a()
     for number in numbers {
       let report = Simulation.run(SimulationSeed(family, number), transcriptLimit: 1, recordsTraces: true)
-      for trace in report.traces { hash.add(trace) }
+      for trace in report.traces { add(trace, to: &hash) }
     }
     return "\(family.rawValue):\(numbers.lowerBound)..<\(numbers.upperBound) \(String(hash.value, radix: 16))"
   }
 }
 
-/// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. Two traces end to end are not one trace, hence the count.
+extension EffectHashes {
+  /// Adds the records of a trace. A flush that framed nothing did nothing, and whether there was one is not what the engine does.
+  private static func add(_ trace: [UInt8], to hash: inout FNV1a) {
+    var decoder = TraceDecoder()
+    decoder.push(trace)
+    var flush: ArraySlice<UInt8>?
+    var position = 0
+    while let record = try? decoder.next() {
+      let end = trace.count - decoder.bufferedCount
+      defer { position = end }
+      switch record {
+      case .flushed: flush = trace[position..<end]
+      case .fact, .ended: flush = nil
+      case .effect:
+        if let flush { hash.add(flush) }
+        flush = nil
+      }
+      if case .flushed = record { continue }
+      hash.add(trace[position..<end])
+    }
+  }
+}
+
+/// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. Two traces end to end are not one, hence the count.
 private struct FNV1a {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  mutating func add(_ bytes: [UInt8]) {
+  mutating func add(_ bytes: ArraySlice<UInt8>) {
     var count = UInt64(bytes.count)
     for _ in 0..<8 {
       add(UInt8(truncatingIfNeeded: count))

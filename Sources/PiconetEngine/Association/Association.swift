@@ -4,8 +4,12 @@ import PiconetWire
 final class Association {
   let id: AssociationID
   let node: NodeID
-  /// The active link; the last one while there is none, under whose number nothing is found any more.
-  var link: LinkID
+  /// The active link, or the one upon which the association is to go on; nil while there is none.
+  var link: Link?
+  /// What it was begun with. The disconnect timeout may be another one meanwhile: that is the engine's.
+  let configuration: EngineConfiguration
+  /// It is in no table any more.
+  var isOver = false
   var peer: ProvenPeer
   let begunAt: Instant
   /// The far side's limits.
@@ -79,14 +83,7 @@ final class Association {
   var unreliable = UnreliableTraffic()
   var streams = StreamTable()
 
-  // Transfers: wire numbers to transfers, each way.
-  var outgoing: [UInt64: TransferID] = [:]
-  var incoming: [UInt64: TransferID] = [:]
-  /// Outgoing transfers in the order of their offers.
-  var outgoingOrder: [TransferID] = []
-  /// Those of them that are being sent.
-  var turns = ChunkTurns()
-  var numbers = TransferNumbers()
+  var transfers = TransferTable()
   /// Offers wait until the link has taken the control frames before them, and the far side has acknowledged more.
   var areOffersHeldBack = false
   /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
@@ -105,8 +102,8 @@ final class Association {
   }
 
   init(
-    id: AssociationID, node: NodeID, link: LinkID, peer: ProvenPeer, limits: PeerLimits, window: Int,
-    isDurable: Bool = false, keeping: KeepingLimits, at now: Instant
+    id: AssociationID, node: NodeID, link: Link?, peer: ProvenPeer, limits: PeerLimits, window: Int,
+    isDurable: Bool = false, _ configuration: EngineConfiguration, at now: Instant
   ) {
     self.id = id
     self.node = node
@@ -114,7 +111,8 @@ final class Association {
     self.peer = peer
     self.limits = limits
     self.isDurable = isDurable
-    self.keeping = keeping
+    self.configuration = configuration
+    keeping = KeepingLimits(configuration)
     begunAt = now
     idleSince = now
     lastMoved = now
@@ -122,15 +120,13 @@ final class Association {
     inbox = Inbox(window: UInt64(window))
   }
 
+  /// The active link; nil while there is none.
+  var activeLink: Link? { link?.association === self ? link : nil }
+
   /// Frames wait, or what becomes frames when there is room.
   var hasSomethingToTransmit: Bool {
     !outbox.isEmpty || isResending || creditDue != nil || isAcknowledgementDue || streams.hasTurns
-      || streams.hasCredits || turns.count > 0 || areOffersHeldBack || leaving != nil
-  }
-
-  /// Whether the message may be queued: sent to a member that we are not leaving, within the limit of both sides.
-  func takes(_ message: Bytes) -> Bool {
-    isMember && leaving == nil && message.count <= peer.messageLimit
+      || streams.hasCredits || transfers.turns.count > 0 || areOffersHeldBack || leaving != nil
   }
 
   // MARK: Another link
@@ -218,42 +214,9 @@ final class Association {
   /// send comes rightly, and is nobody's.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
-  /// Completes a message with its last part; nil where it is nobody's.
-  func take(_ bytes: Bytes, messageLimit: Int) throws(InboxBreach) -> Bytes? {
-    guard isMember || dropsMemberFrames else { throw InboxBreach.notMember }
-    guard isMember else { return nil }
-    return try inbox.message(bytes, messageLimit: messageLimit)
-  }
-
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
   var isIdle: Bool {
     !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil && proof == nil
-  }
-}
-
-/// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.
-struct TransferNumbers: Sendable {
-  /// Numbers that came back, the smallest last.
-  private var free: [UInt64] = []
-  private var next: UInt64 = 0
-
-  /// How many were ever in use at once.
-  var usedCount: Int { Int(next) }
-
-  mutating func take() -> UInt64? {
-    if let number = free.popLast() { return number }
-    guard next < WireLimits.transferNumbers else { return nil }
-    defer { next += 1 }
-    return next
-  }
-
-  mutating func giveBack(_ number: UInt64) {
-    var (low, high) = (0, free.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if free[middle] > number { low = middle + 1 } else { high = middle }
-    }
-    free.insert(number, at: low)
   }
 }

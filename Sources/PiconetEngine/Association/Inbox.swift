@@ -66,8 +66,6 @@ struct Inbox: Sendable {
 
 /// How a far side broke its word about messages.
 enum InboxBreach: Error, Equatable {
-  /// A message before the invitation was accepted.
-  case notMember
   /// More than the credit allows.
   case credit
   /// A message above the limit.

@@ -58,13 +58,13 @@ extension Association {
     return unacknowledged.byteCount > keptLimit || unacknowledged.aloneCount > keptFrames
   }
 
-  private var ownNumbers: Int { numbers.usedCount + streams.usedNumberCount }
+  private var ownNumbers: Int { transfers.usedNumberCount + streams.usedNumberCount }
   var keptLimit: Int { keeping.all + ownNumbers * KeepingLimits.numberCost }
   var keptFrames: Int { keeping.frames + 2 * ownNumbers }
 
   /// Something waits until less is kept.
   var waitsForAcknowledgement: Bool {
-    !outbox.isEmpty || streams.hasTurns || areOffersHeldBack || !pausesDue.isEmpty
+    !outbox.isEmpty || streams.hasTurns || areOffersHeldBack || !transfers.pausesDue.isEmpty
   }
 
   /// Control frames that may wait.
@@ -89,7 +89,7 @@ extension SessionEngine {
           ? "leaves more than \(association.keptLimit) bytes or \(association.keptFrames) control frames unacknowledged"
           : "leaves more than \(KeepingLimits.strangerFrames) frames unacknowledged"
         : "more than \(association.controlLimit) bytes wait behind what it does not take again"
-      end(association: far, Ending(.limitExceeded, .peer, detail), &turn)
+      end(association, Ending(.limitExceeded, .peer, detail), &turn)
     }
   }
 }

@@ -16,6 +16,9 @@ public struct UnreliableCounts: Sendable, Hashable {
 
 /// The numbers of unreliable messages, both ways.
 struct UnreliableTraffic: Sendable {
+  /// What a number needs before an unreliable message, in bytes.
+  static let numberCount = 8
+
   private var lastSent: UInt64 = 0
   private var newest: UInt64 = 0
   var counts = UnreliableCounts()
@@ -40,63 +43,55 @@ struct UnreliableTraffic: Sendable {
 }
 
 extension SessionEngine {
-  /// What a number needs before an unreliable message, in bytes.
-  static let unreliableNumberCount = 8
-
   /// What became of the unreliable messages with a member; nil for others.
   public func unreliableCounts(of far: NodeID) -> UnreliableCounts? {
     guard let association = associations[far], association.isMember else { return nil }
     return association.unreliable.counts
   }
+}
 
+extension Association {
   /// Gives a message to the link if that takes it with the next flush; otherwise it is dropped.
-  mutating func queueUnreliable(_ message: Bytes, to association: Association) {
-    let number = association.unreliable.nextNumber()
-    guard message.count <= association.peer.unreliableLimit, let link = links[association.link],
-      link.association === association, link.takesUnreliable(message.count, window: transmitWindow(of: link))
+  func queueUnreliable(_ message: Bytes) {
+    let number = unreliable.nextNumber()
+    guard message.count <= peer.unreliableLimit, let link = activeLink,
+      link.takesUnreliable(message.count, window: link.transmitWindow)
     else {
-      association.unreliable.counts.dropped += 1
+      unreliable.counts.dropped += 1
       return
     }
     let before = link.unreliable.count
     FrameEncoder.append(.unreliableMessage(number: number, message), to: &link.unreliable)
-    association.counts.sent.unreliable.add(bytes: link.unreliable.count - before)
+    counts.sent.unreliable.add(bytes: link.unreliable.count - before)
     link.unreliableCount += 1
-    association.unreliable.counts.sent += 1
+    unreliable.counts.sent += 1
   }
 
   /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be overtaken.
-  mutating func transmitUnreliable(on link: Link, _ turn: inout Turn) {
+  func transmitUnreliable(on link: Link, _ turn: inout Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }
     let bytes = link.takeUnreliable()
     guard link.control.isEmpty else {
-      link.association?.unreliable.counts.sent -= count
-      link.association?.unreliable.counts.dropped += count
-      link.association?.counts.sent.unreliable.takeBack(frames: count, bytes: bytes.count)
+      unreliable.counts.sent -= count
+      unreliable.counts.dropped += count
+      counts.sent.unreliable.takeBack(frames: count, bytes: bytes.count)
       return
     }
-    link.outstanding += bytes.count
-    link.lastSent = turn.now
-    turn.add(.transmit(link.id, bytes[...]))
+    link.hand(over: bytes[...], &turn)
   }
 
-  mutating func unreliableCame(
-    _ number: UInt64, _ message: Bytes, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], association.isMember else {
-      if associations[far]?.dropsMemberFrames == true { return }
-      breach(id, .protocolBroken, "a message before the invitation was accepted", &turn)
-      return
+  func receivedUnreliable(_ number: UInt64, _ message: Bytes, _ turn: inout Turn) throws(Breach) {
+    guard isMember else {
+      if dropsMemberFrames { return }
+      throw Breach("a message before the invitation was accepted")
     }
-    guard message.count <= configuration.messageLimit else {
-      breach(
-        id, .limitExceeded,
-        "an unreliable message of \(message.count) bytes; the limit is \(configuration.messageLimit) bytes", &turn)
-      return
+    let limit = configuration.messageLimit
+    guard message.count <= limit else {
+      throw Breach("an unreliable message of \(message.count) bytes; the limit is \(limit) bytes", .limitExceeded)
     }
-    if association.unreliable.takes(number, deliversLate: configuration.deliversLateMessages) {
-      turn.deliver(.messagesReceived(far, [message], .unreliable))
+    if unreliable.takes(number, deliversLate: configuration.deliversLateMessages) {
+      turn.deliver(.messagesReceived(node, [message], .unreliable))
     }
   }
 }

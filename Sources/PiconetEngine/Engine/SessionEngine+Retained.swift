@@ -3,17 +3,18 @@ import PiconetWire
 /// What peers make an engine hold, for tests that flood it.
 extension SessionEngine {
   var retainedBytes: Int {
-    associations.values.reduce(0) { $0 + retainedBytes(of: $1) } + links.values.reduce(0) { $0 + $1.retainedBytes }
+    associations.values.reduce(0) { $0 + $1.retainedBytes } + links.values.reduce(0) { $0 + $1.retainedBytes }
   }
+}
 
-  private func retainedBytes(of association: Association) -> Int {
+extension Association {
+  fileprivate var retainedBytes: Int {
+    let offers = transfers.incoming.values.map { transfer in
+      Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
+    }
     // What is sent again are slices of what is kept.
-    association.unacknowledged.byteCount + association.behindBacklog.count + association.inbox.bufferedCount
-      + association.streams.incoming.count * Self.streamCost + association.unanswered.count * 16
-      + association.incoming.values.reduce(0) { sum, id in
-        sum + Self.transferCost
-          + (incoming[id].map { $0.offer.name.count + $0.offer.metadata.count + $0.offer.identity.count } ?? 0)
-      }
+    let kept = unacknowledged.byteCount + behindBacklog.count + inbox.bufferedCount
+    return kept + streams.incoming.count * Self.streamCost + unanswered.count * 16 + offers.reduce(0, +)
   }
 
   /// What the tables hold for an open stream or transfer, about.

@@ -24,13 +24,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
-  var outgoing: [TransferID: OutgoingTransfer] = [:]
-  var incoming: [TransferID: IncomingTransfer] = [:]
-  var streamPlaces: [StreamID: StreamPlace] = [:]
-
   var nextDial: UInt64 = 1
-  var nextIncoming = TransferID.firstIncoming
-  var nextIncomingStream = StreamID.firstIncoming
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
   /// Invitations of others, and how often who is not known may ask.
@@ -47,11 +41,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   public private(set) var nextDeadline: Instant?
   /// Between two facts: what the next turn begins with.
   private var carried = Turn()
-
-  struct Shutdown: Sendable {
-    var command: CommandID
-    var isFinished = false
-  }
 
   /// - Parameters:
   ///   - configuration: validated by its maker.
@@ -80,12 +69,21 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   private mutating func take(_ fact: Fact, _ turn: inout Turn) {
     switch fact {
-    case .messageQueued(let node, let message, let mode): queue(message, to: node, mode, &turn)
-    case .received(let link, let bytes): received(bytes, on: link, &turn)
-    case .transmitted(let link, let count): transmitted(count, on: link, &turn)
-    case .messagesConsumed(let node, let cost): consumed(cost, from: node, &turn)
-    case .streamWritten(let stream, let bytes): streamWritten(stream, bytes, &turn)
-    case .streamConsumed(let stream, let count): streamConsumed(stream, count, &turn)
+    case .messageQueued(let node, let message, let mode):
+      if associations[node]?.queue(message, mode, &turn) == true { break }
+      // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
+      turn.add(.messagesTaken(node, byteCount: Outbox.cost(of: message)))
+    case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, &turn) }
+    case .transmitted(let id, let count): links[id]?.transmitted(count, &turn)
+    case .messagesConsumed(let node, let cost): associations[node]?.messagesConsumed(cost, &turn)
+    case .streamWritten(let id, let bytes):
+      if let (association, number) = turn.places.place(of: id), association.write(bytes, to: number, &turn) { break }
+      // It has ended meanwhile, which an event has told.
+      turn.add(.streamTaken(id, byteCount: bytes.count))
+    case .streamConsumed(let id, let count):
+      if id.isIncoming, let (association, number) = turn.places.place(of: id) {
+        association.streamConsumed(number, count, &turn)
+      }
     case .commanded(let id, let command): handle(command, id, &turn)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
@@ -96,19 +94,24 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .dialFailed(let dial, let failure):
       if !searchDialFailed(dial, failure, &turn) { dialFailed(dial, failure, &turn) }
     case .linkOpened(let link, let opening): opened(link, opening, &turn)
-    case .linkPaced(let link, let pace): paced(link, pace, &turn)
-    case .linkClosed(let link, let end): closed(link, end, &turn)
-    case .trustJudged(let link, let judgement): judged(link, judgement, &turn)
+    case .linkPaced(let id, let pace): links[id]?.paced(pace, &turn)
+    case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, &turn) }
+    case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, &turn) }
     case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, &turn)
     case .codeDerived(let id, let code): codeDerived(id, code, &turn)
     case .codeProven(let id, let finding): codeProven(id, finding, &turn)
-    case .chunksRead(let id, let frames, let count): chunksRead(id, frames, count, &turn)
-    case .sourceFinished(let id, let digest): sourceFinished(id, digest, &turn)
-    case .sourceFailed(let id, let reason, let detail): sourceFailed(id, Ending(reason, .us, detail), &turn)
-    case .chunkStored(let id, let upTo): stored(id, upTo: upTo, &turn)
-    case .committed(let id, let name, let wasThere): committed(id, name: name, wasThere: wasThere, &turn)
-    case .storeRestarted(let id, let offset): storeRestarted(id, offset: offset, &turn)
-    case .storeFailed(let id, let reason, let detail): storeFailed(id, Ending(reason, .us, detail), &turn)
+    case .chunksRead(let id, let frames, let count):
+      turn.places.association(of: id)?.chunksRead(id, frames, count, &turn)
+    case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, &turn)
+    case .sourceFailed(let id, let reason, let detail):
+      turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), &turn)
+    case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, &turn)
+    case .committed(let id, let name, let wasThere):
+      turn.places.association(of: id)?.committed(id, name: name, wasThere: wasThere, &turn)
+    case .storeRestarted(let id, let offset):
+      turn.places.association(of: id)?.storeRestarted(id, offset: offset, &turn)
+    case .storeFailed(let id, let reason, let detail):
+      turn.places.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), &turn)
     case .availabilityChanged(let isOpen): self.isOpen = isOpen
     case .deadlineReached: deadlineReached(&turn)
     }
@@ -130,9 +133,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     swap(&turn, &carried)
     turn.begin(at: now, &effects)
     if let link = turn.takeOnlyLink() {
-      transmit(on: link, &turn)
+      links[link]?.transmit(&turn)
     } else {
-      for link in turn.takeLinks() { transmit(on: link, &turn) }
+      for link in turn.takeLinks() { links[link]?.transmit(&turn) }
     }
     finishShutdown(&turn)
     turn.end(&effects)
@@ -163,37 +166,85 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .leave(let node, let reason): leave(id, node, reason, &turn)
     case .remove(let node): remove(id, node, &turn)
     case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &turn)
-    case .acceptOffer(let transfer, let offset): acceptOffer(id, transfer, offset: offset, &turn)
-    case .declineOffer(let transfer, let reason, let detail): declineOffer(id, transfer, reason, detail, &turn)
-    case .cancelTransfer(let transfer, let reason): cancelTransfer(id, transfer, reason, &turn)
+    case .acceptOffer(let transfer, let offset):
+      if turn.places.association(of: transfer)?.acceptOffer(id, transfer, offset: offset, &turn) == true { break }
+      // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
+      turn.add(.keepStore(transfer))
+      turn.reply(id, .failed(Self.offerEnded))
+    case .declineOffer(let transfer, let reason, let detail):
+      let association = turn.places.association(of: transfer)
+      if association?.declineOffer(id, transfer, reason, detail, &turn) != true {
+        turn.reply(id, .failed(Self.offerEnded))
+      }
+    case .cancelTransfer(let transfer, let reason):
+      turn.places.association(of: transfer)?.cancelTransfer(transfer, reason, &turn)
+      turn.reply(id, .done)
     case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, &turn)
-    case .tellCompared(let transfer, let count): tellCompared(id, transfer, count, &turn)
-    case .pauseTransfer(let transfer, let isPaused): pauseTransfer(id, transfer, isPaused, &turn)
+    case .tellCompared(let transfer, let count):
+      turn.places.association(of: transfer)?.tellCompared(transfer, count, &turn)
+      turn.reply(id, .done)
+    case .pauseTransfer(let transfer, let isPaused):
+      turn.places.association(of: transfer)?.pauseTransfer(transfer, isPaused, &turn)
+      turn.reply(id, .done)
     case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &turn)
-    case .finishStream(let stream): finishStream(id, stream, &turn)
-    case .cancelStream(let stream, let reason, let detail): cancelStream(id, stream, reason, detail, &turn)
+    case .finishStream(let stream):
+      if let (association, number) = turn.places.place(of: stream), association.finishStream(id, number, &turn) {
+        break
+      }
+      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
+    case .cancelStream(let stream, let reason, let detail):
+      if let (association, number) = turn.places.place(of: stream) {
+        association.cancelStream(stream, number, Ending(reason, .us, detail), &turn)
+      }
+      turn.reply(id, .done)
     case .shutDown: shutDown(id, &turn)
     }
   }
 
   // MARK: What every part uses
 
-  /// The limits that our hello states on a link like this.
-  func ownLimits(on traits: LinkTraits) -> PeerLimits {
-    PeerLimits(
-      message: UInt64(configuration.messageLimit), frame: UInt64(configuration.frameLimit),
-      messageWindow: UInt64(messageWindow(on: traits)), transfers: UInt64(configuration.transferLimit),
-      silence: min(
-        max(UInt64(configuration.silence(isDurable: true).wholeNanoseconds / 1_000_000), WireLimits.silence.lowerBound),
-        WireLimits.silence.upperBound),
-      streams: UInt64(configuration.streamLimit), streamWindow: UInt64(firstStreamWindow(on: traits)))
+  private static let offerEnded = Ending(.noSuchAssociation, .peer, "the offer has ended")
+
+  /// Outgoing transfers that may wait or run at once, to all peers together.
+  private static let outgoingLimit = 65_536
+
+  private func offer(
+    _ command: CommandID, _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ turn: inout Turn
+  ) {
+    if let refusal = refusalOfOffer(id, to: far, offer, turn.places) {
+      turn.add(.closeSource(id))
+      turn.reply(command, .failed(refusal))
+    } else {
+      associations[far]?.offer(command, id, offer, &turn)
+    }
   }
 
-  /// What a peer may send ahead of the application: half of what an unread link holds, the other half is for transfers. A whole
-  /// message fits in any case, or it could never be sent.
-  func messageWindow(on traits: LinkTraits) -> Int {
-    guard let limit = traits.unreadLimit else { return configuration.messageWindow }
-    return min(configuration.messageWindow, max(limit / 2, configuration.messageLimit + WireLimits.messageCost))
+  private func refusalOfOffer(
+    _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ places: borrowing OpenPlaces
+  ) -> Ending? {
+    guard let association = associations[far], association.isMember, association.leaving == nil else {
+      return Ending(.noSuchAssociation, .us, "not connected to this peer")
+    }
+    if offer.name.count > WireLimits.resourceName || offer.metadata.count > WireLimits.metadata {
+      let detail = "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"
+      return Ending(.limitExceeded, .us, detail)
+    }
+    if offer.identity.count > WireLimits.contentIdentity {
+      return Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes")
+    }
+    if places.outgoingTransferCount >= Self.outgoingLimit || places.association(of: id) != nil {
+      return Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way")
+    }
+    return nil
+  }
+
+  private func openStream(
+    _ command: CommandID, _ id: StreamID, to far: NodeID, name: String, _ turn: inout Turn
+  ) {
+    guard let association = associations[far], association.isMember, association.leaving == nil else {
+      return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
+    }
+    association.openStream(command, id, name: name, &turn)
   }
 
   private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: inout Turn) {
@@ -202,45 +253,5 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .changed(let summary): turn.deliver(.peerChanged(summary))
     case .lost(let node): turn.deliver(.peerLost(node))
     }
-  }
-
-  /// Queues a control frame on the active link of an association; a sequenced one counts, and is kept until it is acknowledged. While
-  /// there is no link the others are dropped: what they say is said again when there is one.
-  mutating func send(_ frame: Frame, to node: NodeID, _ turn: inout Turn) {
-    guard let association = associations[node] else { return }
-    // Words for people are what can be spared first.
-    let encoded = FrameEncoder.encode(association.isCrowded ? frame.withoutDetail : frame)
-    if frame.isSequenced {
-      association.appendSequenced(control: encoded[...])
-      if association.keepsTooMuch { turn.crowded.insert(node) }
-    }
-    association.counts.sent.count(frame)
-    guard let link = links[association.link], link.association === association else { return }
-    if association.isResending {
-      // What is sent again goes first.
-      association.behindBacklog.append(contentsOf: encoded)
-      if association.behindBacklog.count > association.controlLimit { turn.crowded.insert(node) }
-    } else {
-      link.control.append(contentsOf: encoded)
-    }
-    turn.flush(link.id)
-  }
-}
-
-/// How many associations were begun with each peer, whatever its incarnation, because a dialling side knows the far side's
-/// key but not yet its incarnation. Within a limit: the first ones go first.
-struct BegunCounts: Sendable {
-  private var counts: [PeerID: UInt64] = [:]
-  private var order = FirstInFirstOut<PeerID>()
-  static let limit = 4096
-
-  subscript(peer: PeerID) -> UInt64 { counts[peer] ?? 0 }
-
-  mutating func increment(_ peer: PeerID) {
-    if counts[peer] == nil {
-      order.append(peer)
-      if order.count > Self.limit, let oldest = order.popFirst() { counts[oldest] = nil }
-    }
-    counts[peer, default: 0] += 1
   }
 }

@@ -16,6 +16,7 @@ struct Turn: ~Copyable {
   /// Peers for which more is kept than may be: their associations end with the fact that made it so.
   var crowded: Set<NodeID> = []
   var conditions = PeerConditions()
+  var places = OpenPlaces()
   /// Messages of one association that came with one fact, and are delivered at once.
   private var arrived: (node: NodeID, messages: [Bytes])?
   /// Bytes of the read that they are slices of.
@@ -77,11 +78,13 @@ struct Turn: ~Copyable {
 
   // MARK: Links
 
-  /// The link is looked at by the next flush.
-  mutating func flush(_ link: LinkID) { links.insert(link) }
+  /// The link, if there is one, is looked at by the next flush.
+  mutating func flush(_ link: Link?) {
+    if let link { links.insert(link.id) }
+  }
 
   /// The link is gone.
-  mutating func forget(_ link: LinkID) { links.remove(link) }
+  mutating func forget(_ link: Link) { links.remove(link.id) }
 
   /// The only link that is to be looked at, taken out; nil where there is none, or several.
   mutating func takeOnlyLink() -> LinkID? { links.takeOnly() }

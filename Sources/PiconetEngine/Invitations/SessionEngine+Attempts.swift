@@ -111,7 +111,7 @@ extension SessionEngine {
   /// connection to a number, as with RFCOMM, that link is what keeps the address busy.
   private func associationDialled(_ kind: TransportKind, _ addresses: [TransportAddress]) -> NodeID? {
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
-      guard let opening = links[association.link]?.opening, opening.dial != nil, opening.traits.kind == kind
+      guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind
       else { continue }
       if addresses.contains(where: { $0.kind == kind && $0.leads(to: opening.traits.remoteAddress) }) {
         return association.node
@@ -134,19 +134,19 @@ extension SessionEngine {
   /// A link that we dialled is open.
   /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
   mutating func claim(
-    _ dial: DialID, link: LinkID, _ opening: LinkOpening, _ turn: inout Turn
+    _ dial: DialID, _ link: Link, _ turn: inout Turn
   ) -> Bool {
     guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
     else {
-      turn.add(.closeLink(link, flush: false))
+      turn.add(.closeLink(link.id, flush: false))
       return false
     }
-    if let expected = attempts[index].expectedPeer, expected != opening.peer {
-      turn.add(.closeLink(link, flush: false))
-      let wrongKey = Self.wrongKey(expected, found: opening.peer)
+    if let expected = attempts[index].expectedPeer, expected != link.opening.peer {
+      turn.add(.closeLink(link.id, flush: false))
+      let wrongKey = Self.wrongKey(expected, found: link.opening.peer)
       attempts[index].wrongKey = wrongKey
-      let address = opening.traits.remoteAddress
+      let address = link.opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
       turn.deadlinesMoved = true
@@ -154,15 +154,16 @@ extension SessionEngine {
       return false
     }
     cancelDials(of: command, &turn)
-    if attempts[index].phase == .dialling { attempts[index].phase = .linking(link) }
+    if attempts[index].phase == .dialling { attempts[index].phase = .linking(link.id) }
     return true
   }
 
   // MARK: Linking
 
   /// An association has begun: whoever waits for its node goes on with it.
-  mutating func associationBegan(_ far: NodeID, _ turn: inout Turn) {
-    guard let link = associations[far]?.link else { return }
+  mutating func associationBegan(_ association: Association, _ turn: inout Turn) {
+    guard let link = association.link?.id else { return }
+    let far = association.node
     for index in attempts.indices {
       if attempts[index].phase == .linking(link) { meet(index, far, &turn) }
     }
@@ -231,17 +232,18 @@ extension SessionEngine {
     attempts[index].phase = .invited
     association.unanswered.append(SentInvitation(command: attempt.command, terms: terms))
     let left = max(0, (attempt.deadline - turn.now).wholeNanoseconds / 1_000_000)
-    send(
+    association.send(
       .invite(
-        Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])),
-      to: far, &turn)
+        Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])), &turn
+    )
     turn.deliver(.invitationSent(attempt.command, association.peer))
   }
 
   /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
   mutating func linkEnded(
-    _ id: LinkID, node far: NodeID?, _ ending: Ending, _ turn: inout Turn
+    _ link: Link, _ ending: Ending, _ turn: inout Turn
   ) {
+    let (id, far) = (link.id, link.node)
     for attempt in attempts where attempt.phase == .linking(id) {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       let target = far ?? attempt.node
@@ -294,10 +296,10 @@ extension SessionEngine {
     if attempt.isWithPeer, let far = attempt.node, let association = associations[far] {
       if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
         association.unanswered[index].command = nil
-        send(.withdraw(ending.reason), to: far, &turn)
+        association.send(.withdraw(ending.reason), &turn)
       } else if attempt.phase == .invited, attempt.code == nil {
         // Accepted, and not compared yet.
-        send(.withdraw(ending.reason), to: far, &turn)
+        association.send(.withdraw(ending.reason), &turn)
       }
       if attempt.phase == .answering {
         breakOff(association, ending, &turn)
@@ -307,7 +309,7 @@ extension SessionEngine {
       idleFrom(far, &turn)
     } else if case .linking(let link?) = attempt.phase {
       fail(command, ending, &turn)
-      if links[link]?.phase != .active { end(link, ending, &turn) }
+      if let link = links[link], link.phase != .active { end(link, ending, &turn) }
       return
     }
     fail(command, ending, &turn)

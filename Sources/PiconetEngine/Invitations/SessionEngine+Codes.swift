@@ -37,14 +37,14 @@ extension SessionEngine {
     association.isRevealDue = true
     association.isConfirmationDue = invitation.terms.contains(.comparesCodes)
     turn.deadlinesMoved = true
-    send(.codeNonce(nonce.bytes), to: far, &turn)
+    association.send(.codeNonce(nonce.bytes), &turn)
   }
 
   private static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
   private static let noLink = Ending(.linkFailed, .link, "the peer can't be reached for the moment")
 
   private func isLinked(_ association: Association) -> Bool {
-    links[association.link].map { $0.association === association && $0.phase == .active } ?? false
+    association.link.map { $0.association === association && $0.phase == .active } ?? false
   }
 
   private func association(exchanging id: CodeID) -> Association? {
@@ -79,12 +79,12 @@ extension SessionEngine {
       id: drawNonce(&turn), isInviter: false, phase: .drawing, showing: showing)
   }
 
-  mutating func codeRevealCame(
-    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], association.isRevealDue else {
-      breach(id, .protocolBroken, "reveals a nonce that was not asked for", &turn)
-      return
+  mutating func receivedCodeReveal(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
+    throws(Breach)
+  {
+    let far = association.node
+    guard association.isRevealDue else {
+      throw Breach("reveals a nonce that was not asked for")
     }
     association.isRevealDue = false
     // It may come too late.
@@ -96,13 +96,12 @@ extension SessionEngine {
     let inputs = CodeInputs(
       inviter: far.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
       commitment: invitation.commitment)
-    turn.add(.deriveCode(exchange.id, id, inputs))
+    turn.add(.deriveCode(exchange.id, link.id, inputs))
   }
 
-  mutating func codeConfirmedCame(from far: NodeID, on id: LinkID, _ turn: inout Turn) {
-    guard let association = associations[far], association.isConfirmationDue else {
-      breach(id, .protocolBroken, "confirms a code that was not shown", &turn)
-      return
+  mutating func receivedCodeConfirmed(from association: Association, _ turn: inout Turn) throws(Breach) {
+    guard association.isConfirmationDue else {
+      throw Breach("confirms a code that was not shown")
     }
     association.isConfirmationDue = false
     // We may have declined meanwhile, or leave because the attempt broke off.
@@ -110,17 +109,17 @@ extension SessionEngine {
       return
     }
     association.exchange?.isFarDone = true
-    if invitation.acceptance != nil { becomeMemberIfRoom(far, &turn) }
+    if invitation.acceptance != nil { becomeMemberIfRoom(association, &turn) }
   }
 
   // MARK: The inviter
 
-  mutating func codeNonceCame(
-    _ nonce: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], let first = association.unanswered.first, !first.hasNonce else {
-      breach(id, .protocolBroken, "a nonce for no code", &turn)
-      return
+  mutating func receivedCodeNonce(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
+    throws(Breach)
+  {
+    let far = association.node
+    guard let first = association.unanswered.first, !first.hasNonce else {
+      throw Breach("a nonce for no code")
     }
     association.unanswered[0].hasNonce = true
     // Withdrawn: the far side will know when it has seen that.
@@ -128,18 +127,17 @@ extension SessionEngine {
     guard let attempt = attempts.first(where: { $0.command == command }), attempt.phase == .invited,
       let own = attempt.nonce, association.exchange == nil
     else {
-      breach(id, .protocolBroken, "a nonce for an invitation that its own has replaced", &turn)
-      return
+      throw Breach("a nonce for an invitation that its own has replaced")
     }
     let code = CodeID(rawValue: nextCode)
     nextCode += 1
     association.exchange = CodeExchange(
       id: code, isInviter: true, phase: .deriving, nonce: own.bytes,
       isCompared: first.terms.contains(.comparesCodes))
-    send(.codeReveal(own.bytes), to: far, &turn)
+    association.send(.codeReveal(own.bytes), &turn)
     let inputs = CodeInputs(
       inviter: node.peer, invited: far.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment)
-    turn.add(.deriveCode(code, id, inputs))
+    turn.add(.deriveCode(code, link.id, inputs))
   }
 
   // MARK: Both
@@ -150,8 +148,8 @@ extension SessionEngine {
     else { return }
     let far = association.node
     guard let code else {
-      breach(
-        association.link, .identity, "the revealed nonce is not the one that was committed to", &turn)
+      let rule = "the revealed nonce is not the one that was committed to"
+      if let link = association.link { breach(link, .identity, rule, &turn) }
       return
     }
     association.exchange?.phase = .shown(code)
@@ -203,7 +201,7 @@ extension SessionEngine {
       if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
       return
     }
-    send(.accept, to: far, &turn)
+    association.send(.accept, &turn)
     accepted(association, by: nil, &turn)
   }
 
@@ -237,19 +235,19 @@ extension SessionEngine {
     guard confirmed else { return withdraw(command, Ending(reason, .us), &turn) }
     association.exchange?.isConfirmed = true
     if exchange.isInviter {
-      send(.codeConfirmed, to: far, &turn)
-      if exchange.isFarDone { becomeMemberIfRoom(far, &turn) }
+      association.send(.codeConfirmed, &turn)
+      if exchange.isFarDone { becomeMemberIfRoom(association, &turn) }
     } else {
       accept(byAttemptTo: association, &turn)
     }
   }
 
-  private mutating func becomeMemberIfRoom(_ far: NodeID, _ turn: inout Turn) {
+  private mutating func becomeMemberIfRoom(_ association: Association, _ turn: inout Turn) {
     guard makeRoomForMember(&turn) else {
-      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }
-    becomeMember(far, &turn)
+    becomeMember(association.node, &turn)
   }
 
   // MARK: What is no membership
@@ -308,12 +306,10 @@ extension SessionEngine {
   ) {
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil {
-      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node, &turn)
+      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), &turn)
     } else {
       // The inviter may have confirmed, and take us for a member.
-      association.leaving = Association.Leaving(
-        command: nil, reason: ending.reason, deadline: turn.now + configuration.leaveTimeout)
-      turn.flush(association.link)
+      beginLeaving(association, ending.reason, &turn)
     }
     closeInvitation(of: association, ending, &turn)
   }

@@ -13,34 +13,32 @@ extension SessionEngine {
     codeTries.isSet && association.judgement != .known
   }
 
-  mutating func inviteByCodeCame(
-    _ invite: InviteByCode, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far] else { return }
+  mutating func receivedInviteByCode(
+    _ invite: InviteByCode, from association: Association, on link: Link, _ turn: inout Turn
+  ) throws(Breach) {
+    let far = association.node
     guard association.leaving == nil else {
-      send(.decline(.left, detail: ""), to: far, &turn)
+      association.send(.decline(.left, detail: ""), &turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", &turn)
-      return
+      throw Breach("an invitation beside another, or from a member")
     }
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
     if let refusal = refusalOfCode(association, turn.now) {
-      send(.decline(refusal.reason, detail: refusal.detail), to: far, &turn)
+      association.send(.decline(refusal.reason, detail: refusal.detail), &turn)
       idleFrom(far, &turn)
       return
     }
     if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
       guard association.exchange == nil, !attempts[index].isProving, attempts[index].phase != .proven else {
-        breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", &turn)
-        return
+        throw Breach("an invitation beside the one that it has begun to answer")
       }
       if attempts[index].phase == .invited, attempts[index].code != nil, node < far {
         // Of two that prove codes to each other the smaller node's counts.
-        send(.decline(.inProgress, detail: ""), to: far, &turn)
+        association.send(.decline(.inProgress, detail: ""), &turn)
         return
       }
     }
@@ -49,7 +47,7 @@ extension SessionEngine {
     case .success(let one): begun = one
     case .failure(let refusal):
       let ending = refusal.ending
-      send(.decline(ending.reason, detail: ending.detail), to: far, &turn)
+      association.send(.decline(ending.reason, detail: ending.detail), &turn)
       idleFrom(far, &turn)
       return
     }
@@ -60,7 +58,7 @@ extension SessionEngine {
     association.proof = proof
     turn.deadlinesMoved = true
     turn.tell(turn.conditions.proofBegan(far, name: association.peer.name))
-    turn.add(.proveCode(proof.id, .answer(begun.code, id, share: invite.share)))
+    turn.add(.proveCode(proof.id, .answer(begun.code, link.id, share: invite.share)))
   }
 
   private func refusalOfCode(_ association: Association, _ now: Instant) -> Ending? {
@@ -79,17 +77,15 @@ extension SessionEngine {
     guard let proof = association.proof, proof.phase == .answering else { return }
     association.proof?.phase = .awaitingConfirmation
     association.isCodeConfirmDue = true
-    send(
-      .codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))),
-      to: association.node, &turn)
+    association.send(
+      .codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))), &turn)
   }
 
-  mutating func codeConfirmCame(
-    _ confirmation: [UInt8], from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], association.isCodeConfirmDue else {
-      breach(id, .protocolBroken, "confirms a code that was not asked for", &turn)
-      return
+  mutating func receivedCodeConfirm(_ confirmation: [UInt8], from association: Association, _ turn: inout Turn)
+    throws(Breach)
+  {
+    guard association.isCodeConfirmDue else {
+      throw Breach("confirms a code that was not asked for")
     }
     association.isCodeConfirmDue = false
     // It may come too late.
@@ -114,14 +110,14 @@ extension SessionEngine {
     tries.matched(far.peer)
     guard makeRoomForMember(&turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      send(.decline(.full, detail: full.detail), to: far, &turn)
+      association.send(.decline(.full, detail: full.detail), &turn)
       turn.tell(turn.conditions.invitationEnded(far, full))
       attemptLostProof(of: association, full, &turn)
       idleFrom(far, &turn)
       return
     }
     association.peer.isProven = true
-    send(.accept, to: far, &turn)
+    association.send(.accept, &turn)
     becomeMember(far, &turn)
   }
 
@@ -136,7 +132,7 @@ extension SessionEngine {
     turn.add(.proveCode(proof.id, .end))
     let isOver = codeTries.wasWrong(proof.one, turn.now)
     if isAnswered {
-      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), to: association.node, &turn)
+      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), &turn)
     }
     turn.deliver(
       .codeFailed(association.peer, proof.one.code, left: isOver ? 0 : codeTries.left, ending))
@@ -187,7 +183,8 @@ extension SessionEngine {
       case .right: confirmationChecked(isRight: true, on: association, &turn)
       case .wrong: confirmationChecked(isRight: false, on: association, &turn)
       case .unfit:
-        breach(association.link, .protocolBroken, "a share that is no point of P-256, or our own", &turn)
+        let rule = "a share that is no point of P-256, or our own"
+        if let link = association.link { breach(link, .protocolBroken, rule, &turn) }
       case .failed(let words): endProof(of: association, Ending(.internalError, .us, words), &turn)
       case .share, .confirmed: break
       }

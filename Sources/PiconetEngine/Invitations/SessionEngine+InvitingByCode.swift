@@ -15,7 +15,7 @@ extension SessionEngine {
       let words = "the code was wrong at \(TypedCodeTries.perCode) attempts, and is tried no more"
       return fail(command, Ending(.wrongCode, .us, words), &turn)
     }
-    guard links[association.link]?.association === association else {
+    guard let link = association.activeLink else {
       return fail(command, Ending(.linkFailed, .link, "the peer can't be reached for the moment"), &turn)
     }
     if association.proof != nil {
@@ -30,7 +30,7 @@ extension SessionEngine {
     let id = nextCodeID()
     attempts[index].phase = .sharing
     attempts[index].proof = id
-    turn.add(.proveCode(id, .share(code, association.link)))
+    turn.add(.proveCode(id, .share(code, link.id)))
   }
 
   mutating func shareMade(_ share: [UInt8], _ index: Int, _ turn: inout Turn) {
@@ -44,26 +44,22 @@ extension SessionEngine {
     attempts[index].phase = .invited
     association.unanswered.append(SentInvitation(command: attempt.command, terms: [], code: attempt.code))
     let left = max(0, (attempt.deadline - turn.now).wholeNanoseconds / 1_000_000)
-    send(
-      .inviteByCode(InviteByCode(timeout: UInt64(left), share: share, context: attempt.context[...])), to: far, &turn)
+    association.send(
+      .inviteByCode(InviteByCode(timeout: UInt64(left), share: share, context: attempt.context[...])), &turn)
     turn.deliver(.invitationSent(attempt.command, association.peer))
   }
 
-  mutating func codeAnswerCame(
-    _ answer: CodeAnswer, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], let first = association.unanswered.first, first.code != nil,
-      !first.hasNonce
-    else {
-      breach(id, .protocolBroken, "answers no invitation by code", &turn)
-      return
+  mutating func receivedCodeAnswer(_ answer: CodeAnswer, from association: Association, _ turn: inout Turn)
+    throws(Breach)
+  {
+    guard let first = association.unanswered.first, first.code != nil, !first.hasNonce else {
+      throw Breach("answers no invitation by code")
     }
     association.unanswered[0].hasNonce = true
     // Withdrawn: the far side will know when it has seen that.
     guard let command = first.command, association.leaving == nil else { return }
     guard let index = attempts.firstIndex(where: { $0.command == command && $0.phase == .invited }) else {
-      breach(id, .protocolBroken, "answers an invitation that its own has replaced", &turn)
-      return
+      throw Breach("answers an invitation that its own has replaced")
     }
     guard let proof = attempts[index].proof else { return }
     attempts[index].phase = .proving(left: answer.left)
@@ -76,11 +72,11 @@ extension SessionEngine {
     _ confirmation: [UInt8]?, _ index: Int, _ turn: inout Turn
   ) {
     guard case .proving(let left) = attempts[index].phase, let code = attempts[index].code,
-      let far = attempts[index].node
+      let far = attempts[index].node, let association = associations[far]
     else { return }
     if let confirmation {
       attempts[index].phase = .proven
-      send(.codeConfirm(confirmation), to: far, &turn)
+      association.send(.codeConfirm(confirmation), &turn)
       return
     }
     codesGiven.wasWrong(code)

@@ -5,36 +5,33 @@ extension SessionEngine {
   /// Invitations that nobody answers expire here even if the inviter would wait for longer.
   static let longestInvitation = Duration.seconds(300)
 
-  mutating func inviteCame(
-    _ invite: Invite, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far] else { return }
+  mutating func receivedInvite(_ invite: Invite, from association: Association, _ turn: inout Turn) throws(Breach) {
+    let far = association.node
     // The far side may not know yet that it is a member, or that we leave.
     guard association.leaving == nil else {
-      send(.decline(.left, detail: ""), to: far, &turn)
+      association.send(.decline(.left, detail: ""), &turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
-      breach(id, .protocolBroken, "an invitation beside another, or from a member", &turn)
-      return
+      throw Breach("an invitation beside another, or from a member")
     }
     // What belonged to an earlier one can't come any more.
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
     guard memberCount < configuration.capacity || idleMember(turn.now) != nil else {
-      send(.decline(.full, detail: "the session has \(configuration.capacity) members"), to: far, &turn)
+      association.send(.decline(.full, detail: "the session has \(configuration.capacity) members"), &turn)
       return
     }
     let index = attempts.firstIndex { $0.node == far && $0.isWithPeer }
     if needsCode(association) || index.map({ attempts[$0].code != nil }) == true {
       // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
-      send(.decline(.codeNeeded, detail: ""), to: far, &turn)
+      association.send(.decline(.codeNeeded, detail: ""), &turn)
       idleFrom(far, &turn)
       return
     }
     if let index {
-      crossed(index, invite, association, on: id, &turn)
+      try crossed(index, invite, association, &turn)
       return
     }
     let host = association.peer.traits.remoteHost
@@ -47,7 +44,7 @@ extension SessionEngine {
       if case .pause(let left) = refusal, turn.now + left < expires {
         notBefore = turn.now + left
       } else {
-        send(.decline(.limitExceeded, detail: refusal.words), to: far, &turn)
+        association.send(.decline(.limitExceeded, detail: refusal.words), &turn)
         idleFrom(far, &turn)
         return
       }
@@ -56,7 +53,7 @@ extension SessionEngine {
     case .taken: break
     case .instead(let other): decline(waiting: other, &turn)
     case .refused:
-      send(.decline(.limitExceeded, detail: Self.tooManyWait), to: far, &turn)
+      association.send(.decline(.limitExceeded, detail: Self.tooManyWait), &turn)
       idleFrom(far, &turn)
       return
     }
@@ -81,9 +78,8 @@ extension SessionEngine {
   /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own. Otherwise that of
   /// the smaller node counts, and the other one is its acceptance, once the code was compared.
   private mutating func crossed(
-    _ index: Int, _ invite: Invite, _ association: Association, on id: LinkID,
-    _ turn: inout Turn
-  ) {
+    _ index: Int, _ invite: Invite, _ association: Association, _ turn: inout Turn
+  ) throws(Breach) {
     let far = association.node
     let attempt = attempts[index]
     let expires = turn.now + Self.longestInvitation
@@ -94,16 +90,15 @@ extension SessionEngine {
       return
     }
     guard association.exchange == nil, let own = association.unanswered.last, own.command == attempt.command else {
-      breach(id, .protocolBroken, "an invitation beside the one that it has begun to answer", &turn)
-      return
+      throw Breach("an invitation beside the one that it has begun to answer")
     }
     let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
     if !isCompared {
       _ = makeRoomForMember(&turn)
-      send(.accept, to: far, &turn)
+      association.send(.accept, &turn)
       becomeMember(far, &turn)
     } else if node < far {
-      send(.decline(.inProgress, detail: ""), to: far, &turn)
+      association.send(.decline(.inProgress, detail: ""), &turn)
     } else {
       open(invite, association, until: expires, &turn)
       answer(byAttempt: index, association, &turn)
@@ -122,7 +117,7 @@ extension SessionEngine {
     let attempt = attempt(answering: far)?.command
     guard accept else {
       let ending = Ending(reason, .us)
-      send(.decline(reason, detail: ""), to: far, &turn)
+      association.send(.decline(reason, detail: ""), &turn)
       association.invitation = nil
       questions.remove(far)
       if !endExchange(of: association, ending, &turn), association.judgement == .ask, reason != .cancelled {
@@ -141,7 +136,7 @@ extension SessionEngine {
     }
     guard makeRoomForMember(&turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      send(.decline(.full, detail: full.detail), to: far, &turn)
+      association.send(.decline(.full, detail: full.detail), &turn)
       association.invitation = nil
       questions.remove(far)
       endExchange(of: association, full, &turn)
@@ -150,14 +145,14 @@ extension SessionEngine {
       turn.tell(turn.conditions.invitationEnded(far, full))
       return
     }
-    send(.accept, to: far, &turn)
+    association.send(.accept, &turn)
     accepted(association, by: id, &turn)
   }
 
-  mutating func acceptCame(from far: NodeID, on id: LinkID, _ turn: inout Turn) {
-    guard let association = associations[far], !association.unanswered.isEmpty else {
-      breach(id, .protocolBroken, "accepts what was not asked", &turn)
-      return
+  mutating func receivedAccept(from association: Association, _ turn: inout Turn) throws(Breach) {
+    let far = association.node
+    guard !association.unanswered.isEmpty else {
+      throw Breach("accepts what was not asked")
     }
     let sent = association.unanswered.removeFirst()
     let isCompared = sent.terms.contains(.comparesCodes)
@@ -169,19 +164,17 @@ extension SessionEngine {
     guard !association.isMember, association.leaving == nil else { return }
     let wanted = sent.code == nil ? InvitationAttempt.Phase.invited : .proven
     guard attempts.contains(where: { $0.command == command && $0.phase == wanted }) else {
-      breach(id, .protocolBroken, "accepts an invitation that its own has replaced", &turn)
-      return
+      throw Breach("accepts an invitation that its own has replaced")
     }
     if isCompared {
       guard let exchange = association.exchange else {
-        breach(id, .protocolBroken, "accepts without the code that has to be compared", &turn)
-        return
+        throw Breach("accepts without the code that has to be compared")
       }
       association.exchange?.isFarDone = true
       if !exchange.isConfirmed { return }
     }
     guard makeRoomForMember(&turn) else {
-      end(association: far, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }
     if sent.code != nil { association.peer.isProven = true }
@@ -192,23 +185,20 @@ extension SessionEngine {
   /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
   private mutating func acceptedWithdrawn(from far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
-    association.leaving = Association.Leaving(
-      command: nil, reason: .cancelled, deadline: turn.now + configuration.leaveTimeout)
-    turn.deadlinesMoved = true
-    turn.flush(association.link)
+    beginLeaving(association, .cancelled, &turn)
     endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
     guard let invitation = association.invitation else { return }
-    if invitation.acceptance == nil { send(.decline(.left, detail: ""), to: far, &turn) }
+    if invitation.acceptance == nil { association.send(.decline(.left, detail: ""), &turn) }
     closeInvitation(
       of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
   }
 
-  mutating func declineCame(
-    _ reason: Reason, _ detail: String, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let association = associations[far], !association.unanswered.isEmpty else {
-      breach(id, .protocolBroken, "declines what was not asked", &turn)
-      return
+  mutating func receivedDecline(_ reason: Reason, _ detail: String, from association: Association, _ turn: inout Turn)
+    throws(Breach)
+  {
+    let far = association.node
+    guard !association.unanswered.isEmpty else {
+      throw Breach("declines what was not asked")
     }
     guard let command = association.unanswered.removeFirst().command else { return }
     // The far side's own invitation counts in its place.
@@ -219,15 +209,15 @@ extension SessionEngine {
     fail(command, ending, &turn)
   }
 
-  mutating func withdrawCame(_ reason: Reason, from far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far] else { return }
+  mutating func receivedWithdraw(_ reason: Reason, from association: Association, _ turn: inout Turn) {
+    let far = association.node
     association.isCodeConfirmDue = false
     if association.proof != nil {
       let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
       endProof(of: association, Ending(.wrongCode, .peer, words), &turn)
     } else if let invitation = association.invitation {
       // Every invitation gets exactly one answer, or the two sides would count differently.
-      if invitation.acceptance == nil { send(.decline(.cancelled, detail: ""), to: far, &turn) }
+      if invitation.acceptance == nil { association.send(.decline(.cancelled, detail: ""), &turn) }
       let wasTry = association.exchange?.isTry == true
       let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
       if !wasTry, invitation.isDelivered, association.judgement == .ask {
@@ -243,11 +233,8 @@ extension SessionEngine {
         if let attempt { fail(attempts[attempt].command, ending, &turn) }
       }
     } else if association.isMember, association.leaving == nil {
-      turn.deadlinesMoved = true
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      association.leaving = Association.Leaving(
-        command: nil, reason: .cancelled, deadline: turn.now + configuration.leaveTimeout)
-      turn.flush(association.link)
+      beginLeaving(association, .cancelled, &turn)
     }
   }
 

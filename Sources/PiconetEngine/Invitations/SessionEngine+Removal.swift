@@ -14,45 +14,41 @@ extension SessionEngine {
       guard let member = associations[other], member.isMember, member.leaving == nil,
         member.capabilities.contains(.removal)
       else { continue }
-      send(.removeMember(subject: subject, .removed), to: other, &turn)
+      member.send(.removeMember(subject: subject, .removed), &turn)
     }
     leave(id, far, .removed, by: node, &turn)
   }
 
-  mutating func removeMemberCame(
-    _ subject: MemberName, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard isMemberFrame(from: far, on: id, &turn) else { return }
+  mutating func receivedRemoveMember(_ subject: MemberName, from association: Association, _ turn: inout Turn)
+    throws(Breach)
+  {
+    let far = association.node
+    guard try isFromMember(association) else { return }
     let subject = NodeID(peer: subject.peer, incarnation: subject.incarnation)
     guard subject != node, subject != far else {
-      breach(id, .protocolBroken, "removes itself, or whom it asks to", &turn)
-      return
+      throw Breach("removes itself, or whom it asks to")
     }
     // Who is on its way out has no say any more: of two that remove each other, the first is heard.
-    guard configuration.allowsRemoval, associations[far]?.leaving == nil,
-      let association = associations[subject], association.isMember, association.leaving == nil
+    guard configuration.allowsRemoval, association.leaving == nil, let member = associations[subject], member.isMember,
+      member.leaving == nil
     else { return }
-    if association.capabilities.contains(.removal) {
-      send(.removed(by: MemberName(peer: far.peer, incarnation: far.incarnation)), to: subject, &turn)
+    if member.capabilities.contains(.removal) {
+      member.send(.removed(by: MemberName(peer: far.peer, incarnation: far.incarnation)), &turn)
     }
     leave(nil, subject, .removed, by: far, &turn)
   }
 
   /// The leave that follows is the wish of another member.
-  mutating func removedCame(
-    _ member: MemberName, from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard isMemberFrame(from: far, on: id, &turn) else { return }
-    associations[far]?.removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
+  mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: inout Turn) throws(Breach)
+  {
+    guard try isFromMember(association) else { return }
+    association.removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
   }
 
-  private mutating func isMemberFrame(
-    from far: NodeID, on id: LinkID, _ turn: inout Turn
-  ) -> Bool {
-    if associations[far]?.isMember == true { return true }
-    if associations[far]?.dropsMemberFrames != true {
-      breach(id, .protocolBroken, "a removal by one that is no member", &turn)
-    }
+  /// - Returns: false where the frame is nobody's.
+  private func isFromMember(_ association: Association) throws(Breach) -> Bool {
+    if association.isMember { return true }
+    guard association.dropsMemberFrames else { throw Breach("a removal by one that is no member") }
     return false
   }
 }

@@ -61,6 +61,9 @@ final class Link {
   /// Bytes handed to the driver and not yet with the kernel.
   var outstanding = 0
 
+  /// The most of them for a member.
+  let largestWindow: Int
+
   /// How much bulk may be among them; nil: as much as of anything else.
   var bulkPace: BulkPace?
   /// Bulk frames are cut short on a slow path: a message waits for the rest of one of them.
@@ -83,13 +86,14 @@ final class Link {
   /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at once.
   static let pausedLimit = 64 << 10
 
-  init(id: LinkID, opening: LinkOpening, at now: Instant, frameLimit: Int) {
+  init(id: LinkID, opening: LinkOpening, at now: Instant, _ configuration: EngineConfiguration) {
     self.id = id
     self.opening = opening
     openedAt = now
     lastReceived = now
     lastSent = now
-    decoder = FrameDecoder(frameLimit: frameLimit)
+    decoder = FrameDecoder(frameLimit: configuration.frameLimit)
+    largestWindow = min(configuration.transmitWindow, opening.traits.transmitWindow ?? .max)
   }
 
   /// Whether the frame may come in this phase. Version 1 has two stages: before and after `associate`.
@@ -101,19 +105,13 @@ final class Link {
     case .associate: phase == .ready
     case .associated: phase == .resuming || phase == .active
     case .unknownOptional: phase != .awaitingHello
-    default: phase == .active
+    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
+      .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
+      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
+      .resetStream, .streamCredit, .stopStream, .streamDone:
+      phase == .active
     }
-  }
-
-  func queue(_ frame: Frame) {
-    association?.counts.sent.count(frame)
-    FrameEncoder.append(frame, to: &control)
-  }
-
-  /// Whether a flush could find something to frame: what `transmit` looks at. Where nothing waits, more room is no reason for one.
-  var waitsForRoom: Bool {
-    if !control.isEmpty || unreliableCount > 0 { return true }
-    return association?.hasSomethingToTransmit == true
   }
 
   /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.

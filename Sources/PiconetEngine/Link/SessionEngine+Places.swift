@@ -8,21 +8,21 @@ extension SessionEngine {
     let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= configuration.handshakeLimit else { return }
     let oldest = Self.oldest(unfinished.map { (host: $0.opening.traits.remoteHost, since: $0.openedAt, item: $0.id) })
-    guard let oldest else { return }
-    end(oldest, Ending(.limitExceeded, .us, "too many links in their handshake"), &turn)
+    guard let oldest, let link = links[oldest] else { return }
+    end(link, Ending(.limitExceeded, .us, "too many links in their handshake"), &turn)
   }
 
   /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there may be, one that
   /// nobody uses goes, or else one whose invitation waits.
   mutating func makeRoomForAssociation(
-    with far: NodeID, on link: Link, _ turn: inout Turn
+    with far: NodeID, _ turn: inout Turn
   ) -> Bool {
     let ofKey = associations.values.filter { $0.node.peer == far.peer && isStranger($0) }
     if ofKey.count >= KeepingLimits.strangersOfKey,
       let oldest = ofKey.min(by: { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) })
     {
       let ending = Ending(.limitExceeded, .us, "more than \(KeepingLimits.strangersOfKey) associations with one key")
-      end(association: oldest.node, ending, &turn)
+      end(oldest, ending, &turn)
     }
     guard associations.count >= configuration.associationLimit else { return true }
     let strangers = associations.values.filter { isStranger($0) }
@@ -31,8 +31,8 @@ extension SessionEngine {
       (idle.isEmpty ? strangers : idle).map {
         (host: $0.peer.traits.remoteHost, since: $0.idleSince, item: $0.node)
       })
-    guard let oldest else { return false }
-    end(association: oldest, Ending(.idle, .us, "too many associations"), &turn)
+    guard let oldest, let association = associations[oldest] else { return false }
+    end(association, Ending(.idle, .us, "too many associations"), &turn)
     return true
   }
 
@@ -70,7 +70,7 @@ extension SessionEngine {
     guard memberCount >= configuration.capacity else { return true }
     guard let idle = idleMember(turn.now) else { return false }
     let detail = "somebody else wants in, and nothing has moved for \(configuration.idleMemberTimeout.inWords)"
-    end(association: idle.node, Ending(.idle, .us, detail), &turn)
+    end(idle, Ending(.idle, .us, detail), &turn)
     return true
   }
 }
@@ -83,8 +83,7 @@ extension KeepingLimits {
 extension Association {
   /// Nothing is under way that somebody waits for.
   fileprivate var hasNothingOpen: Bool {
-    outgoingOrder.isEmpty && outgoing.isEmpty && incoming.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty
-      && streams.incoming.isEmpty
+    transfers.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty && streams.incoming.isEmpty
   }
 
   /// Grows with what comes and is of use to somebody.

@@ -37,7 +37,7 @@ extension SessionEngine {
   /// A look at the connection to a peer; nil where there is none.
   public func statistics(of far: NodeID, at now: Instant) -> AssociationStatistics? {
     guard let association = associations[far] else { return nil }
-    let link = links[association.link]
+    let link = association.link
     let counts = association.counts
     return AssociationStatistics(
       link: link?.opening.traits, age: now - association.begunAt, roundTrip: link?.pings.roundTrip, sent: counts.sent,

@@ -8,7 +8,7 @@ extension SessionEngine {
     guard let association = associations[far], association.isMember else {
       return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
     }
-    guard let link = links[association.link], link.association === association else {
+    guard let link = association.activeLink else {
       return turn.reply(command, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
     }
     guard !link.pings.isFull else {
@@ -20,19 +20,19 @@ extension SessionEngine {
         command, .failed(Ending(.limitExceeded, .us, "the peer takes nothing, and too much waits for it")))
     }
     link.queue(.ping(link.pings.begin(command, deadline: turn.now + timeout, at: turn.now)))
-    turn.flush(link.id)
+    turn.flush(link)
     turn.deadlinesMoved = true
   }
 
   mutating func cancelPing(_ ping: CommandID, _ turn: inout Turn) {
-    for link in links.values.filter({ $0.pings.commands.contains(ping) }).map(\.id).sorted() {
-      links[link]?.pings.cancel(ping)
+    for link in links.values.filter({ $0.pings.commands.contains(ping) }).sorted(by: { $0.id < $1.id }) {
+      link.pings.cancel(ping)
       turn.deadlinesMoved = true
       turn.reply(ping, .failed(Ending(.cancelled, .us)))
     }
   }
 
-  mutating func pongCame(_ token: UInt64, on link: Link, _ turn: inout Turn) {
+  mutating func receivedPong(_ token: UInt64, on link: Link, _ turn: inout Turn) {
     probeAnswered(token, on: link, &turn)
     guard let (command, roundTrip) = link.pings.answered(token, at: turn.now) else { return }
     turn.deadlinesMoved = true
@@ -41,8 +41,8 @@ extension SessionEngine {
 
   mutating func pingDeadlines(_ turn: inout Turn) {
     let due = links.values.filter { link in link.pings.deadline.map { $0 <= turn.now } ?? false }
-    for id in due.map(\.id).sorted() {
-      for command in links[id]?.pings.expired(at: turn.now) ?? [] {
+    for link in due.sorted(by: { $0.id < $1.id }) {
+      for command in link.pings.expired(at: turn.now) {
         turn.reply(command, .failed(Ending(.timedOut, .peer, "no answer to the ping")))
       }
     }

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The receiving side of one stream: how far it may come, how far the application has read.
-struct IncomingStream: Sendable {
+final class IncomingStream {
   enum Phase: Equatable, Sendable {
     case open
     /// Its end has come; the application has not read all.
@@ -31,17 +31,17 @@ struct IncomingStream: Sendable {
 
   /// Bytes have come.
   /// - Returns: whether they are the application's.
-  mutating func take(_ count: Int) throws(StreamBreach) -> Bool {
-    if phase == .ended { throw StreamBreach("stream data after the end") }
+  func take(_ count: Int) throws(Breach) -> Bool {
+    if phase == .ended { throw Breach("stream data after the end") }
     received += UInt64(count)
     guard received <= limit else {
-      throw StreamBreach("more stream data than the credit of \(limit) bytes", .limitExceeded)
+      throw Breach("more stream data than the credit of \(limit) bytes", .limitExceeded)
     }
     return phase == .open
   }
 
   /// The application has read so many bytes; a new limit to tell once it is worth a frame.
-  mutating func consume(_ count: Int, window: UInt64) -> UInt64? {
+  func consume(_ count: Int, window: UInt64) -> UInt64? {
     guard phase != .stopped else { return nil }
     hasReader = true
     consumed = min(consumed + UInt64(max(0, count)), received)

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The sending side of one stream: what is queued, how far the far side takes it, what was sent.
-struct OutgoingStream: Sendable {
+final class OutgoingStream {
   enum Phase: Equatable, Sendable {
     /// Nothing of it was sent.
     case waiting
@@ -51,18 +51,18 @@ struct OutgoingStream: Sendable {
     }
   }
 
-  mutating func write(_ bytes: Bytes) {
+  func write(_ bytes: Bytes) {
     guard isWritable, !bytes.isEmpty else { return }
     queue.append(bytes)
     queuedCount += bytes.count
   }
 
-  mutating func finish(_ command: CommandID) { finishing = command }
+  func finish(_ command: CommandID) { finishing = command }
 
-  mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
+  func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
   /// Gives it up: what is queued is void.
-  mutating func reset() {
+  func reset() {
     phase = .reset
     queue.removeAll()
     queuedCount = 0
@@ -80,7 +80,7 @@ struct OutgoingStream: Sendable {
 
   /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only where it fits whole; room
   /// for the largest is below every window.
-  mutating func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
+  func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
     var turn = Turn()
     let end = bytes.count + room
     if phase == .waiting {
@@ -117,7 +117,7 @@ struct OutgoingStream: Sendable {
   /// Headers of a turn's frames, at most: of the bytes, and the end.
   private static let headerCount = 7 + 4
 
-  private mutating func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
+  private func takeQueued(_ count: Int, into bytes: inout [UInt8]) {
     var left = count
     while left > 0, let piece = queue.first {
       let start = piece.startIndex + firstOffset

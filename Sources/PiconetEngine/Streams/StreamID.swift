@@ -19,14 +19,3 @@ public enum StreamEnd: Sendable, Hashable {
   /// The association is over, or we leave it: what was delivered may still be read, and the rest won't come.
   case lost(Ending)
 }
-
-/// How a far side broke its word about streams, in words for it.
-struct StreamBreach: Error, Equatable {
-  var reason: Reason
-  var detail: String
-
-  init(_ detail: String, _ reason: Reason = .protocolBroken) {
-    self.detail = detail
-    self.reason = reason
-  }
-}

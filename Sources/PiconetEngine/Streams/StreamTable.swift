@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take turns.
-struct StreamTable: Sendable {
+struct StreamTable {
   /// Whether the far side takes streams at all, and how many.
   var isSupported = false
   var limit: UInt64 = 0
@@ -52,7 +52,7 @@ struct StreamTable: Sendable {
   /// Something about the stream has changed: it enters the row if it has something to send.
   mutating func enterRow(_ number: UInt64) {
     guard let stream = outgoing[number], !stream.isInRow, stream.hasSomething else { return }
-    outgoing[number]?.isInRow = true
+    stream.isInRow = true
     row.append(number)
   }
 
@@ -72,23 +72,24 @@ struct StreamTable: Sendable {
     var taken: [(id: StreamID, count: Int)] = []
     let end = bytes.count + room
     while let number = row.first {
-      guard let turn = outgoing[number]?.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit) else {
+      guard let stream = outgoing[number] else {
         _ = row.popFirst()
         continue
       }
+      let turn = stream.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit)
       frames += turn.frames
-      if turn.byteCount > 0, let id = outgoing[number]?.id {
+      if turn.byteCount > 0 {
         // A stream alone takes turn after turn: its application is told once.
-        if taken.last?.id == id {
+        if taken.last?.id == stream.id {
           taken[taken.count - 1].count += turn.byteCount
         } else {
-          taken.append((id, turn.byteCount))
+          taken.append((stream.id, turn.byteCount))
         }
       }
       // Its turn comes first when there is room again.
       if turn.lacksRoom { break }
       _ = row.popFirst()
-      outgoing[number]?.isInRow = false
+      stream.isInRow = false
       enterRow(number)
     }
     return (frames, taken)

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// The receiving side of one resource.
-struct IncomingTransfer: Sendable {
+/// The receiving side of one resource. One object, which its association alone has.
+final class IncomingTransfer {
   enum Phase: Equatable, Sendable {
     /// The application has not answered.
     case offered
@@ -13,7 +13,6 @@ struct IncomingTransfer: Sendable {
   }
 
   let id: TransferID
-  let node: NodeID
   let number: UInt64
   let offer: ResourceOffer
   var phase: Phase = .offered
@@ -38,8 +37,45 @@ struct IncomingTransfer: Sendable {
   /// The sender gave up while the store was at its last step, whose outcome still counts.
   var isAbandoned = false
 
+  init(id: TransferID, number: UInt64, offer: ResourceOffer) {
+    self.id = id
+    self.number = number
+    self.offer = offer
+  }
+
+  /// The application takes the offer, and has the first `offset` bytes.
+  func accept(from offset: UInt64, limit: UInt64) {
+    phase = .receiving
+    claimsAll = offset == offer.size
+    received = offset
+    stored = offset
+    self.limit = limit
+  }
+
+  /// The sender begins anew at `offset`: our claim to have all was wrong.
+  func restart(from offset: UInt64, limit: UInt64) {
+    hasRestarted = true
+    phase = .receiving
+    received = offset
+    stored = offset
+    repeated = 0
+    self.limit = limit
+  }
+
+  /// - Returns: how many of the next `count` bytes are here already.
+  func skipRepeated(of count: Int) -> Int {
+    let here = Int(clamping: min(repeated, UInt64(count)))
+    repeated -= UInt64(here)
+    return here
+  }
+
+  /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the resource itself.
+  func mayGoOn(after ending: Ending) -> Bool {
+    phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown].contains(ending.reason)
+  }
+
   /// The limit to tell after `stored` grew, once it is worth a frame.
-  mutating func grant(window: UInt64) -> UInt64? {
+  func grant(window: UInt64) -> UInt64? {
     if isPaused { return nil }
     let next = min(offer.size, stored + window)
     guard next > limit, next - limit >= window / 4 || next == offer.size else { return nil }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// The sending side of one resource.
-struct OutgoingTransfer: Sendable {
+/// The sending side of one resource. One object, which its association alone has.
+final class OutgoingTransfer {
   enum Phase: Equatable, Sendable {
     /// The far side has as many open transfers as it takes; the offer was not sent.
     case waiting
@@ -19,17 +19,15 @@ struct OutgoingTransfer: Sendable {
   struct Block: Sendable {
     var frames: Bytes
     var payloadCount: Int
-    /// Bytes of each frame but the last, and what of them is payload: frames are shorter on slow links.
-    var frameCount: Int
-    var framePayload: Int
+    /// Frames are shorter on slow links.
+    var layout: ChunkLayout
   }
 
-  /// How the reads under way are framed, in their order: `frameCount` and `framePayload` of their blocks.
-  var framings = FirstInFirstOut<(frameCount: Int, framePayload: Int)>()
+  /// How the reads under way are framed, in their order.
+  var layouts = FirstInFirstOut<ChunkLayout>()
 
   let id: TransferID
   let command: CommandID
-  let node: NodeID
   let offer: ResourceOffer
   var phase: Phase = .waiting
   /// The number on the wire, from the offer on.
@@ -66,8 +64,32 @@ struct OutgoingTransfer: Sendable {
   /// Reads that may be under way or wait for the link at once: one is sent while the next is read.
   static let readAhead = 2
 
+  init(id: TransferID, command: CommandID, offer: ResourceOffer) {
+    self.id = id
+    self.command = command
+    self.offer = offer
+  }
+
+  /// The far side has the first `offset` bytes, and takes bytes up to `limit`.
+  func begin(at offset: UInt64, limit: UInt64) {
+    readOffset = offset
+    transmitted = offset
+    stored = offset
+    self.limit = limit
+  }
+
+  /// What was read for a link is gone with it.
+  func lostLink() {
+    guard phase == .sending || phase == .ended else { return }
+    awaitsPosition = true
+    staleReads += readsUnderWay
+    readsUnderWay = 0
+    layouts.removeAll()
+    blocks.removeAll()
+  }
+
   /// The next read: its offset and how many bytes, if it is time for one.
-  mutating func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
+  func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
     guard phase == .sending, !awaitsPosition, !isPaused,
       readsUnderWay + staleReads + blocks.count < Self.readAhead
     else { return nil }

@@ -26,24 +26,16 @@ struct SimulatedSource {
     case .shrinks(let size) where start + count > size: return ([], .sourceChanged)
     default: break
     }
+    let layout = ChunkLayout(transfer: transfer, frameCount: frameCount)
     var frames: [UInt8] = []
     frames.reserveCapacity(count + count / 64 + 16)
     var position = start
     while position < start + count {
-      let payload = min(Self.payloadCount(frameCount: frameCount, transfer: transfer), start + count - position)
+      let payload = min(layout.payloadCount, start + count - position)
       FrameEncoder.appendChunkHeader(transfer: transfer, payloadCount: payload, to: &frames)
       frames.append(contentsOf: bytes[position..<(position + payload)])
       position += payload
     }
     return (frames[...], nil)
-  }
-
-  /// The largest payload with which a chunk frame has at most `frameCount` bytes.
-  static func payloadCount(frameCount: Int, transfer: UInt64) -> Int {
-    var payload = max(1, frameCount - FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount))
-    while FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: payload + 1) + payload + 1 <= frameCount {
-      payload += 1
-    }
-    return payload
   }
 }

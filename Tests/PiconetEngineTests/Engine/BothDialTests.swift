@@ -30,7 +30,7 @@ struct BothDialTests {
       }
     }
     let associations = two.sides.compactMap { $0.engine.associations.values.first }
-    guard associations[0].id == associations[1].id, associations[0].link == associations[1].link else {
+    guard associations[0].id == associations[1].id, associations[0].link?.id == associations[1].link?.id else {
       return "two associations"
     }
     return two.isBreached ? "a rule was broken" : nil

@@ -61,17 +61,17 @@ struct TransferOrdersTests {
     let parts = script.split(separator: "|").map { Array($0) }
     let (sender, receiver) = (two.sides[0], two.sides[1])
     // What the receiver never answered may wait; nothing else may.
-    let offered = receiver.engine.incoming.values.filter { $0.phase == .offered }.count
-    guard receiver.engine.incoming.count == offered else { return "the receiver holds \(receiver.engine.incoming)" }
-    let waiting = sender.engine.outgoing.values.filter { $0.phase == .offered || $0.phase == .waiting }.count
-    guard sender.engine.outgoing.count == waiting else { return "the sender holds \(sender.engine.outgoing)" }
-    guard sender.engine.outgoing.values.filter({ $0.phase == .offered }).count == offered else {
+    let offered = receiver.incoming.filter { $0.phase == .offered }.count
+    guard receiver.incoming.count == offered else { return "the receiver holds \(receiver.incoming.map(\.id))" }
+    let waiting = sender.outgoing.filter { $0.phase == .offered || $0.phase == .waiting }.count
+    guard sender.outgoing.count == waiting else { return "the sender holds \(sender.outgoing.map(\.id))" }
+    guard sender.outgoing.filter({ $0.phase == .offered }).count == offered else {
       return "they disagree on what is offered"
     }
     for (place, letter) in parts[0].enumerated() where letter != "f" {
       let id = UInt64(place + 1)
       let replies = sender.log.replies(to: id).count
-      let isOpen = sender.engine.outgoing[TransferID(rawValue: id)] != nil
+      let isOpen = sender.outgoing.contains { $0.id == TransferID(rawValue: id) }
       guard replies == (isOpen && letter == "o" ? 0 : 1) else { return "\(letter)\(id) has \(replies) replies" }
       let closings = sender.log.effects.count { $0 == .closeSource(TransferID(rawValue: id)) }
       guard letter != "o" || closings == (isOpen ? 0 : 1) else { return "source \(id) was closed \(closings) times" }
@@ -85,7 +85,7 @@ struct TransferOrdersTests {
         if case .transferEnded(transfer, let ending) = event { return ending }
         return nil
       }
-      let isOpen = receiver.engine.incoming[transfer] != nil
+      let isOpen = receiver.incoming.contains { $0.id == transfer }
       guard ends.count == (isOpen ? 0 : 1) else { return "\(transfer) ended \(ends.count) times" }
       if let end = ends.first, end == nil { stored += 1 }
     }

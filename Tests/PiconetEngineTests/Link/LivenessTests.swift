@@ -8,7 +8,8 @@ struct LivenessTests {
   private func link(_ phase: Link.Phase = .active, silence: UInt64 = 20_000) -> Link {
     let opening = LinkOpening(
       dial: nil, peer: peer(1), traits: someTraits)
-    let link = Link(id: LinkID(rawValue: 1), opening: opening, at: seconds(100), frameLimit: 16_381)
+    let link = Link(
+      id: LinkID(rawValue: 1), opening: opening, at: seconds(100), EngineConfiguration(scope: "test", name: "test"))
     link.phase = phase
     link.hello = Hello(
       incarnation: Incarnation(rawValue: 1), name: "", scope: "", limits: PeerLimits(silence: silence))

@@ -30,7 +30,7 @@ extension SessionEngine {
     if node < association.node,
       let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
     {
-      ready(other.id, &turn)
+      ready(other, &turn)
     }
     if associations[association.node] === association, association.suspension != nil {
       beginSearch(association, isDialler: link.isDialler, &turn)
@@ -43,16 +43,7 @@ extension SessionEngine {
     proofsLostLink(association, &turn)
     association.dropBacklog()
     turn.deadlinesMoved = true
-    dropChunksUnderWay(of: association)
-  }
-
-  /// Ends an association with its link, if it has one.
-  mutating func end(
-    association far: NodeID, _ ending: Ending, told: String? = nil, _ turn: inout Turn
-  ) {
-    guard let association = associations[far] else { return }
-    if links[association.link] != nil { end(association.link, ending, told: told, &turn) }
-    endAssociation(far, ending, &turn)
+    association.dropChunksUnderWay()
   }
 
   /// Why an association that the far side holds is over.
@@ -82,7 +73,7 @@ extension SessionEngine {
   func goesOn(_ association: Association, on link: Link, _ hello: Hello) -> Bool {
     guard association.isDurable, hello.capabilities.contains(.resume) else { return false }
     let isHeld = hello.held?.id == association.id
-    guard let current = links[association.link] else {
+    guard let current = association.link else {
       // A hello that does not even count the association was sent before the far side had it.
       return isHeld || association.farBegun.map { hello.associationsBegun < $0 } ?? true
     }
@@ -93,7 +84,7 @@ extension SessionEngine {
   /// That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
   mutating func waits(_ link: Link, beside association: Association, _ turn: inout Turn) -> Bool {
-    guard association.isDurable, link.hello?.held?.id == association.id, let current = links[association.link] else {
+    guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
       return false
     }
     if current.phase == .active {
@@ -101,7 +92,7 @@ extension SessionEngine {
       link.probe = Link.Probe(token: token, ends: turn.now + probeTime)
       turn.deadlinesMoved = true
       current.queue(.ping(token))
-      turn.flush(current.id)
+      turn.flush(current)
     }
     return true
   }
@@ -112,7 +103,8 @@ extension SessionEngine {
   /// The active link lives: those that wait for the contrary are not used.
   mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: inout Turn) {
     guard link.phase == .active else { return }
-    for other in links.values.filter({ $0.node == link.node && $0.probe?.token == token }).map(\.id).sorted() {
+    let waiting = links.values.filter { $0.node == link.node && $0.probe?.token == token }
+    for other in waiting.sorted(by: { $0.id < $1.id }) {
       refuse(other, .duplicateLink, "", &turn)
     }
   }
@@ -120,7 +112,7 @@ extension SessionEngine {
   /// The active link has given no sign of life.
   mutating func probeEnded(_ link: Link, _ turn: inout Turn) {
     link.probe = nil
-    guard let far = link.node, let association = associations[far], links[association.link]?.phase == .active
+    guard let far = link.node, let association = associations[far], association.link?.phase == .active
     else { return }
     resume(association, on: link, &turn)
   }
@@ -133,39 +125,24 @@ extension SessionEngine {
     link.probe = nil
     link.phase = .resuming
     link.queue(.associate(association.id, received: association.received))
-    turn.flush(link.id)
+    turn.flush(link)
   }
 
   /// The far side has answered that it goes on.
-  mutating func resumeConfirmed(
-    _ received: UInt64, _ begun: UInt64, on id: LinkID, _ turn: inout Turn
-  ) {
-    guard let link = links[id], link.phase == .resuming, let far = link.node, let association = associations[far]
-    else { return }
+  mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: inout Turn) {
+    guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
     guard association.farBegun ?? begun == begun, received >= association.acknowledged else {
-      end(association: far, Self.lostThere, &turn)
-      return
+      return end(association, Self.lostThere, &turn)
     }
     guard received <= association.sent else {
-      breach(id, .protocolBroken, "has received frames that were not sent", &turn)
-      return
+      return breach(link, .protocolBroken, "has received frames that were not sent", &turn)
     }
     association.farBegun = begun
-    if received == 0, let limits = link.hello?.limits { agree(association, on: link, limits) }
+    if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
     activate(association, on: link, received, &turn)
-    for other in links.values.filter({ $0.node == far && $0.phase == .ready }).map(\.id).sorted() {
-      refuse(other, .duplicateLink, "", &turn)
-    }
-  }
-
-  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of the one on which
-  /// we have: what either of them may mean is taken, and no more is sent than both allow.
-  private func agree(_ association: Association, on link: Link, _ limits: PeerLimits) {
-    association.streams.incomingWindow = max(
-      association.streams.incomingWindow, UInt64(firstStreamWindow(on: link.opening.traits)))
-    association.streams.outgoingWindow = min(association.streams.outgoingWindow, limits.streamWindow)
-    if !association.isMember { association.outbox.limit = min(association.outbox.limit, limits.messageWindow) }
+    let others = links.values.filter { $0.node == remote && $0.phase == .ready }
+    for other in others.sorted(by: { $0.id < $1.id }) { refuse(other, .duplicateLink, "", &turn) }
   }
 
   // MARK: The larger node
@@ -175,13 +152,13 @@ extension SessionEngine {
     _ association: Association, _ received: UInt64, on link: Link, _ turn: inout Turn
   ) {
     guard association.isDurable, received <= association.sent else {
-      breach(link.id, .protocolBroken, "has received frames that were not sent", &turn)
-      end(association: association.node, Ending(.protocolBroken, .peer), &turn)
+      breach(link, .protocolBroken, "has received frames that were not sent", &turn)
+      end(association, Ending(.protocolBroken, .peer), &turn)
       return
     }
     guard received >= association.acknowledged else {
-      end(association: association.node, Self.lostThere, &turn)
-      refuse(link.id, .noSuchAssociation, "", &turn)
+      end(association, Self.lostThere, &turn)
+      refuse(link, .noSuchAssociation, "", &turn)
       return
     }
     leave(linkOf: association, for: link, &turn)
@@ -196,8 +173,8 @@ extension SessionEngine {
     linkOf association: Association, for link: Link, _ turn: inout Turn
   ) {
     let former = association.link
-    association.link = link.id
-    if former != link.id { end(former, Ending(.duplicateLink, .nobody), &turn) }
+    association.link = link
+    if let former, former !== link { end(former, Ending(.duplicateLink, .nobody), &turn) }
     detach(association, &turn)
   }
 
@@ -212,14 +189,14 @@ extension SessionEngine {
     endSearch(association, &turn)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
-    association.inbox.resize(UInt64(messageWindow(on: link.opening.traits)))
+    association.inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
     association.resumed(farHas: received)
-    restateTransfers(of: association, &turn)
-    turn.flush(link.id)
+    association.restateTransfers(&turn)
+    turn.flush(link)
     turn.deadlinesMoved = true
     if association.isMember { turn.deliver(.resumed(association.node, link.opening.traits)) }
     lookForBetter(association, &turn)
-    associationBegan(association.node, &turn)
+    associationBegan(association, &turn)
   }
 
   // MARK: Time
@@ -234,7 +211,9 @@ extension SessionEngine {
     }
     configuration.disconnectTimeout = timeout
     turn.deadlinesMoved = true
-    for far in associations.keys.sorted() { suspensionDeadline(far, &turn) }
+    for far in associations.keys.sorted() {
+      if let association = associations[far] { suspensionDeadline(association, &turn) }
+    }
     turn.reply(id, .done)
   }
 
@@ -245,8 +224,7 @@ extension SessionEngine {
     return end.map { min($0, search) } ?? search
   }
 
-  mutating func suspensionDeadline(_ far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far] else { return }
+  mutating func suspensionDeadline(_ association: Association, _ turn: inout Turn) {
     if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= turn.now {
       let timeout = configuration.disconnectTimeout
       let ending =
@@ -255,9 +233,20 @@ extension SessionEngine {
         : Ending(
           .timedOut, suspension.cause.blame == .peer ? .peer : .link,
           "no way to the peer for \(timeout.inWords); before, \(suspension.cause)")
-      end(association: far, ending, &turn)
+      end(association, ending, &turn)
       return
     }
     searchOn(association, &turn)
+  }
+}
+
+extension Association {
+  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of the one on which
+  /// we have: what either of them may mean is taken, and no more is sent than both allow.
+  fileprivate func agree(on link: Link, _ limits: PeerLimits) {
+    let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
+    streams.incomingWindow = max(streams.incomingWindow, window)
+    streams.outgoingWindow = min(streams.outgoingWindow, limits.streamWindow)
+    if !isMember { outbox.limit = min(outbox.limit, limits.messageWindow) }
   }
 }

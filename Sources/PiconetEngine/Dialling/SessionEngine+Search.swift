@@ -21,7 +21,7 @@ extension SessionEngine {
   private func wantsLink(_ association: Association) -> Bool {
     guard shutdown == nil else { return false }
     if association.suspension != nil {
-      return links[association.link]?.phase != .resuming && !isUnused(association)
+      return association.link?.phase != .resuming && !isUnused(association)
     }
     return !betterAddresses(for: association).isEmpty
   }
@@ -90,7 +90,7 @@ extension SessionEngine {
     let kinds = Set(knownAddresses(of: association).map(\.kind))
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds), !search.isOtherSeen else { return }
     let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
-    end(association: association.node, Ending(.linkFailed, .peer, detail), &turn)
+    end(association, Ending(.linkFailed, .peer, detail), &turn)
   }
 
   private var graceOfGone: Duration { min(.seconds(2), configuration.disconnectTimeout / 4) }
@@ -154,18 +154,18 @@ extension SessionEngine {
   /// A dial of a search has opened a link.
   /// - Returns: false if nobody waits for it, or somebody else has answered; it is closed then.
   mutating func claim(
-    _ dial: DialID, for far: NodeID, link: LinkID, _ opening: LinkOpening, _ turn: inout Turn
+    _ dial: DialID, for far: NodeID, _ link: Link, _ turn: inout Turn
   ) -> Bool {
-    guard let association = associations[far], association.search != nil, opening.peer == far.peer else {
-      turn.add(.closeLink(link, flush: false))
-      strangerAnswered(dial, opening.traits, &turn)
+    guard let association = associations[far], association.search != nil, link.opening.peer == far.peer else {
+      turn.add(.closeLink(link.id, flush: false))
+      strangerAnswered(dial, link.opening.traits, &turn)
       return false
     }
     searchDials[dial] = nil
     cancelSearchDials(of: far, &turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
-    association.search?.link = link
+    association.search?.link = link.id
     return true
   }
 
@@ -207,7 +207,7 @@ extension SessionEngine {
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds),
       search.isOtherSeen || discovery.seesOnlyOther(than: association.node)
     else { return }
-    end(association: association.node, Ending(.restarted, .peer, "another run of it answers there"), &turn)
+    end(association, Ending(.restarted, .peer, "another run of it answers there"), &turn)
   }
 
   // MARK: Addresses
@@ -261,7 +261,7 @@ extension SessionEngine {
   /// Where the peer may be reached over a transport that is better than the one in use.
   private func betterAddresses(for association: Association) -> [TransportAddress] {
     guard configuration.movesBetweenTransports, association.isDurable, association.isMember,
-      association.leaving == nil, let link = links[association.link], link.phase == .active
+      association.leaving == nil, let link = association.link, link.phase == .active
     else { return [] }
     let current = rank(link.opening.traits.kind)
     if current == 0 { return [] }

@@ -1,0 +1,13 @@
+import PiconetWire
+
+/// A rule of the wire format that the far side has broken: its link ends with it, and the association.
+struct Breach: Error, Equatable {
+  var reason: Reason
+  /// The rule, for people.
+  var detail: String
+
+  init(_ detail: String, _ reason: Reason = .protocolBroken) {
+    self.detail = detail
+    self.reason = reason
+  }
+}

@@ -1,0 +1,159 @@
+import PiconetWire
+
+/// Associations: begun on a ready link, ended with a reason.
+extension SessionEngine {
+  /// The handshake of a link is complete. The node with the smaller id decides what becomes of it, so that two nodes that
+  /// dial each other at once keep the same one of the two links.
+  mutating func ready(_ link: Link, _ turn: inout Turn) {
+    guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
+    if let former = associations[remote] {
+      if goesOn(former, on: link, hello) { return resume(former, on: link, &turn) }
+      if waits(link, beside: former, &turn) { return }
+      // A hello that counts this association but does not hold it came from a node that has lost it. One that does not even
+      // count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
+      guard hello.held?.id != former.id, let counted = former.farBegun, hello.associationsBegun >= counted else {
+        return refuse(link, .duplicateLink, "", &turn)
+      }
+      end(former, Self.lostThere, &turn)
+    }
+    if link.searchedFor != nil { return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", &turn) }
+    if !link.isDialler, farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) != nil {
+      return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", &turn)
+    }
+    guard mayBegin(with: remote, on: link, &turn) else { return }
+    let id = AssociationID(high: random.next(), low: random.next())
+    link.queue(.associate(id, received: 0))
+    turn.flush(link)
+    begin(id, on: link, &turn)
+  }
+
+  mutating func receivedAssociate(_ id: AssociationID, _ received: UInt64, on link: Link, _ turn: inout Turn) {
+    guard let remote = link.node else { return }
+    guard remote < node else {
+      return breach(link, .protocolBroken, "associate from the node with the larger id", &turn)
+    }
+    let former = associations[remote]
+    if let former, former.id == id { return takeOver(former, received, on: link, &turn) }
+    guard received == 0, farewells.reason(for: remote, holding: id, at: turn.now) == nil else {
+      return refuse(link, reasonGone(remote, id, turn.now), "", &turn)
+    }
+    if let former { end(former, Self.lostThere, &turn) }
+    // We had nothing else to say to it.
+    if link.searchedFor != nil { return refuse(link, reasonGone(remote, link.hello?.held?.id, turn.now), "", &turn) }
+    guard mayBegin(with: remote, on: link, &turn) else { return }
+    link.queue(.associated(received: 0, begun: begun[remote.peer] + 1))
+    turn.flush(link)
+    begin(id, on: link, &turn)
+  }
+
+  /// - Returns: false where the link was refused.
+  private mutating func mayBegin(with remote: NodeID, on link: Link, _ turn: inout Turn) -> Bool {
+    guard admitsStranger(remote, on: link) else {
+      refuse(link, .notAvailable, "", &turn)
+      return false
+    }
+    guard makeRoomForAssociation(with: remote, &turn) else {
+      refuse(link, .full, "\(configuration.associationLimit) associations", &turn)
+      return false
+    }
+    return true
+  }
+
+  private mutating func begin(_ id: AssociationID, on link: Link, _ turn: inout Turn) {
+    guard let remote = link.node, let hello = link.hello else { return }
+    begun.increment(remote.peer)
+    link.phase = .active
+    turn.deadlinesMoved = true
+    let association = Association(id: id, node: remote, on: link, hello, configuration, at: turn.now)
+    associations[remote] = association
+    link.association = association
+    association.dialled = addressesDialled(for: link)
+    associationBegan(association, &turn)
+  }
+
+  /// In answer to a new association. That to a resumed one comes before the link is active.
+  func receivedAssociated(_ count: UInt64, from association: Association) throws(Breach) {
+    guard node < association.node, association.farBegun == nil else {
+      throw Breach("associated twice, or without an associate")
+    }
+    association.farBegun = count
+  }
+
+  /// Nobody is a member, invited, about to be, or leaving.
+  func isUnused(_ association: Association) -> Bool {
+    association.isIdle && association.leaving == nil
+      && !attempts.contains { $0.node == association.node && $0.isWithPeer }
+  }
+
+  /// Ends an association, its link if it has one, and all that it carried.
+  /// - Parameter told: what the far side is told instead of the ending's own words.
+  mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: inout Turn) {
+    if association.isOver { return }
+    // The end of the link leads back here.
+    if let link = association.link { return end(link, ending, told: told, &turn) }
+    associations[association.node] = nil
+    association.isOver = true
+    endSearch(association, &turn)
+    turn.deadlinesMoved = true
+    let ending = endingSeenHere(association, ending)
+    noteFarewell(to: association, ending, turn.now)
+    association.dropTransfers(ending, &turn)
+    association.dropStreams(ending, &turn)
+    endMembership(of: association, ending, &turn)
+  }
+
+  private func endingSeenHere(_ association: Association, _ ending: Ending) -> Ending {
+    var ending = ending
+    // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
+    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
+    // Whoever has said goodbye is not told of a failed link: the far side's closing is what it waited for.
+    guard let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed
+    else { return ending }
+    return Ending(leaving.reason, .nobody, by: leaving.by)
+  }
+
+  /// The association is over, and with it what made or was to make its node a member.
+  private mutating func endMembership(of association: Association, _ ending: Ending, _ turn: inout Turn) {
+    let remote = association.node
+    // Before both sides have compared the code, this is one try of it.
+    let brokenOff = association.exchange?.isTry == true ? Self.brokenOff(ending) : ending
+    questions.remove(remote)
+    endExchange(of: association, brokenOff, &turn)
+    endProof(
+      of: association, Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, &turn)
+    if association.invitation?.isDelivered == true { turn.deliver(.invitationEnded(remote, brokenOff)) }
+    if let command = association.invitation?.acceptance?.command { turn.reply(command, .failed(brokenOff)) }
+    if association.isMember { turn.deliver(.disconnected(remote, ending)) }
+    attemptsLostAssociation(remote, brokenOff, &turn)
+    if let command = association.leaving?.command { turn.reply(command, .done) }
+  }
+}
+
+extension Association {
+  /// A new one, on the terms of both hellos.
+  convenience init(
+    id: AssociationID, node: NodeID, on link: Link, _ hello: Hello, _ configuration: EngineConfiguration,
+    at now: Instant
+  ) {
+    let limit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
+    let peer = ProvenPeer(
+      node: node, name: hello.name, traits: link.opening.traits, association: id, isKnown: link.judgement == .known,
+      messageLimit: limit,
+      unreliableLimit: min(
+        limit, configuration.frameLimit - UnreliableTraffic.numberCount,
+        Int(clamping: hello.limits.frame) - UnreliableTraffic.numberCount))
+    // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into them.
+    var limits = hello.limits
+    limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
+    self.init(
+      id: id, node: node, link: link, peer: peer, limits: limits,
+      window: configuration.messageWindow(on: link.opening.traits),
+      isDurable: hello.capabilities.contains(.resume), configuration, at: now)
+    capabilities = hello.capabilities
+    judgement = link.judgement
+    streams.isSupported = hello.capabilities.contains(.streams)
+    streams.limit = hello.limits.streams
+    streams.outgoingWindow = hello.limits.streamWindow
+    streams.incomingWindow = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
+  }
+}

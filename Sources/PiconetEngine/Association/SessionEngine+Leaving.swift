@@ -1,0 +1,58 @@
+import PiconetWire
+
+/// Goodbyes: what was sent before them still goes, nothing new begins, and the far side closes the link when it has them.
+extension SessionEngine {
+  mutating func leave(
+    _ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: inout Turn
+  ) {
+    guard let association = associations[remote], association.leaving == nil else {
+      if let id { turn.reply(id, .done) }
+      return
+    }
+    turn.deadlinesMoved = true
+    if association.suspension != nil {
+      // There is nobody to tell. The far side learns it when it finds us, or by time.
+      end(association, Ending(reason, .us, by: by), &turn)
+      if let id { turn.reply(id, .done) }
+      return
+    }
+    beginLeaving(association, reason, command: id, by: by, &turn)
+    association.endTraffic(Ending(reason, .us), &turn)
+    endProof(of: association, Ending(reason, .us), &turn)
+    if association.invitation != nil {
+      association.send(.decline(reason, detail: ""), &turn)
+      closeInvitation(of: association, Ending(reason, .us), &turn)
+    }
+  }
+
+  /// From here on nothing new begins; the goodbye goes when what was queued before it has gone.
+  func beginLeaving(
+    _ association: Association, _ reason: Reason, command: CommandID? = nil, by: NodeID? = nil, _ turn: inout Turn
+  ) {
+    association.leaving = Association.Leaving(
+      command: command, reason: reason, by: by, deadline: turn.now + configuration.leaveTimeout)
+    turn.deadlinesMoved = true
+    turn.flush(association.link)
+  }
+
+  mutating func receivedLeave(
+    _ reason: Reason, _ detail: String, from association: Association, on link: Link, _ turn: inout Turn
+  ) {
+    // Of a leave and a removal that cross, the removal counts on both sides.
+    let leaving = association.leaving
+    let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
+    turn.add(.closeLink(link.id, flush: true))
+    let by = reason == .removed ? association.removedBy ?? association.node : nil
+    forget(link, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), &turn)
+  }
+}
+
+extension Association {
+  /// We are leaving: what the application has under way with the far side ends now.
+  func endTraffic(_ ending: Ending, _ turn: inout Turn) {
+    for transfer in transfers.order { abandon(transfer, ending, &turn) }
+    refuseTransfers(ending, &turn)
+    resetStreams(ending, &turn)
+    stopStreams(ending, &turn)
+  }
+}

@@ -1,0 +1,19 @@
+import PiconetWire
+
+/// How many associations were begun with each peer, whatever its incarnation, because a dialling side knows the far side's
+/// key but not yet its incarnation. Within a limit: the first ones go first.
+struct BegunCounts: Sendable {
+  private var counts: [PeerID: UInt64] = [:]
+  private var order = FirstInFirstOut<PeerID>()
+  static let limit = 4096
+
+  subscript(peer: PeerID) -> UInt64 { counts[peer] ?? 0 }
+
+  mutating func increment(_ peer: PeerID) {
+    if counts[peer] == nil {
+      order.append(peer)
+      if order.count > Self.limit, let oldest = order.popFirst() { counts[oldest] = nil }
+    }
+    counts[peer, default: 0] += 1
+  }
+}

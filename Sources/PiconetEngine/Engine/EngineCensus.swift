@@ -1,0 +1,36 @@
+/// What an engine holds.
+extension SessionEngine {
+  /// What the engine holds: after `shutDown` all is zero.
+  public var census: EngineCensus {
+    EngineCensus(
+      links: links.count, dials: dials.count + searchDials.count, associations: associations.count,
+      members: associations.values.count { $0.isMember },
+      transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
+      transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
+      streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
+      attempts: attempts.count, sightings: discovery.count,
+      queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
+        + links.values.reduce(0) { $0 + $1.control.count },
+      keptBytes: associations.values.reduce(0) { $0 + $1.unacknowledged.byteCount }, retainedBytes: retainedBytes)
+  }
+}
+
+/// How many things an engine holds.
+public struct EngineCensus: Sendable, Hashable {
+  public var links: Int
+  public var dials: Int
+  public var associations: Int
+  public var members: Int
+  public var transfersIncoming: Int
+  public var transfersOutgoing: Int
+  /// Open streams, both ways.
+  public var streams: Int
+  public var attempts: Int
+  public var sightings: Int
+  public var queuedBytes: Int
+  /// What was sent and not acknowledged.
+  public var keptBytes: Int
+  /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages, what is open.
+  /// Not what the application has queued itself.
+  public var retainedBytes: Int
+}

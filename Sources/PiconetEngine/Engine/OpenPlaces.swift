@@ -1,0 +1,52 @@
+/// Which association each open transfer and stream belongs to, by the number that the application has for it; and how many transfers there
+/// are with all peers together.
+struct OpenPlaces {
+  private var transfers: [TransferID: Association] = [:]
+  private(set) var outgoingTransferCount = 0
+  private(set) var incomingTransferCount = 0
+  private var streams: [StreamID: (association: Association, number: UInt64)] = [:]
+  private var nextIncomingTransfer = TransferID.firstIncoming
+  private var nextIncomingStream = StreamID.firstIncoming
+
+  // MARK: Transfers
+
+  func association(of transfer: TransferID) -> Association? { transfers[transfer] }
+
+  /// A transfer of ours, which the application has numbered.
+  mutating func append(_ transfer: TransferID, in association: Association) {
+    transfers[transfer] = association
+    outgoingTransferCount += 1
+  }
+
+  /// The next transfer of a peer.
+  mutating func appendIncomingTransfer(in association: Association) -> TransferID {
+    let id = TransferID(rawValue: nextIncomingTransfer)
+    nextIncomingTransfer += 1
+    incomingTransferCount += 1
+    transfers[id] = association
+    return id
+  }
+
+  mutating func remove(_ transfer: TransferID) {
+    guard transfers.removeValue(forKey: transfer) != nil else { return }
+    if transfer.isIncoming { incomingTransferCount -= 1 } else { outgoingTransferCount -= 1 }
+  }
+
+  // MARK: Streams
+
+  /// A number on the wire names something only within one association.
+  func place(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
+
+  /// A stream of ours, which the application has numbered.
+  mutating func append(_ stream: StreamID, _ number: UInt64, in association: Association) {
+    streams[stream] = (association, number)
+  }
+
+  /// The number for the next stream of a peer.
+  mutating func takeIncomingStreamID() -> StreamID {
+    defer { nextIncomingStream += 1 }
+    return StreamID(rawValue: nextIncomingStream)
+  }
+
+  mutating func remove(_ stream: StreamID) { streams[stream] = nil }
+}

@@ -1,0 +1,74 @@
+import PiconetWire
+
+/// What goes over a link: how much at once, and in which order.
+extension Link {
+  func queue(_ frame: Frame) {
+    association?.counts.sent.count(frame)
+    FrameEncoder.append(frame, to: &control)
+  }
+
+  func answer(ping token: UInt64, _ turn: inout Turn) {
+    queue(.pong(token))
+    turn.flush(self)
+  }
+
+  /// Frames what waits, as far as there is room.
+  func transmit(_ turn: inout Turn) {
+    if let association { return association.transmit(on: self, &turn) }
+    if transmitWindow > outstanding { handOverControl(&turn) }
+  }
+
+  /// Hands over all control frames, whatever the window.
+  func handOverControl(_ turn: inout Turn) {
+    guard !control.isEmpty else { return }
+    var bytes: [UInt8] = []
+    takeControl(into: &bytes)
+    hand(over: bytes[...], &turn)
+  }
+
+  /// Hands whole frames to the driver.
+  func hand(over frames: Bytes, _ turn: inout Turn) {
+    outstanding += frames.count
+    lastSent = turn.now
+    turn.add(.transmit(id, frames))
+  }
+
+  func takeControl(into bytes: inout [UInt8]) {
+    guard !control.isEmpty else { return }
+    if bytes.isEmpty {
+      swap(&bytes, &control)
+    } else {
+      bytes += control
+      control = []
+    }
+  }
+
+  /// The kernel has taken so many bytes.
+  func transmitted(_ count: Int, _ turn: inout Turn) {
+    outstanding = max(0, outstanding - count)
+    association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
+    if waitsForRoom { turn.flush(self) }
+  }
+
+  func paced(_ pace: BulkPace, _ turn: inout Turn) {
+    bulkPace = pace
+    if waitsForRoom { turn.flush(self) }
+  }
+
+  /// Whether a flush could find something to frame: what `transmit` looks at. Where nothing waits, more room is no reason for one.
+  private var waitsForRoom: Bool {
+    if !control.isEmpty || unreliableCount > 0 { return true }
+    return association?.hasSomethingToTransmit == true
+  }
+
+  // MARK: Windows
+
+  /// The most bytes that may be with the driver and not yet with the kernel, but for one frame that is longer.
+  var transmitWindow: Int {
+    // Who is nobody's member gets little ahead of what it reads.
+    association?.isMember == true ? largestWindow : min(KeepingLimits.strangerControl, largestWindow)
+  }
+
+  /// The same for bulk, which goes behind everything else: no more than the path carries before anybody notices.
+  var bulkWindow: Int { min(transmitWindow, bulkPace?.room ?? .max) }
+}

@@ -1,0 +1,95 @@
+import PiconetWire
+
+/// The end of a link: told by the far side, found by the driver, or ours.
+extension SessionEngine {
+  mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: inout Turn) {
+    turn.add(.closeLink(link.id, flush: false))
+    let remote = link.node ?? link.searchedFor
+    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, Self.blame(of: reason), detail)
+    if reason == .removed, let remote, let association = associations[remote] {
+      // Who removes for another member has said so before; a goodbye that is said late does not tell.
+      ending.by = association.removedBy ?? (association.suspension == nil ? remote : nil)
+    }
+    forget(link, ending, isOnlyLink: Self.endsOnlyLink(reason), &turn)
+    // The far side has no association with us any more, or does not want one: no other link will bring it back.
+    if let remote, let association = associations[remote], association.suspension != nil,
+      Self.endsSuspended.contains(reason)
+    {
+      end(association, ending, &turn)
+    }
+  }
+
+  /// Whose fault it is that the far side closes with this reason.
+  private static func blame(of reason: Reason) -> Blame {
+    switch reason {
+    case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
+    case .duplicateLink: .nobody
+    case .timedOut, .linkFailed: .link
+    default: .peer
+    }
+  }
+
+  /// Reasons with which a link is closed that was to carry on an association which is over.
+  private static let endsSuspended: Set<Reason> = [.noSuchAssociation, .identity, .left, .removed, .shuttingDown]
+
+  /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association ends, too.
+  static func endsOnlyLink(_ reason: Reason) -> Bool {
+    reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
+  }
+
+  mutating func closed(_ link: Link, _ end: LinkEnd, _ turn: inout Turn) {
+    let ending =
+      switch end {
+      case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")
+      case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
+      case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
+      }
+    forget(link, ending, isOnlyLink: true, &turn)
+  }
+
+  /// We end the link in good order and tell the far side why; nobody broke a rule.
+  mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: inout Turn) {
+    let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
+    end(link, Ending(reason, blame, detail), &turn)
+  }
+
+  /// The far side broke a rule: the link ends, and its association with it.
+  mutating func breach(_ link: Link, _ reason: Reason, _ detail: String, _ turn: inout Turn) {
+    end(link, Ending(reason, .peer, detail), &turn)
+  }
+
+  /// Tells the far side the reason, closes the link and forgets it. One that has ended stays so.
+  /// - Parameters:
+  ///   - told: what the far side is told instead of the ending's own words.
+  ///   - isOnlyLink: an association on it goes on without it.
+  mutating func end(
+    _ link: Link, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: inout Turn
+  ) {
+    if link.isForgotten { return }
+    link.queue(.close(ending.reason, detail: told ?? ending.detail))
+    link.handOverControl(&turn)
+    turn.add(.closeLink(link.id, flush: true))
+    forget(link, ending, isOnlyLink: isOnlyLink, &turn)
+  }
+
+  /// Forgets the link and ends what lived by it.
+  /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
+  mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: inout Turn) {
+    if link.isForgotten { return }
+    links[link.id] = nil
+    link.isForgotten = true
+    link.association = nil
+    turn.forget(link)
+    if let remote = link.node, let association = associations[remote], association.link === link {
+      association.link = nil
+      if isOnlyLink, outlives(association, ending) {
+        suspend(association, on: link, ending, &turn)
+      } else {
+        end(association, ending, &turn)
+      }
+    }
+    searchLinkEnded(link, &turn)
+    pingsLostLink(link, ending, &turn)
+    linkEnded(link, ending, &turn)
+  }
+}

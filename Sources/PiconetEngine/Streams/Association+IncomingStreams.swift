@@ -1,0 +1,103 @@
+import PiconetWire
+
+/// Streams of others: a frame about a stream counts only from the stream's owner, because tables are kept by association and number.
+extension Association {
+  func receivedOpen(_ number: UInt64, _ name: String, _ turn: inout Turn) throws(Breach) {
+    guard isMember || dropsMemberFrames else {
+      throw Breach("a stream before the invitation was accepted")
+    }
+    guard streams.incoming[number] == nil else { throw Breach("stream \(number) is open already") }
+    guard streams.incoming.count < configuration.streamLimit else {
+      throw Breach("more than \(configuration.streamLimit) open streams", .limitExceeded)
+    }
+    let id = turn.places.takeIncomingStreamID()
+    let stream = IncomingStream(id: id, number: number, window: streams.incomingWindow)
+    if let leaving {
+      stream.phase = .stopped
+      streams.incoming[number] = stream
+      sendOfStream(.stopStream(stream: number, leaving.reason, detail: ""), &turn)
+      return
+    }
+    streams.incoming[number] = stream
+    turn.places.append(id, number, in: self)
+    turn.deliver(.streamOpened(id, from: node, name: name))
+  }
+
+  func receivedData(_ number: UInt64, _ bytes: Bytes, _ turn: inout Turn) throws(Breach) {
+    guard let stream = streams.incoming[number] else { throw Breach("data of an unknown stream") }
+    if try stream.take(bytes.count) { turn.deliver(.streamReceived(stream.id, bytes)) }
+  }
+
+  func receivedEnd(ofStream number: UInt64, _ turn: inout Turn) throws(Breach) {
+    guard let stream = streams.incoming[number] else { throw Breach("the end of an unknown stream") }
+    switch stream.phase {
+    case .ended: throw Breach("a second end of a stream")
+    case .stopped: forget(incoming: number, &turn)
+    case .open:
+      stream.phase = .ended
+      turn.deliver(.streamEnded(stream.id, .finished))
+      finishIfRead(number, &turn)
+    }
+  }
+
+  func receivedReset(_ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
+    // It has crossed our last word about the stream: both know how it ended.
+    guard let stream = streams.incoming[number] else { return }
+    forget(incoming: number, &turn)
+    if stream.phase == .stopped { return }
+    sendOfStream(.stopStream(stream: number, .cancelled, detail: ""), &turn)
+    turn.deliver(.streamEnded(stream.id, .cancelled(ending)))
+  }
+
+  private func finishIfRead(_ number: UInt64, _ turn: inout Turn) {
+    guard streams.incoming[number]?.isReadToItsEnd == true else { return }
+    forget(incoming: number, &turn)
+    sendOfStream(.streamDone(stream: number), &turn)
+  }
+
+  private func forget(incoming number: UInt64, _ turn: inout Turn) {
+    if let id = streams.incoming[number]?.id { turn.places.remove(id) }
+    streams.forget(incoming: number)
+  }
+
+  // MARK: The application
+
+  /// The application has read bytes of a stream.
+  func streamConsumed(_ number: UInt64, _ count: Int, _ turn: inout Turn) {
+    if let limit = streams.incoming[number]?.consume(count, window: streamWindow) {
+      streams.owe(credit: limit, of: number)
+      turn.flush(link)
+    }
+    finishIfRead(number, &turn)
+  }
+
+  /// We read no more of a stream of the far side; its number stays taken until the sender confirms.
+  func stop(_ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
+    guard let stream = streams.incoming[number], stream.phase != .stopped else { return }
+    if stream.phase == .ended {
+      forget(incoming: number, &turn)
+    } else {
+      stream.phase = .stopped
+      streams.dropCredit(of: number)
+      turn.places.remove(stream.id)
+      turn.deliver(.streamEnded(stream.id, .lost(ending)))
+    }
+    sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), &turn)
+  }
+
+  /// We are leaving: nothing more is read.
+  func stopStreams(_ ending: Ending, _ turn: inout Turn) {
+    for number in streams.incoming.keys.sorted() { stop(number, ending, &turn) }
+  }
+
+  // MARK: Windows
+
+  /// What the application may have of one stream and not have read: its share of the memory for all of the peer's.
+  private var streamWindow: UInt64 {
+    let count = max(1, streams.incoming.count)
+    var window = min(configuration.streamWindow, configuration.streamMemory / count)
+    if let limit = peer.traits.unreadLimit { window = min(window, limit / 4 / count) }
+    // The first window of a stream is that of the first link, whichever is used now.
+    return UInt64(max(window, configuration.firstStreamWindow(on: peer.traits)))
+  }
+}

@@ -1,0 +1,163 @@
+import PiconetWire
+
+/// Transfers of ours: offered, sent as credit allows, ended by one reply.
+extension Association {
+  func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: inout Turn) {
+    transfers.append(OutgoingTransfer(id: id, command: command, offer: offer))
+    turn.places.append(id, in: self)
+    sendOffers(&turn)
+  }
+
+  /// Offers what waits, as far as the far side takes more transfers.
+  func sendOffers(_ turn: inout Turn) {
+    // Without a link, and before what is sent again, offers wait: only they may be many.
+    guard let link = activeLink, !isResending else {
+      areOffersHeldBack = true
+      return
+    }
+    areOffersHeldBack = false
+    for transfer in transfers.order where UInt64(transfers.offered.count) < limits.transfers {
+      if isCrowded || link.control.count > Link.offerLimit {
+        areOffersHeldBack = true
+        return
+      }
+      guard transfer.phase == .waiting, transfers.offer(transfer), let number = transfer.number else { continue }
+      transfer.phase = .offered
+      send(.offer(transfer: number, transfer.offer), &turn)
+      if transfer.isPaused { send(.senderPaused(transfer: number, true), &turn) }
+    }
+  }
+
+  /// Asks the source for what may be sent next, or for its digest where all was read.
+  func read(_ transfer: OutgoingTransfer, _ turn: inout Turn) {
+    guard let number = transfer.number else { return }
+    let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
+    while let next = transfer.nextRead(of: layout.payload(ofReads: configuration.readSize)) {
+      transfer.layouts.append(layout)
+      turn.add(
+        .readChunks(
+          transfer.id, transfer: number, offset: next.offset, payloadCount: next.count,
+          chunkFrameCount: layout.frameCount))
+    }
+    if transfer.isReadyToFinish {
+      transfer.isFinishing = true
+      turn.add(.finishSource(transfer.id))
+    }
+  }
+
+  func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: inout Turn) {
+    guard let transfer = transfers.outgoing[id] else { return }
+    if transfer.staleReads > 0 {
+      // Reads are answered in their order.
+      transfer.staleReads -= 1
+      read(transfer, &turn)
+      return
+    }
+    guard transfer.phase == .sending, let layout = transfer.layouts.popFirst() else { return }
+    transfer.readsUnderWay -= 1
+    transfer.blocks.append(OutgoingTransfer.Block(frames: frames, payloadCount: payloadCount, layout: layout))
+    turn.flush(link)
+    read(transfer, &turn)
+  }
+
+  func sourceFinished(_ id: TransferID, _ digest: ResourceDigest, _ turn: inout Turn) {
+    guard let transfer = transfers.outgoing[id], transfer.isFinishing else { return }
+    transfer.digest = digest
+    turn.flush(link)
+  }
+
+  func sourceFailed(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
+    if let transfer = transfers.outgoing[id] { abandon(transfer, ending, &turn) }
+  }
+
+  /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
+  func abandon(_ transfer: OutgoingTransfer, _ ending: Ending, _ turn: inout Turn) {
+    guard transfer.phase != .abandoned else { return }
+    turn.add(.closeSource(transfer.id))
+    turn.reply(transfer.command, .failed(ending))
+    guard let number = transfer.number else {
+      transfers.remove(transfer)
+      turn.places.remove(transfer.id)
+      return
+    }
+    transfer.phase = .abandoned
+    transfer.blocks.removeAll()
+    transfers.retire(transfer)
+    // What the far side has said itself it need not hear again.
+    let detail = ending.blame == .peer ? "" : ending.detail
+    send(.abandon(transfer: number, ending.reason, detail: detail), &turn)
+  }
+
+  /// The transfer is over on both sides: another one may be offered.
+  private func free(_ transfer: OutgoingTransfer, _ turn: inout Turn) {
+    transfers.remove(transfer)
+    turn.places.remove(transfer.id)
+    sendOffers(&turn)
+  }
+
+  // MARK: The far side's frames about our transfers
+
+  func receivedAccept(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: inout Turn) throws(Breach) {
+    guard let transfer = transfers.offered[number] else { throw Breach("accepts an unknown offer") }
+    if transfer.phase == .abandoned { return }
+    guard transfer.phase == .offered else { throw Breach("accepts an offer twice") }
+    guard offset <= transfer.offer.size else { throw Breach("accepts from behind the end") }
+    transfer.phase = .sending
+    transfer.isAllThere = offset == transfer.offer.size
+    transfer.begin(at: offset, limit: limit)
+    transfers.turns.append(transfer.id)
+    turn.deliver(.transferAccepted(transfer.id, offset: offset))
+    read(transfer, &turn)
+  }
+
+  func receivedDecline(
+    _ number: UInt64, _ reason: Reason, _ detail: String, _ turn: inout Turn
+  ) throws(Breach) {
+    guard let transfer = transfers.offered[number] else { throw Breach("declines an unknown offer") }
+    if transfer.phase != .abandoned {
+      guard transfer.phase == .offered else { throw Breach("declines an offer after its answer") }
+      turn.add(.closeSource(transfer.id))
+      turn.reply(transfer.command, .failed(Ending(reason, .peer, detail)))
+    }
+    free(transfer, &turn)
+  }
+
+  func receivedCredit(_ number: UInt64, stored: UInt64, limit: UInt64, _ turn: inout Turn) throws(Breach) {
+    guard let transfer = transfers.offered[number] else { throw Breach("credit for an unknown transfer") }
+    switch transfer.phase {
+    case .abandoned: return
+    case .waiting, .offered: throw Breach("credit before the offer was accepted")
+    case .sending, .ended: break
+    }
+    guard stored <= transfer.transmitted else { throw Breach("has stored bytes that were not sent") }
+    if transfer.awaitsPosition { goOn(transfer, from: stored, &turn) }
+    transfer.limit = max(transfer.limit, limit)
+    if stored > transfer.stored {
+      transfer.stored = stored
+      turn.deliver(.transferProgressed(transfer.id, stored: stored))
+    }
+    read(transfer, &turn)
+  }
+
+  /// The far side has it, under this name: it has stored it, or had it already.
+  func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: inout Turn) throws(Breach) {
+    guard let transfer = transfers.offered[number] else {
+      throw Breach(wasThere ? "has an unknown transfer already" : "has stored an unknown transfer")
+    }
+    switch transfer.phase {
+    case .abandoned: break
+    case .ended:
+      turn.add(.closeSource(transfer.id))
+      turn.reply(transfer.command, .stored(name: name, wasThere: wasThere))
+    case .waiting, .offered, .sending: throw Breach("has stored a transfer before its end")
+    }
+    free(transfer, &turn)
+  }
+
+  func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: inout Turn) throws(Breach) {
+    guard let transfer = transfers.offered[number] else { throw Breach("refuses an unknown transfer") }
+    // The far side forgets the number when it knows that we know.
+    abandon(transfer, Ending(reason, .peer, detail), &turn)
+    free(transfer, &turn)
+  }
+}

@@ -1,0 +1,27 @@
+import PiconetWire
+
+/// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.
+struct TransferNumbers: Sendable {
+  /// Numbers that came back, the smallest last.
+  private var free: [UInt64] = []
+  private var next: UInt64 = 0
+
+  /// How many were ever in use at once.
+  var usedCount: Int { Int(next) }
+
+  mutating func take() -> UInt64? {
+    if let number = free.popLast() { return number }
+    guard next < WireLimits.transferNumbers else { return nil }
+    defer { next += 1 }
+    return next
+  }
+
+  mutating func giveBack(_ number: UInt64) {
+    var (low, high) = (0, free.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if free[middle] > number { low = middle + 1 } else { high = middle }
+    }
+    free.insert(number, at: low)
+  }
+}

@@ -1,0 +1,72 @@
+import PiconetWire
+
+/// The transfers of one association, both ways: by the application's numbers, and by those on the wire.
+struct TransferTable {
+  private(set) var outgoing: [TransferID: OutgoingTransfer] = [:]
+  /// Those that were offered, by their numbers on the wire.
+  private(set) var offered: [UInt64: OutgoingTransfer] = [:]
+  /// Those that are not given up, in the order of their offers.
+  private(set) var order: [OutgoingTransfer] = []
+  /// Those of them that are being sent.
+  var turns = ChunkTurns()
+  private var numbers = TransferNumbers()
+  private(set) var incoming: [UInt64: IncomingTransfer] = [:]
+  private(set) var incomingIDs: [TransferID: IncomingTransfer] = [:]
+  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
+  var pausesDue: Set<TransferID> = []
+
+  /// How many numbers of ours were ever in use at once.
+  var usedNumberCount: Int { numbers.usedCount }
+  var isEmpty: Bool { outgoing.isEmpty && incoming.isEmpty }
+
+  // MARK: Ours
+
+  mutating func append(_ transfer: OutgoingTransfer) {
+    outgoing[transfer.id] = transfer
+    order.append(transfer)
+  }
+
+  /// Gives the transfer a number on the wire.
+  /// - Returns: false where the wire has no number left.
+  mutating func offer(_ transfer: OutgoingTransfer) -> Bool {
+    guard let number = numbers.take() else { return false }
+    transfer.number = number
+    offered[number] = transfer
+    return true
+  }
+
+  /// Nothing of it is sent any more; its number stays taken.
+  mutating func retire(_ transfer: OutgoingTransfer) {
+    order.removeAll { $0 === transfer }
+    turns.remove(transfer.id)
+  }
+
+  /// It is over on both sides: its number may be used again.
+  mutating func remove(_ transfer: OutgoingTransfer) {
+    order.removeAll { $0 === transfer }
+    outgoing[transfer.id] = nil
+    guard let number = transfer.number else { return }
+    offered[number] = nil
+    numbers.giveBack(number)
+  }
+
+  // MARK: The far side's
+
+  mutating func append(_ transfer: IncomingTransfer) {
+    incoming[transfer.number] = transfer
+    incomingIDs[transfer.id] = transfer
+  }
+
+  mutating func remove(_ transfer: IncomingTransfer) {
+    incoming[transfer.number] = nil
+    incomingIDs[transfer.id] = nil
+  }
+
+  /// The far side's, in the order in which they were offered.
+  var incomingInOrder: [IncomingTransfer] { incoming.values.sorted { $0.id < $1.id } }
+
+  /// All of ours: what has a number first, as the application numbers them, then what waits for one.
+  var outgoingInOrder: [OutgoingTransfer] {
+    offered.values.sorted { $0.id < $1.id } + order.filter { $0.number == nil }
+  }
+}

@@ -1,0 +1,49 @@
+/// How the bytes of a transfer are cut into chunk frames: all frames but a transfer's last are full, so that each is one TLS record.
+public struct ChunkLayout: Sendable, Hashable {
+  /// The transfer's number, which each header holds.
+  public let transfer: UInt64
+  /// Bytes of a full frame, its header included.
+  public let frameCount: Int
+  /// What of them is payload.
+  public let payloadCount: Int
+
+  /// - Parameter frameLimit: the longest body of a frame, in bytes, at least `WireLimits.smallestFrame`.
+  public init(transfer: UInt64, frameLimit: Int) {
+    self.transfer = transfer
+    frameCount = 1 + VariableInteger.byteCount(of: UInt64(frameLimit)) + frameLimit
+    payloadCount = frameLimit - VariableInteger.byteCount(of: transfer)
+  }
+
+  /// The layout whose full frames have `frameCount` bytes. Where no payload fills such a frame, as its header would grow with it, the frames
+  /// are one or two bytes shorter.
+  public init(transfer: UInt64, frameCount: Int) {
+    // A header is longest before the longest payload.
+    let longest = FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount)
+    let header = FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount - longest)
+    let isExact = FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount - header) == header
+    self.transfer = transfer
+    payloadCount = isExact ? frameCount - header : frameCount - longest
+    self.frameCount = isExact ? frameCount : frameCount - longest + header
+  }
+
+  // MARK: Bytes of frames
+
+  /// What the frames have in all that carry `payload` bytes.
+  public func frameBytes(ofPayload payload: Int) -> Int {
+    let rest = payload % payloadCount
+    let last = rest == 0 ? 0 : rest + FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: rest)
+    return payload / payloadCount * frameCount + last
+  }
+
+  /// Bytes of the full frames that fit into `room`, at least of one.
+  public func wholeFrames(in room: Int) -> Int { max(1, room / frameCount) * frameCount }
+
+  /// The payload of so many bytes of full frames.
+  public func payload(ofFrames bytes: Int) -> Int { bytes / frameCount * payloadCount }
+
+  /// How many frames so many bytes are, the last of which may be shorter.
+  public func frames(in bytes: Int) -> UInt64 { UInt64((bytes + frameCount - 1) / frameCount) }
+
+  /// The payload of one read: as many full frames as `bytes` holds, at least one.
+  public func payload(ofReads bytes: Int) -> Int { max(1, bytes / frameCount) * payloadCount }
+}
