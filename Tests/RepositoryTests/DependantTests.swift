@@ -1,50 +1,104 @@
 import Foundation
 import Testing
 
-/// A package that depends on this one, built in a folder of its own: a minute or two.
-@Suite("Another package uses this one")
+@Suite("Other packages use this one", .dependantPackages)
 struct DependantTests {
-  struct Failed: Error, CustomStringConvertible {
-    let description: String
-  }
-
-  static let package = Repository.root + "/Tests/Dependant"
-
-  /// Runs a program to its end, at most so many seconds, and gives what it wrote.
-  static func run(_ arguments: [String], seconds: Int, in folder: URL) async throws -> String {
-    let output = folder.appending(path: UUID().uuidString)
-    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-    let handle = try FileHandle(forWritingTo: output)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/timeout")
-    process.arguments = ["-k", "5", "\(seconds)"] + arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = handle
-    process.standardError = handle
-    // Not waitUntilExit: that would keep a thread from other tests for as long as a build takes.
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    let text = try String(contentsOf: output, encoding: .utf8)
-    guard status == 0 else { throw Failed(description: "exit status \(status):\n\(text)") }
-    return text
-  }
-
-  @Test("the README's program builds against this checkout and two of it greet each other over loopback")
+  @Test("two of the README's program greet each other over loopback")
   func programOfTheReadme() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-dependant-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let build = folder.appending(path: "build").path
-    // With only some test targets the manifest has no products.
-    let swift = [
-      "/usr/bin/env", "-u", "PICONET_TESTS", "swift", "build", "--package-path", Self.package, "--scratch-path", build,
-    ]
-    _ = try await Self.run(swift, seconds: 900, in: folder)
-    let program = build + "/debug/hello"
-    async let heard = Self.run([program, "wait"], seconds: 30, in: folder)
-    _ = try await Self.run([program], seconds: 30, in: folder)
-    #expect(try await heard == "Hello, Waiter.\n")
+    let said = try await DependantPackages.play(
+      """
+      start anna hello Anna
+      start ben hello Ben
+      wait
+      cat anna.out ben.out
+      """)
+    #expect(said == "Hello, Anna, from Ben.\nHello, Ben, from Anna.\n")
+  }
+
+  @Test("the chat carries what is typed to all others, tells who comes and goes, and shows no control characters")
+  func chat() async throws {
+    let said = try await DependantPackages.play(
+      #"""
+      start anna chat Anna
+      start ben chat Ben
+      sees anna '* Ben is here'
+      sees ben '* Anna is here'
+      start carl chat Carl
+      sees anna '* Carl is here'
+      sees ben '* Carl is here'
+      types anna $'Hello, \e[31mall.'
+      sees ben 'Anna: Hello, [31mall.'
+      sees carl 'Anna: Hello, [31mall.'
+      types ben 'Bye.'
+      leaves ben
+      sees anna '* Ben has gone'
+      sees carl '* Ben has gone'
+      leaves anna
+      leaves carl
+      wait
+      grep -hF Ben: anna.out carl.out
+      """#)
+    #expect(said == "Ben: Bye.\nBen: Bye.\n")
+  }
+
+  @Test("the drawing becomes the same for all, for who comes later, too, and takes nothing beside the paper")
+  func drawing() async throws {
+    let said = try await DependantPackages.play(
+      """
+      start anna drawing Anna
+      start ben drawing Ben
+      sees anna '* 1 more at the table'
+      sees ben '* 1 more at the table'
+      types anna '0 0 a'
+      types ben '1 0 b'
+      types anna '32 0 x'
+      # Both at once, in one place: one of them stands. What each draws behind that shows that it has arrived.
+      types anna '3 1 1'
+      types ben '3 1 2'
+      types anna '4 1 A'
+      types ben '5 1 B'
+      sees anna ab..
+      start carl drawing Carl
+      sees carl ab..
+      types carl '31 7 c'
+      for name in anna ben carl; do sees $name AB..; sees $name ...............................c; done
+      for name in anna ben carl; do leaves $name; done
+      wait
+      grep -c 'such as 4 2 #' anna.out
+      for name in anna ben carl; do grep '^[^*s]' $name.out | tail -n 8 | sed 's/[12]/?/'; done
+      for name in anna ben carl; do grep '^[^*s]' $name.out | tail -n 8 | cksum; done | uniq | wc -l
+      """)
+    let empty = String(repeating: ".", count: 32)
+    let paper =
+      ["ab" + empty.dropFirst(2), "...?AB" + empty.dropFirst(6)] + Array(repeating: empty, count: 5)
+      + [empty.dropLast() + "c"]
+    #expect(said == (["1"] + paper + paper + paper + ["1"]).joined(separator: "\n") + "\n")
+  }
+
+  @Test("the drop box stores the files of who has its code, and nothing of anybody else")
+  func dropBox() async throws {
+    let said = try await DependantPackages.play(
+      """
+      mkdir box
+      head -c 3000000 /dev/urandom >photo.bin
+      start box dropbox open box
+      sees box 'code '
+      code=$(sed -n 's/^code //p' box.out | tr -d ' ')
+      "$programs/dropbox" put "$code" photo.bin
+      "$programs/dropbox" put "$code" photo.bin
+      cmp photo.bin box/photo.bin
+      sees box 'photo.bin: 3000000 bytes, was there already'
+      echo other >other.bin
+      "$programs/dropbox" put "$(( (10#$code + 1) % 1000000 + 1000000 ))" other.bin && exit 1
+      "$programs/dropbox" put 12ab other.bin && exit 1
+      sees box 'wrong code from Somebody'
+      ls -A box
+      """)
+    let lines = said.split(separator: "\n").map(String.init)
+    #expect(lines.count == 5 && lines[0] == "photo.bin: 3000000 bytes, stored", "\(said)")
+    #expect(lines[1] == "photo.bin: 3000000 bytes, was there already")
+    #expect(lines[2].hasPrefix("dropbox: the code was not proven"))
+    #expect(lines[3] == "a code has 6 to 16 digits")
+    #expect(lines[4] == "photo.bin")
   }
 }

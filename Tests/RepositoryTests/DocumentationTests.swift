@@ -131,6 +131,16 @@ struct DocumentationTests {
     #expect(try #require(Repository.text("README.md")).text.contains("```swift\n" + program + "```\n"))
   }
 
+  @Test("examples are small enough to be read at once, and the first of their lines say how to run two of them")
+  func examplesAreSmall() {
+    for name in DependantPackages.examples {
+      let files = Repository.sources.filter { $0.path.hasPrefix("Tools/Examples/\(name)/Sources/") }
+      #expect((1...135).contains(files.reduce(0) { $0 + $1.lines.count }), "\(name)")
+      let runs = files.flatMap(\.lines).filter { $0.hasPrefix("///     PICONET_INTERFACES=lo swift run \(name) ") }
+      #expect(runs.count == 2, "\(name)")
+    }
+  }
+
   @Test(
     "the commands are executable",
     arguments: [

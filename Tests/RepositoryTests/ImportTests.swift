@@ -35,6 +35,8 @@ struct ImportTests {
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
     "Tools/EffectHashes": ["PiconetTestKit"],
+    // Manifests of their own; and what it takes to read a keyboard without Foundation.
+    "Tools/Examples": ["Dispatch", "PackageDescription"],
     "Tools/FarAdapter": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
     ],

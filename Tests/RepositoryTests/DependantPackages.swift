@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// Packages that depend on this one, built as somebody else would: the README's program, and copies of the examples
+/// with one path changed.
+enum DependantPackages {
+  struct Failed: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Where the built programs are, within a suite with the trait `dependantPackages`.
+  @TaskLocal static var programs = ""
+
+  static let examples = ["chat", "drawing", "dropbox"]
+
+  /// Builds all of them into `folder`.
+  /// - Returns: where the programs are.
+  static func build(in folder: URL) async throws -> String {
+    let scratch = folder.appending(path: "build").path
+    try await build(Repository.root + "/Tests/Dependant", scratch)
+    for example in examples { try await build(try copy(example, into: folder), scratch) }
+    return scratch + "/debug"
+  }
+
+  /// What a newcomer does with an example: copies its directory, and says where Piconet is.
+  private static func copy(_ example: String, into folder: URL) throws -> String {
+    let copy = folder.appending(path: example)
+    try FileManager.default.copyItem(atPath: Repository.root + "/Tools/Examples/" + example, toPath: copy.path)
+    let manifest = copy.appending(path: "Package.swift")
+    let text = try String(contentsOf: manifest, encoding: .utf8)
+    let parts = text.components(separatedBy: "\"../../..\"")
+    guard parts.count == 2 else { throw Failed(description: "\(example): not one path to change in\n\(text)") }
+    try parts.joined(separator: "\"\(Repository.root)\"").write(to: manifest, atomically: true, encoding: .utf8)
+    return copy.path
+  }
+
+  /// All share a scratch folder, so that Piconet is built once.
+  private static func build(_ package: String, _ scratch: String) async throws {
+    // The plan of the package that was built before.
+    try? FileManager.default.removeItem(atPath: scratch + "/debug.yaml")
+    // With only some test targets the manifest has no products.
+    let command = [
+      "env", "-u", "PICONET_TESTS", "swift", "build", "--package-path", package, "--scratch-path", scratch,
+    ]
+    let said = try await run(command, seconds: 900)
+    if said.contains("\(package)/Sources") { throw Failed(description: "it builds, but not without a word:\n\(said)") }
+  }
+
+  /// Runs a shell script with `start NAME PROGRAM ARGUMENT...`, which gives NAME a keyboard (`types NAME TEXT`; `leaves
+  /// NAME` is the end of what is typed) and a screen, the file NAME.out; `sees NAME TEXT` waits until that holds the
+  /// text, a minute at most.
+  ///
+  /// It has a folder, a network with nothing but `lo`, and processes of its own: the kernel ends what it leaves
+  /// running.
+  /// - Returns: what it wrote.
+  @discardableResult
+  static func play(_ script: String) async throws -> String {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-play-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let user = geteuid() == 0 ? [] : ["--user", "--map-root-user"]
+    let own = ["unshare"] + user + ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    let stage = "cd '\(folder.path)'; programs='\(programs)'\n" + prelude
+    return try await run(own + ["bash", "-c", stage + script], seconds: 180)
+  }
+
+  private static let prelude = """
+    set -eu
+    ip link set lo up
+    export PICONET_INTERFACES=lo XDG_STATE_HOME=$PWD/state
+    declare -A keyboards
+    start() {
+      local name=$1; shift
+      mkfifo $name.in
+      # Nobody but us holds a keyboard, or it would never end.
+      ( for other in "${keyboards[@]}"; do exec {other}>&-; done
+        exec stdbuf -oL "$programs/$1" "${@:2}" <$name.in >$name.out 2>&1 ) &
+      exec {keyboard}>$name.in
+      keyboards[$name]=$keyboard
+    }
+    types() { echo "$2" >&${keyboards[$1]}; }
+    leaves() { local keyboard=${keyboards[$1]}; unset "keyboards[$1]"; exec {keyboard}>&-; }
+    sees() {
+      for _ in $(seq 1200); do grep -qF -- "$2" $1.out && return 0; sleep 0.05; done
+      echo "$1 has not seen '$2', but:"; cat $1.out; return 1
+    }
+
+    """
+
+  /// Runs a command to its end, at most so many seconds, and gives what it wrote.
+  static func run(_ command: [String], seconds: Int) async throws -> String {
+    let output = FileManager.default.temporaryDirectory.appending(path: "piconet-output-\(UUID().uuidString)")
+    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+    defer { try? FileManager.default.removeItem(at: output) }
+    let handle = try FileHandle(forWritingTo: output)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/timeout")
+    process.arguments = ["-k", "5", "\(seconds)"] + command
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = handle
+    process.standardError = handle
+    // Not waitUntilExit: that would keep a thread from other tests for as long as a build takes.
+    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    let text = try String(contentsOf: output, encoding: .utf8)
+    guard status == 0 else { throw Failed(description: "exit status \(status):\n\(text)") }
+    return text
+  }
+}
+
+/// Builds the packages once for all tests of a suite, a minute or two, and removes them behind the last one.
+struct DependantPackagesTrait: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-dependant-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let programs = try await DependantPackages.build(in: folder)
+    try await DependantPackages.$programs.withValue(programs) { try await function() }
+  }
+}
+
+extension Trait where Self == DependantPackagesTrait {
+  static var dependantPackages: Self { Self() }
+}

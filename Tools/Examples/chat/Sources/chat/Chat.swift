@@ -1,0 +1,114 @@
+import Dispatch
+import Glibc
+import Piconet
+
+/// A conversation of everybody nearby who runs this. What is typed goes to all the others; Ctrl-D leaves.
+///
+///     PICONET_INTERFACES=lo swift run chat Anna     # in one terminal
+///     PICONET_INTERFACES=lo swift run chat Ben      # in another one of the same machine
+///
+/// Between two machines leave the variable out.
+@main struct Chat {
+  let node: Node
+
+  static func main() async {
+    guard let name = CommandLine.arguments.dropFirst().first else {
+      print("usage: chat NAME")
+      exit(2)
+    }
+    // Only nodes with the same session id see each other.
+    var configuration = NodeConfiguration(session: "chat example", name: name)
+    if let names = getenv("PICONET_INTERFACES") {
+      configuration.interfaces = Set(String(cString: names).split(separator: ",").map(String.init))
+    }
+    do {
+      try await Node.run(configuration) { node in
+        try await node.setAvailable(true)
+        await Chat(node: node).run()
+      }
+    } catch {
+      print("chat: \(error)")
+      exit(1)
+    }
+  }
+
+  /// Returns at the end of what is typed. What was said before still arrives: `Node.run` leaves everybody in good
+  /// order.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await invite() }
+      group.addTask { await accept() }
+      group.addTask { await tellWhoIsHere() }
+      group.addTask { await hear() }
+      for await line in typedLines() where !line.isEmpty { await say(line) }
+      group.cancelAll()
+    }
+  }
+
+  /// Of two that see each other the one with the smaller id invites.
+  private func invite() async {
+    for await peers in node.peers {
+      let members = Set(node.session.members.map(\.id))
+      for peer in peers where node.id < peer.id && !members.contains(peer.id) {
+        do {
+          _ = try await node.invite(peer, timeout: .seconds(10))
+        } catch {
+          print("* \(printable(peer.name)) is not reached: \(printable("\(error)"))")
+        }
+      }
+    }
+  }
+
+  /// Whoever is in the session is welcome. A program for more than play asks its user here, and shows the code:
+  /// see "Invitations and Trust" in Piconet's documentation.
+  private func accept() async {
+    for await invitation in node.invitations { _ = try? await invitation.accept() }
+  }
+
+  private func tellWhoIsHere() async {
+    // One that has left is told by its id alone.
+    var names: [NodeID: String] = [:]
+    for await change in node.session.membership {
+      switch change {
+      case .joined(let member):
+        names[member.id] = printable(member.name)
+        print("* \(printable(member.name)) is here")
+      case .suspended(let member, _): print("* \(printable(member.name)) is out of reach; what you say waits")
+      case .resumed(let member, _): print("* \(printable(member.name)) is back")
+      case .left(let id, let error): print("* \(names.removeValue(forKey: id) ?? "somebody") has gone: \(error.code)")
+      }
+    }
+  }
+
+  private func say(_ line: String) async {
+    do {
+      try await node.session.send(line.utf8)
+    } catch {
+      print("* not everybody has got that: \(printable("\(error)"))")
+    }
+  }
+
+  private func hear() async {
+    for await message in node.session.messages {
+      let sender = node.session.members.first { $0.id == message.sender }
+      print("\(printable(sender?.name ?? "?")): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
+    }
+  }
+}
+
+/// What others have written could hold anything: without control characters it can't take over the terminal.
+func printable(_ text: String) -> String {
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }))
+}
+
+/// The lines that are typed. Reading them blocks a thread, so it is done on one that nothing else waits for.
+func typedLines() -> AsyncStream<String> {
+  AsyncStream { lines in
+    DispatchQueue.global().async {
+      while let line = readLine() { lines.yield(line) }
+      lines.finish()
+    }
+  }
+}

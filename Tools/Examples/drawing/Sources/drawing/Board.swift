@@ -1,0 +1,88 @@
+import Dispatch
+import Glibc
+import Piconet
+
+/// One sheet of paper for everybody nearby who runs this. `4 2 #` puts a # at column 4 of line 2; Ctrl-D leaves.
+///
+///     PICONET_INTERFACES=lo swift run drawing Anna     # in one terminal
+///     PICONET_INTERFACES=lo swift run drawing Ben      # in another one of the same machine
+@main actor Board {
+  private let node: Node
+  private var drawing = Drawing()
+
+  init(_ node: Node) { self.node = node }
+
+  static func main() async {
+    let name = CommandLine.arguments.dropFirst().first ?? "Somebody"
+    var configuration = NodeConfiguration(session: "drawing example", name: name)
+    if let names = getenv("PICONET_INTERFACES") {
+      configuration.interfaces = Set(String(cString: names).split(separator: ",").map(String.init))
+    }
+    do {
+      try await Node.run(configuration) { node in
+        try await node.setAvailable(true)
+        await Board(node).run()
+      }
+    } catch {
+      print("drawing: \(error)")
+      exit(1)
+    }
+  }
+
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.invite() }
+      group.addTask { for await invitation in self.node.invitations { _ = try? await invitation.accept() } }
+      group.addTask { await self.welcome() }
+      group.addTask { await self.follow() }
+      for await line in typedLines() { await draw(line) }
+      group.cancelAll()
+    }
+  }
+
+  /// Of two that see each other the one with the smaller id invites.
+  private func invite() async {
+    for await peers in node.peers {
+      let members = Set(node.session.members.map(\.id))
+      for peer in peers where node.id < peer.id && !members.contains(peer.id) { _ = try? await node.invite(peer) }
+    }
+  }
+
+  /// Both sides give each other all that they have, so that each gets what it lacks. After a suspension nothing is to
+  /// be done: what was sent meanwhile arrives.
+  private func welcome() async {
+    for await change in node.session.membership {
+      guard case .joined(let member) = change else { continue }
+      print("* \(node.session.members.count) more at the table")
+      try? await member.send(drawing.strokes.compactMap { $0?.line }.joined(separator: "\n").utf8)
+    }
+  }
+
+  private func follow() async {
+    for await message in node.session.messages {
+      let lines = String(decoding: message.bytes, as: UTF8.self).split(separator: "\n")
+      let news = lines.compactMap(Stroke.init(line:)).filter { drawing.take($0) }
+      if !news.isEmpty { print(drawing.text) }
+    }
+  }
+
+  private func draw(_ line: String) async {
+    // Ours are taken like anybody's.
+    guard let stroke = Stroke(line: "\(drawing.time + 1) \(node.id) \(line)"[...]), drawing.take(stroke) else {
+      return print("such as 4 2 #, with columns 0 to \(Drawing.width - 1) and lines 0 to \(Drawing.height - 1)")
+    }
+    print(drawing.text)
+    // Whoever leaves meanwhile gets the whole drawing when it is back.
+    try? await node.session.send(stroke.line.utf8)
+  }
+}
+
+/// The lines that are typed. Reading them blocks a thread, so it is done on one that nothing else waits for.
+func typedLines() -> AsyncStream<String> {
+  AsyncStream { lines in
+    DispatchQueue.global().async {
+      while let line = readLine() { lines.yield(line) }
+      lines.finish()
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// A drawing that several people change at once, and that ends up the same for all, in whatever order they hear of the
+/// strokes: in each place the newest one stands.
+struct Drawing {
+  static let width = 32
+  static let height = 8
+  private(set) var strokes: [Stroke?] = Array(repeating: nil, count: width * height)
+  /// Of the newest stroke that was seen (a Lamport clock). The next one of ours is newer.
+  private(set) var time = 0
+
+  /// Takes anybody's stroke, however late and however often it comes.
+  /// - Returns: whether it changes the drawing.
+  mutating func take(_ stroke: Stroke) -> Bool {
+    time = max(time, stroke.time)
+    let place = stroke.y * Self.width + stroke.x
+    // Of two that were made at the same time the author decides, the same one for all.
+    if let present = strokes[place], (present.time, present.author) >= (stroke.time, stroke.author) { return false }
+    strokes[place] = stroke
+    return true
+  }
+
+  /// A line of text for each line of the paper.
+  var text: String {
+    let characters = strokes.map { $0?.character ?? "." }
+    return (0..<Self.height).map { String(characters[($0 * Self.width)...].prefix(Self.width)) }.joined(separator: "\n")
+  }
+}
+
+struct Stroke {
+  let time, x, y: Int
+  let author: String
+  let character: Character
+
+  /// As it is sent.
+  var line: String { "\(time) \(author) \(x) \(y) \(character)" }
+
+  /// Nil for what is no stroke on the paper: others can send anything. A time near the largest number would leave no
+  /// later one.
+  init?(line: Substring) {
+    let fields = line.split(separator: " ").map(String.init)
+    guard fields.count == 5, let time = Int(fields[0]), let x = Int(fields[2]), let y = Int(fields[3]),
+      (1...1 << 40).contains(time), (0..<Drawing.width).contains(x), (0..<Drawing.height).contains(y),
+      fields[4].count == 1, let character = fields[4].first, ("!"..."~").contains(character)
+    else { return nil }
+    (self.time, author, self.x, self.y, self.character) = (time, fields[1], x, y, character)
+  }
+}
