@@ -171,6 +171,7 @@ let package = Package(
         "CPiconetSystem",
       ],
       swiftSettings: strict),
+    .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",
       dependencies: [

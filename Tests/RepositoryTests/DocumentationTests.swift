@@ -131,6 +131,43 @@ struct DocumentationTests {
     #expect(try #require(Repository.text("README.md")).text.contains("```swift\n" + program + "```\n"))
   }
 
+  /// The blocks of Swift in a document.
+  static func blocks(_ path: String) throws -> [String] {
+    let parts = try #require(Repository.text(path)).text.components(separatedBy: "```swift\n")
+    return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
+  }
+
+  static func firstProgram() throws -> String {
+    try #require(Repository.text("Tests/Dependant/Sources/hello/Hello.swift")).text
+  }
+
+  static func firstManifest() throws -> String {
+    // Where somebody's package is, beside the checkout, and not in it.
+    try #require(Repository.text("Tests/Dependant/Package.swift")).text.replacing("\"../..\"", with: "\"../piconet\"")
+  }
+
+  static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak"]
+
+  @Test(
+    "the examples of an article are, one behind the other, the file that the tests compile and run", arguments: articles
+  )
+  func articleIsCompiled(name: String) throws {
+    let blocks = try Self.blocks("Sources/Piconet/Piconet.docc/\(name).md")
+    let file = try #require(Repository.text("Tests/ArticleTests/Articles/\(name).swift")).text
+    #expect(blocks.joined(separator: "\n") == file)
+  }
+
+  @Test("the first article shows the manifest and the program that the tests build, and no article goes unread")
+  func firstArticle() throws {
+    let folder = "Sources/Piconet/Piconet.docc/"
+    #expect(try Self.blocks(folder + "FirstSession.md") == [Self.firstManifest(), Self.firstProgram()])
+    #expect(try Self.blocks(folder + "Piconet.md").isEmpty)
+    let known = (Self.articles + ["FirstSession", "Piconet"]).map { folder + $0 + ".md" }
+    #expect(Set(Self.documents.map(\.path).filter { $0.hasPrefix(folder) }) == Set(known))
+    let compiled = Repository.texts.map(\.path).filter { $0.hasPrefix("Tests/ArticleTests/Articles/") }
+    #expect(Set(compiled) == Set(Self.articles.map { "Tests/ArticleTests/Articles/\($0).swift" }))
+  }
+
   @Test("examples are small enough to be read at once, and the first of their lines say how to run two of them")
   func examplesAreSmall() {
     for name in DependantPackages.examples {

@@ -33,8 +33,11 @@ extension Node {
   ///
   /// The same code is given to three peers that don't know it at most: whoever is not the device that shows it has a guess each time.
   /// - Parameters:
+  ///   - peer: of `peers`.
   ///   - code: as a person has typed it.
-  ///   - context, timeout, proven: as of `invite(_:context:timeout:proven:code:)`.
+  ///   - context: free data for the invited, at most 8,192 bytes.
+  ///   - timeout: the whole attempt. Default 30 s.
+  ///   - proven: called on the node's loop once the peer's key is proven. Must return quickly.
   /// - Throws: why there is no connection: `wrongCode` if the other side has another one, or the attempt broke off; `notAvailable` if it has
   ///   none.
   public func invite(

@@ -100,6 +100,7 @@ public final class Node: Sendable {
   /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted. Cancelling
   /// the calling task withdraws the invitation.
   /// - Parameters:
+  ///   - peer: of `peers`.
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at most 300 s.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
@@ -124,7 +125,13 @@ public final class Node: Sendable {
 
   /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over Bluetooth,
   /// `00:11:22:33:44:55`; see `TransportAddress.candidates`.
-  /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  /// - Parameters:
+  ///   - address: as a person writes it.
+  ///   - expected: the key that must answer; anybody else is refused with `identity`.
+  ///   - context: as of `invite`, like all that follows.
+  ///   - timeout: the whole attempt. Default 30 s.
+  ///   - proven: called once the peer's key is proven.
+  ///   - code: called with the short code to be shown.
   /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
   public func connect(
     to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
@@ -138,7 +145,13 @@ public final class Node: Sendable {
   /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the order of
   /// `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such as
   /// `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
-  /// - Parameter expected: the key that must answer; anybody else is refused with `identity`.
+  /// - Parameters:
+  ///   - addresses: all of one device.
+  ///   - expected: the key that must answer; anybody else is refused with `identity`.
+  ///   - context: as of `invite`, like all that follows.
+  ///   - timeout: the whole attempt. Default 30 s.
+  ///   - proven: called once the peer's key is proven.
+  ///   - code: called with the short code to be shown.
   public func connect(
     to addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil,
@@ -176,6 +189,7 @@ public final class Node: Sendable {
   /// Takes the peer's key for its device's: what a person has to say, and nobody else. It is on the disk when this returns, and holds for
   /// every program of this user from the next handshake on.
   /// - Parameters:
+  ///   - peer: whose key a connection has proven, such as `Member.proven`.
   ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits behind it. A known
   ///     peer keeps its own.
   ///   - confirmation: how the person knows.
@@ -217,7 +231,9 @@ public final class Node: Sendable {
   public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
 
   /// Opens a directory for received files and removes partial files that dead programs have left in it.
-  /// - Parameter maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
+  /// - Parameters:
+  ///   - path: of a directory that exists.
+  ///   - maximumFileSize: a larger file is refused as `tooLarge`; nil: whatever fits.
   public func receivingDirectory(
     at path: String, maximumFileSize: UInt64? = nil
   ) async throws(PiconetError) -> ReceivingDirectory {

@@ -15,7 +15,9 @@ extension Session {
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to the far side's
   /// node and back; the far side's application has no part in it.
-  /// - Parameter timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.
+  /// - Parameters:
+  ///   - member: who is asked.
+  ///   - timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.
   /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 to a member are under way), or why the connection has ended.
   public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
     switch await core.commandUnlessCancelled(

@@ -67,6 +67,7 @@ public struct Member: Sendable, Identifiable {
   ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store that.
   ///   - folder: the folders that it is to be stored below.
   ///   - mediaType: an IANA media type for the receiver, or empty.
+  ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
   ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
   ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and size and both
   ///     sides find out whether it is the same; on any thread, to return quickly. See `SentFile.wasThere`.
@@ -97,7 +98,10 @@ public struct Member: Sendable, Identifiable {
   /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into
   /// memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task cancels the transfer.
   /// - Parameters:
+  ///   - data: of any number.
   ///   - name: at most 1,024 bytes; a receiver that makes a file of it takes only names that are safe.
+  ///   - mediaType: an IANA media type for the receiver, or empty.
+  ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
   ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
   /// - Throws: the receiver's reason, or why the member has left.
   public func send(

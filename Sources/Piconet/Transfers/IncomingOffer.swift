@@ -57,6 +57,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// of it with a number) and size is compared first: if it is the very same, nothing is sent or stored (`ReceivedFile.wasThere`). With the
   /// policy `overwrite` a file that this member has sent since it joined is not replaced: both stay.
   /// - Parameters:
+  ///   - directory: where it goes, opened by any node of this process.
+  ///   - policy: what becomes of a name that is taken. Default: it gets a number.
   ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false refuses the
   ///     file as `notWanted`.
   ///   - progress: called on the node's loop with the bytes on disk and the total; to return quickly.

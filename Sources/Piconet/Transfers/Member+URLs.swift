@@ -9,8 +9,11 @@ extension Member {
   /// server does not say how long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. Cancelling the calling
   /// task cancels fetch and transfer.
   /// - Parameters:
+  ///   - url: http or https.
   ///   - name: of the resource; nil: the last part of the URL's path.
   ///   - mediaType: nil: as the server says.
+  ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
+  ///   - settings: time-outs and limits of the fetch.
   ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
   /// - Throws: `invalidArgument` for another kind of URL or where no name follows from it; `sourceUnreadable` with the server's
   ///   status, a certificate that the system does not trust, or what else was wrong; `timedOut`, `unreachable`, `tooLarge`; otherwise

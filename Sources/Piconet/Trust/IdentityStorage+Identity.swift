@@ -23,7 +23,10 @@ extension IdentityStorage {
   }
 
   /// Makes this device the one that was exported.
-  /// - Parameter replacing: whether an identity that is there may go for good.
+  /// - Parameters:
+  ///   - pem: what `exportIdentity` has given.
+  ///   - passphrase: the one that it was encrypted with, if it was.
+  ///   - replacing: whether an identity that is there may go for good.
   /// - Returns: the fingerprint from now on.
   /// - Throws: `state`, also where the passphrase is wrong; `invalidArgument`.
   @discardableResult

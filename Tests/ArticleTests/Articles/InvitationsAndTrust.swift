@@ -1,0 +1,89 @@
+import Piconet
+
+/// The settings of a program that asks its user before it connects to a device for the first time.
+func letterConfiguration(
+  name: String, folder: String, ask: @escaping @Sendable (_ question: String) async -> Bool
+) -> NodeConfiguration {
+  var configuration = NodeConfiguration(session: "letters", name: name)
+  // Without it this device is a new one at each start, and others would be asked again.
+  configuration.identity = .directory(folder)
+  configuration.trust = .ask
+  configuration.confirm = { peer, code in
+    await ask("Connect to \(printable(peer.name))? Its screen must show \(code).")
+  }
+  return configuration
+}
+
+/// Names come from other devices: without control characters they can't take over a terminal.
+func printable(_ text: String) -> String {
+  String(
+    text.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }.map(Character.init))
+}
+
+/// Answers whoever invites this node.
+func answerInvitations(of node: Node, ask: @Sendable (_ question: String) async -> Bool) async {
+  for await invitation in node.invitations {
+    do throws(PiconetError) {
+      let peer = invitation.peer
+      // A person has let it in before, and it does not ask us to compare codes.
+      if peer.rights.contains(.push), !invitation.comparesCodes {
+        _ = try await invitation.accept()
+        continue
+      }
+      // From here on somebody in the middle has one guess, so the question has to be on the screen at once.
+      let code = try await invitation.showCode()
+      guard await ask("\(printable(peer.name)) wants to connect. Its screen must show \(code).") else {
+        await invitation.decline()
+        continue
+      }
+      let member = try await invitation.accept()
+      try await remember(member, of: node)
+    } catch {
+      print("nothing came of an invitation: \(printable(error.description))")
+    }
+  }
+}
+
+/// Notes what a person has just confirmed: this key may send to us from now on, and we to it, without a question.
+func remember(_ member: Member, of node: Node) async throws(PiconetError) {
+  try await node.remember(member.proven, confirmed: .code, rights: [.push, .send])
+}
+
+/// Invites a device; its user and ours compare the codes if this is the first time.
+func invite(
+  _ peer: Peer, from node: Node, show: @escaping @Sendable (_ text: String) -> Void
+) async throws(PiconetError) -> Member {
+  let member = try await node.invite(
+    peer, timeout: .seconds(60),
+    code: { peer, code in
+      // It may have forgotten us. Then its user is asked alone, and needs to see the code here.
+      if peer.isKnown { show("\(printable(peer.petname)) compares the code \(code).") }
+    })
+  // Whoever has no right to be sent to by now is here because our user has said yes.
+  if !member.proven.rights.contains(.send) { try await remember(member, of: node) }
+  return member
+}
+
+/// For the device without a screen: a new code, to be printed or spoken. Who proves it becomes a member, and nobody
+/// else who is not known.
+func showNewCode(of node: Node) async throws(PiconetError) -> String {
+  let code = try TypedCode.made()
+  try await node.setCode(code)
+  return code.grouped
+}
+
+/// For the other one.
+func invite(_ peer: Peer, typed: String, from node: Node) async throws(PiconetError) -> Member {
+  guard let code = TypedCode(typed) else {
+    throw PiconetError(.invalidArgument, blame: .us, detail: "a code has 6 to 16 digits")
+  }
+  return try await node.invite(peer, proving: code)
+}
+
+/// The settings of a program without a user: it talks to the devices with these fingerprints, and to no others.
+func pinnedConfiguration(name: String, folder: String, fingerprints: [String]) -> NodeConfiguration {
+  var configuration = NodeConfiguration(session: "letters", name: name)
+  configuration.identity = .directory(folder)
+  configuration.trust = .pinned(Set(fingerprints.compactMap(PeerID.init(hexadecimal:))))
+  return configuration
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Piconet
+import TestSupport
+import Testing
+
+@Suite("The article about links that break", .timeLimit(.minutes(2)))
+struct WhenLinksBreakTests {
+  @Test("a member that loses its link is out of reach, comes back, and leaves with a reason")
+  func membership() async throws {
+    try await Players.run { players in
+      let address = try #require(await players.server.listeningAddresses.first).text
+      let relay = try Relay(to: try #require(address.split(separator: ":").last.flatMap { UInt16($0) }))
+      defer { relay.close() }
+      let told = Told()
+      let showing = Task { await showMembership(of: players.client.session) { told.add($0) } }
+      let (member, _) = try await players.connect(by: relay.address)
+      await told.until("Server is here")
+      relay.cut()
+      await told.until("Server is out of reach: the connection broke")
+      await told.until("Server is back over tcp")
+      await member.disconnect()
+      await told.until("has left: we have left")
+      await players.client.stop()
+      await showing.value
+    }
+  }
+
+  @Test("the advice for somebody who can't be reached says why for each transport")
+  func unreachable() async throws {
+    try await Players.run { players in
+      // Nobody listens on this one.
+      let error = try #require(await failure { try await players.client.connect(to: "127.0.0.1:1") })
+      #expect(advice(for: error).hasPrefix("No way leads there. tcp: "))
+    }
+    #expect(advice(for: PiconetError(.full, blame: .peer)) == "The session is full.")
+    #expect(advice(for: PiconetError(.diskFull, blame: .peer)) == "the disk is full")
+  }
+
+  @Test("a device is a member again after it was started anew, and after it has declined once")
+  func keepingConnected() async throws {
+    let folder = try TemporaryFolder()
+    let session = UUID().uuidString
+    var server = NodeConfiguration(session: session, name: "Server")
+    server.identity = .directory(folder.path)
+    let device = try server.identity.fingerprint()
+    let again = Players.keep(server, session: session, .server)
+    try await Players.run(server, session: session) { players in
+      let keeping = Task { await keepConnected(to: device, from: players.client) }
+      for await invitation in players.server.invitations.prefix(1) { await invitation.decline() }
+      for await invitation in players.server.invitations.prefix(1) { _ = try await invitation.accept() }
+      await players.server.stop()
+      try await Node.run(again) { node in
+        try await node.setAvailable(true)
+        for await invitation in node.invitations.prefix(1) { _ = try await invitation.accept() }
+        #expect(node.session.members.map(\.id) == [players.client.id])
+      }
+      keeping.cancel()
+      await keeping.value
+    }
+  }
+}
