@@ -125,12 +125,6 @@ struct DocumentationTests {
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
-  @Test("the README shows the program that the tests build")
-  func programOfTheReadmeIsTheTestedOne() throws {
-    let program = try #require(Repository.text("Tests/Dependant/Sources/hello/Hello.swift")).text
-    #expect(try #require(Repository.text("README.md")).text.contains("```swift\n" + program + "```\n"))
-  }
-
   /// The blocks of Swift in a document.
   static func blocks(_ path: String) throws -> [String] {
     let parts = try #require(Repository.text(path)).text.components(separatedBy: "```swift\n")
@@ -144,6 +138,22 @@ struct DocumentationTests {
   static func firstManifest() throws -> String {
     // Where somebody's package is, beside the checkout, and not in it.
     try #require(Repository.text("Tests/Dependant/Package.swift")).text.replacing("\"../..\"", with: "\"../piconet\"")
+  }
+
+  @Test("the README shows the program that the tests build, and what its manifest needs")
+  func programOfTheReadmeIsTheTestedOne() throws {
+    let blocks = try Self.blocks("README.md")
+    try #require(blocks.count == 2)
+    #expect(try blocks[0] == Self.firstProgram())
+    let manifest = try Self.firstManifest().split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    for line in blocks[1].split(separator: "\n") {
+      #expect(manifest.contains { $0.trimmingSuffix(",") == String(line).trimmingSuffix(",") }, "\(line)")
+    }
+  }
+
+  @Test("the README is read to its end: 130 lines at most")
+  func readmeIsShort() throws {
+    #expect(try #require(Repository.text("README.md")).lines.dropLast().count <= 130)
   }
 
   static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak"]
@@ -178,17 +188,38 @@ struct DocumentationTests {
     }
   }
 
-  @Test(
-    "the commands are executable",
-    arguments: [
-      "Tools/set-up", "Tools/test", "Tools/demo", "Tools/benchmark", "Tools/bluetooth-benchmark", "Tools/hardware-test",
-      "Tools/install-udev",
-    ])
-  func commandsAreExecutable(path: String) throws {
-    #expect(FileManager.default.isExecutableFile(atPath: Repository.root + "/" + path))
-    #expect(
-      try #require(Repository.text("README.md")).text.contains(path) || path == "Tools/set-up"
-        || path == "Tools/hardware-test")
+  @Test("the order of the transports is told in one way, that of the node's default")
+  func orderOfTransports() throws {
+    let configuration = try #require(Repository.text("Sources/Piconet/Node/NodeConfiguration.swift")).text
+    let order = try #require(configuration.firstMatch(of: /var transports: \[TransportKind\] = (\[.*\])/)).1
+    let choice = try #require(Repository.text("Tools/CommandLine/Options/OptionWord.swift")).text
+    #expect(choice.contains("case .auto: \(order)"))
+    let words = order.dropFirst().dropLast().split(separator: ", ").map { $0.dropFirst().uppercased() }
+    let told = /order (?:is )?([A-Z0-9]+(?:, [A-Z0-9]+)+)/
+    var count = 0
+    for file in Self.documents {
+      let text = file.lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ").replacing(
+        ":", with: "")
+      for match in text.matches(of: told) {
+        count += 1
+        #expect(String(match.1) == words.joined(separator: ", "), "\(file.path)")
+      }
+    }
+    #expect(count >= 4, "README.md, programs.md, bluetooth.md twice")
+  }
+
+  @Test("every command in Tools is executable, and some document for people says what it is for")
+  func commandsAreExecutable() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Repository.root + "/Tools")
+    let commands = names.map { "Tools/" + $0 }.filter { Repository.text($0) != nil }
+    #expect(commands.count >= 11)
+    for path in commands {
+      #expect(FileManager.default.isExecutableFile(atPath: Repository.root + "/" + path), "\(path)")
+      #expect(Self.documents.contains { $0.text.contains(path) }, "\(path)")
+    }
+    for path in ["Tools/test", "Tools/demo"] {
+      #expect(try #require(Repository.text("README.md")).text.contains(path), "\(path)")
+    }
   }
 
   @Test("no path of somebody's machine")
