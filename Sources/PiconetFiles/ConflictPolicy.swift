@@ -22,6 +22,7 @@ public enum ConflictOutcome: Sendable, Hashable {
 
 /// Whether a file may take the place of the one that has its name.
 public enum Replacement: Sendable, Hashable {
+  /// It may, whatever has the name.
   case allowed
   /// Only what has this very name: not what a file system without case takes for it.
   case exactly

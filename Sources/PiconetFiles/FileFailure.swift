@@ -2,6 +2,7 @@ import Glibc
 
 /// Why a file could not be read, received or stored.
 public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What happened.
   public enum Code: Sendable, Hashable {
     /// There is no such file or directory.
     case missing
@@ -23,6 +24,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case otherFileSystem
     /// The file system is mounted read-only.
     case readOnly
+    /// The name, or that of a folder, is none that is stored, for this reason.
     case nameRefused(FileNameRefusal)
     /// The file is larger than the limit in bytes; nil: than the file system can hold.
     case tooLarge(limit: UInt64?)
@@ -32,8 +34,11 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case grew(offered: UInt64, size: UInt64)
     /// The file to send was written to while it was read; its size is the same.
     case changed
+    /// What arrived is not what its sender has hashed.
     case digestMismatch(expected: SHA256Digest, actual: SHA256Digest)
+    /// More bytes came than were offered.
     case tooManyBytes(offered: UInt64)
+    /// The transfer ended before all bytes were there.
     case tooFewBytes(offered: UInt64, received: UInt64)
     /// The name is taken, and so are the numbered ones.
     case exists
@@ -49,9 +54,11 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case peer
   }
 
+  /// What happened.
   public let code: Code
   /// The path, or an escaped form of the peer's name if that was refused; for a message, not for opening.
   public let path: String
+  /// Whose fault it is.
   public let blame: Blame
 
   /// Makes a failure; `blame` nil takes the one that the code implies.

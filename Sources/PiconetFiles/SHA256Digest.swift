@@ -22,6 +22,7 @@ public struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     self.init(bytes: bytes)
   }
 
+  /// The 32 bytes.
   public var bytes: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(Self.byteCount)

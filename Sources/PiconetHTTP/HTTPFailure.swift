@@ -1,10 +1,12 @@
 /// Why a URL could not be fetched.
 public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What happened.
   public enum Code: Sendable, Hashable {
     /// No http or https URL, or one with what no URL has.
     case invalidURL
     /// The server answered with a status of 400 or above.
     case status(Int)
+    /// The server sent us on more often than `HTTPSettings.redirectLimit` allows.
     case tooManyRedirects
     /// A redirect leads to something else than http or https.
     case forbiddenRedirect
@@ -20,16 +22,20 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case unreachable
     /// There is no place for what comes, by errno.
     case spool(Int32)
+    /// The caller has given the fetch up.
     case cancelled
     /// This machine has no libcurl that can be used.
     case noLibrary
+    /// Anything else; the description says what.
     case other
   }
 
+  /// What happened.
   public let code: Code
   /// A sentence for people; never the URL, which may hold a password.
   public let description: String
 
+  /// A failure with words for a person.
   public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description

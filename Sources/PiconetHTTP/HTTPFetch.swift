@@ -20,6 +20,7 @@ public struct HTTPSettings: Sendable, Hashable {
   /// Where what comes waits until it was passed on.
   public var spoolFolder = "/var/tmp"
 
+  /// The defaults.
   public init() {}
 }
 

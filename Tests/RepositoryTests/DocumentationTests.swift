@@ -9,7 +9,8 @@ struct DocumentationTests {
   ]
   /// What conformances ask for is documented where it is asked for.
   static let conformances: Set<String> = [
-    "description", "debugDescription", "hash", "==", "<", "Element", "AsyncIterator", "Failure", "makeAsyncIterator",
+    "description", "debugDescription", "customMirror", "hash", "==", "<", "Element", "AsyncIterator", "Failure",
+    "makeAsyncIterator",
     "next",
     "rawValue", "RawValue",
   ]
@@ -62,6 +63,24 @@ struct DocumentationTests {
     let files = Repository.sources.filter { $0.module == "Piconet" }
     #expect(!files.isEmpty)
     let wrong = files.flatMap(Self.undocumented)
+    #expect(wrong.isEmpty, "\(wrong.count):\n\(wrong.joined(separator: "\n"))")
+  }
+
+  /// The files of modules below with what comes along with `import Piconet`.
+  static func filesOfExports() throws -> [TextFile] {
+    let exports = try #require(Repository.text("Sources/Piconet/Exports.swift")).text
+    return exports.matches(of: /@_exported import \w+ (\w+)\.(\w+)/).compactMap { match in
+      Repository.sources.first { file in
+        file.module == match.1 && file.text.contains(try! Regex("public (struct|enum) \(match.2)\\b"))
+      }
+    }
+  }
+
+  @Test("what comes along with the public module has doc comments too, where it is of the edge's modules")
+  func exportsAreDocumented() throws {
+    let files = try Self.filesOfExports()
+    #expect(files.count >= 27)
+    let wrong = files.filter { $0.module != "PiconetEngine" }.flatMap(Self.undocumented)
     #expect(wrong.isEmpty, "\(wrong.count):\n\(wrong.joined(separator: "\n"))")
   }
 

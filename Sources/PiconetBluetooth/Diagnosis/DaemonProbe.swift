@@ -28,6 +28,7 @@ public struct DaemonProbe: Sendable, Hashable {
     case notRunning
     /// The name of the D-Bus error, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(String)
+    /// It answers; the other properties are what it has told.
     case answered
   }
 

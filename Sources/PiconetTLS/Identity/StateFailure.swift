@@ -2,6 +2,7 @@ import Glibc
 
 /// Why the identity or the known peers could not be read or written. Nothing is ever replaced or repaired on our own.
 public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What happened.
   public enum Code: String, Sendable, Hashable {
     /// Neither XDG_STATE_HOME nor HOME names an absolute folder.
     case noFolder
@@ -30,11 +31,14 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// OpenSSL could not make a key.
     case key
   }
+  /// What happened.
   public var code: Code
+  /// The file or folder that it happened to.
   public var path: String
   /// What is wrong and what to do about it.
   public var detail: String
 
+  /// A failure with words for a person.
   public init(_ code: Code, path: String, _ detail: String) {
     self.code = code
     self.path = path

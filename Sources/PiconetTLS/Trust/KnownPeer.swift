@@ -8,13 +8,16 @@ public struct KnownPeer: Sendable, Hashable, Identifiable {
   public var name: String
   /// When it was taken, in seconds since 1970.
   public var since: Int64
+  /// How the person came to take the key for the device's.
   public var confirmation: PeerConfirmation
+  /// What it may, in which programs.
   public var rights: Set<PeerRight>
   /// It is refused before anybody is asked about it.
   public var isBlocked: Bool
   /// Where the person has reached it by hand, as it was written: another key there is refused.
   public var addresses: [String]
 
+  /// An entry as a person would make it; nothing of it is checked.
   public init(
     id: PeerID, name: String, since: Int64, confirmation: PeerConfirmation, rights: Set<PeerRight> = [],
     isBlocked: Bool = false, addresses: [String] = []

@@ -6,9 +6,11 @@ import PiconetWire
 /// and `\u{..}` stand for a backslash and for what is not visible. Empty lines and lines that begin with `#` count for nothing. Damaged lines
 /// are reported and kept as they are.
 public struct KnownPeers: Sendable, Hashable {
+  /// A line of the file that can't be read.
   public struct DamagedLine: Sendable, Hashable {
     /// Counted from 1.
     public var line: Int
+    /// Why it can't be read, for a person.
     public var reason: String
   }
 
@@ -26,6 +28,7 @@ public struct KnownPeers: Sendable, Hashable {
   public let path: String
   /// In the order of the file.
   public private(set) var entries: [KnownPeer] = []
+  /// What could not be read; it stays in the file as it is.
   public private(set) var damagedLines: [DamagedLine] = []
   private var lines: [[UInt8]] = []
   /// Of each entry the index of its line.
@@ -61,6 +64,7 @@ public struct KnownPeers: Sendable, Hashable {
   /// None.
   public init(path: String) { self.path = path }
 
+  /// What is known of the peer with this fingerprint; nil of a stranger.
   public subscript(peer: PeerID) -> KnownPeer? { index[peer].map { entries[$0] } }
 
   /// Where the peer stands in the file, counted from 1.

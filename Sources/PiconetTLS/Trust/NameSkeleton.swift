@@ -7,6 +7,7 @@ public struct NameSkeleton: Sendable, Hashable {
   /// Compared as Swift compares strings, by canonical equivalence.
   private let text: String
 
+  /// What is left of a name.
   public init(_ name: String) {
     var letters = ""
     var isLetterBefore = false

@@ -1,5 +1,6 @@
 /// Something that a person lets a known peer do, or have done to it, with one program.
 public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
+  /// What a person may let a peer do, or have done to it.
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// We may send to it without being asked again.
     case send
@@ -7,10 +8,12 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
     case push
   }
 
+  /// What may be done.
   public var action: Action
   /// As in `NodeConfiguration.program`; nil: any program.
   public var program: String?
 
+  /// A right in this program; nil: in any.
   public init(_ action: Action, _ program: String?) {
     self.action = action
     self.program = program

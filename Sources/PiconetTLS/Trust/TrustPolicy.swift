@@ -48,11 +48,16 @@ public enum TrustPolicy: Sendable, Hashable {
 
 /// What a policy says of a peer.
 public enum TrustVerdict: Sendable, Hashable {
+  /// It is let in.
   case known
+  /// Nobody here has said anything of this key.
   case new(NewPeer)
+  /// It is not let in.
   case refused(TrustRefusal)
+  /// A stranger with the name of a known peer: it is not let in.
   case keyChanged(KeyChange)
 
+  /// What becomes of a stranger.
   public enum NewPeer: Sendable, Hashable {
     /// Let in without anybody being asked.
     case accepted
@@ -63,7 +68,14 @@ public enum TrustVerdict: Sendable, Hashable {
 
 /// Why a peer is not let in although nothing is wrong with its key.
 public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
-  case notRemembered, notPinned, noRight, blocked
+  /// A stranger, under a policy that lets none in.
+  case notRemembered
+  /// None of the pinned keys.
+  case notPinned
+  /// Known, without a right in this program.
+  case noRight
+  /// Blocked by a person.
+  case blocked
 
   public var description: String {
     switch self {
@@ -77,8 +89,11 @@ public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
 
 /// A name that is remembered, with a key that is not.
 public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
+  /// What the stranger calls itself.
   public let name: String
+  /// The known peer's key.
   public let remembered: PeerID
+  /// The stranger's.
   public let presented: PeerID
   /// The known-peers file.
   public let path: String

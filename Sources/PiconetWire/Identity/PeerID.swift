@@ -23,6 +23,7 @@ public struct PeerID: Hashable, Sendable {
     self.init(bytes: bytes)
   }
 
+  /// The 32 bytes.
   public var bytes: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(Self.byteCount)
