@@ -6,8 +6,10 @@ import shutil
 import sys
 import tempfile
 
+import instructions
 import measurements
 import table
+from processes import Failed
 from table import Subject
 
 MICROSECONDS = ("p50", "us", "{:.1f}")
@@ -121,6 +123,10 @@ def many_peers(bench, ours, options):
     return groups
 
 
+def tell(words):
+    print(words, file=sys.stderr, flush=True)
+
+
 def machine():
     model = next(
         (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "processor unknown")
@@ -132,13 +138,18 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/benchmark", description=__doc__, epilog="""\
         Prints a Markdown table: medians of all rounds with the least and the greatest; ratios are taken within a round. Exits with
         0 if everything could be measured, whether or not the targets are met, and with 1 if not.""")
-    parser.add_argument("--only", default="abcdefg", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers); default abcdefg")
+    parser.add_argument("--only", default="abcdefgh", help="some of a (round trip), b (file), c (rate), d (photo), e (lanes), f (failover), g (many peers), h (instructions of a round trip); default abcdefgh")
+    parser.add_argument(
+        "--instructions", action="store_true",
+        help="only h, which a busy machine does not change: what a round trip executes, counted by valgrind, by kind and by module")
     parser.add_argument("--repeats", type=int, default=7, help="rounds of each; default 7")
     parser.add_argument("--quick", action="store_true", help="3 rounds of a tenth of the work: to see that it runs")
     parser.add_argument(
         "--control", action="store_true", help="the baseline in Piconet's place: what a ratio is worth on this machine")
     parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.instructions:
+        options.only = "h"
     options.trips, options.messages, options.mebibytes, options.beside, options.idle = 20_000, 8_000_000, 1024, 500, 10
     options.subject = "the baseline again" if options.control else "Piconet"
     if options.quick:
@@ -148,6 +159,8 @@ def main():
     folder = tempfile.mkdtemp(prefix="piconet-benchmark.", dir="/dev/shm")
     try:
         bench = measurements.Bench(options.programs, folder, (cpus[0], cpus[0]), (cpus[0], cpus[-1]))
+        if options.only == "h":
+            return count_instructions(bench, options)
         bench.warm_up(options.mebibytes << 20)
         ours = bench.baseline if options.control else bench.ours
         groups = []
@@ -156,9 +169,15 @@ def main():
             if letter in options.only:
                 groups += make(bench, ours, options)
         before = os.getloadavg()[0]
-        table.run(groups, options.repeats, lambda words: print(words, file=sys.stderr, flush=True))
+        table.run(groups, options.repeats, tell)
+        report(groups, options, before)
+        counted = count_instructions(bench, options) if "h" in options.only else 0
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    return 0 if table.all_measured(groups) and counted == 0 else 1
+
+
+def report(groups, options, before):
     print(f"{datetime.date.today().isoformat()}, {machine()}. {options.repeats} rounds, the programs in turn, pinned, "
           "127.0.0.1, cubic, TLS_AES_128_GCM_SHA256.")
     if before > 0.5:
@@ -166,7 +185,17 @@ def main():
     print()
     for line in table.write(groups):
         print(line)
-    return 0 if table.all_measured(groups) else 1
+
+
+def count_instructions(bench, options):
+    programs = [bench.baseline if options.control else bench.ours, bench.baseline]
+    try:
+        lines = list(instructions.write([options.subject, "baseline"], programs, bench.folder, tell))
+    except Failed as failure:
+        tell(f"instructions: not counted: {failure}")
+        return 1
+    print("\n".join(["", *lines]))
+    return 0
 
 
 if __name__ == "__main__":
