@@ -4,7 +4,8 @@
 public final class DescriptorWatch {
   public let descriptor: Int32
   /// What is wanted now.
-  public private(set) var interest: Readiness
+  public var interest: Readiness { wanted }
+  private var wanted: Readiness
   weak var handler: (any DescriptorHandler)?
   private unowned let loop: EventLoop
   /// What the kernel was told last.
@@ -15,7 +16,7 @@ public final class DescriptorWatch {
 
   init(descriptor: Int32, interest: Readiness, handler: any DescriptorHandler, loop: EventLoop) {
     self.descriptor = descriptor
-    self.interest = interest
+    wanted = interest
     self.handler = handler
     self.loop = loop
     applied = interest
@@ -24,8 +25,8 @@ public final class DescriptorWatch {
   /// Changes what is wanted. It holds at once for events of this round that were not delivered yet; the kernel is told
   /// once, before the loop sleeps.
   public func setInterest(_ interest: Readiness) {
-    guard token != nil, interest != self.interest else { return }
-    self.interest = interest
+    guard token != nil, interest != wanted else { return }
+    wanted = interest
     if !isChanged {
       isChanged = true
       loop.noteChanged(self)

@@ -82,19 +82,27 @@ final class EpollSet {
     return epoll_ctl(descriptor, operation, watched, &event)
   }
 
-  /// Waits: not at all (`timeout` zero), for ever (nil), or about as long as `timeout`, which ends at `deadline`; also less, if a
-  /// deadline that has moved on was sooner. Returns how many events there are.
-  func wait(_ timeout: Duration?, until deadline: Instant?) -> Int {
-    if let timeout, timeout > .zero, let deadline, alarmTime.map({ deadline < $0 }) ?? true {
-      piconet_alarm_set(alarm, timeout.wholeNanoseconds)
-      alarmTime = deadline
-    }
-    let count = epoll_wait(descriptor, events, Int32(Self.capacity), timeout == .zero ? 0 : -1)
-    for index in 0..<Int(max(0, count)) where events[index].data.u64 == Self.alarmToken {
+  /// Whether an alarm is set that goes off by then; it may have gone off, but `wait` has not told yet.
+  func hasAlarm(by deadline: Instant) -> Bool {
+    guard let alarmTime else { return false }
+    return alarmTime <= deadline
+  }
+
+  /// Ends a sleep after `duration`, which is at `deadline`.
+  func setAlarm(at deadline: Instant, in duration: Duration) {
+    piconet_alarm_set(alarm, duration.wholeNanoseconds)
+    alarmTime = deadline
+  }
+
+  /// Waits for events, or only looks for them. Ends at the alarm at the latest, which may have been set for a deadline that has moved on.
+  /// - Returns: how many events there are.
+  func wait(sleeps: Bool) -> Int {
+    let count = Int(max(0, epoll_wait(descriptor, events, Int32(Self.capacity), sleeps ? -1 : 0)))
+    for index in 0..<count where events[index].data.u64 == Self.alarmToken {
       alarmTime = nil
       events[index].data.u64 = Self.wakeUpToken
     }
-    return Int(max(0, count))
+    return count
   }
 
   /// The token of an event of the last batch, and what it says.

@@ -25,16 +25,21 @@ public final class EventLoop: @unchecked Sendable {
 
   private let wakeUp: WakeUp
   private let shared: Monitor<Shared>
+  /// Jobs, or the end, wait in `shared`. Set and cleared under its lock: a round that finds it clear need not lock.
+  private let hasNews = Atomic<Bool>(false)
   /// The thread that may touch what is confined; 0 for none.
   private let owner = Atomic<UInt>(0)
 
   private let epoll: EpollSet
-  private var watches = WatchTable()
-  private var changed: [DescriptorWatch] = []
-  private var timers = TimerHeap()
-  private var jobs = JobQueue()
-  private var incoming: [LoopJob] = []
-  private var roundHandlers: [any RoundHandler] = []
+  // Not checked for overlapping accesses, which would cost more than all else of a round: these are the loop's thread's own, and no
+  // access to them calls anything that could come back here. They can't be one struct that a round borrows, since what a round calls
+  // (handlers, timers, jobs) adds to them.
+  @exclusivity(unchecked) private var watches = WatchTable()
+  @exclusivity(unchecked) private var changed: [DescriptorWatch] = []
+  @exclusivity(unchecked) private var timers = TimerHeap()
+  @exclusivity(unchecked) private var jobs = JobQueue()
+  @exclusivity(unchecked) private var incoming: [LoopJob] = []
+  @exclusivity(unchecked) private var roundHandlers: [any RoundHandler] = []
   private var hasEnded = false
 
   private struct Shared {
@@ -96,6 +101,7 @@ public final class EventLoop: @unchecked Sendable {
   public func stop() {
     let thread = shared.withLock { shared -> NamedThread? in
       if shared.phase == .running { shared.phase = .stopping }
+      hasNews.store(true, ordering: .relaxed)
       defer { shared.thread = nil }
       return shared.thread
     }
@@ -168,13 +174,14 @@ public final class EventLoop: @unchecked Sendable {
 
   private var roundStart = Instant(nanoseconds: 0)
 
-  func submit(_ job: LoopJob) {
-    if isOnLoop {
-      jobs.append(job)
-      return
-    }
+  func submit(_ job: consuming LoopJob) {
+    if isOnLoop { jobs.append(job) } else { submitFromElsewhere(job) }
+  }
+
+  private func submitFromElsewhere(_ job: LoopJob) {
     let mustDrain = shared.withLock { shared -> Bool in
       shared.jobs.append(job)
+      hasNews.store(true, ordering: .relaxed)
       if shared.phase != .ended || shared.isDraining { return false }
       shared.isDraining = true
       return true
@@ -198,15 +205,7 @@ public final class EventLoop: @unchecked Sendable {
   /// One round; false when the loop is to stop.
   private func round() -> Bool {
     tellKernel()
-    var timeout: Duration? = .zero
-    if jobs.isEmpty {
-      timeout = timers.nextDeadline.flatMap { clock.sleep(until: $0) }
-      if timeout != .zero {
-        wakeUp.willSleep()
-        if shared.withLock({ !$0.jobs.isEmpty || $0.phase != .running }) { timeout = .zero }
-      }
-    }
-    let count = epoll.wait(timeout, until: timers.nextDeadline)
+    let count = epoll.wait(sleeps: jobs.isEmpty && prepareToSleep())
     wakeUp.didSleep()
     for index in 0..<count { deliver(epoll.event(index)) }
     let phase = takeIncoming()
@@ -214,6 +213,18 @@ public final class EventLoop: @unchecked Sendable {
     runJobs()
     endRound()
     return phase == .running
+  }
+
+  /// Sees to it that the next deadline, a job or the end wakes the loop.
+  /// - Returns: false if there is something to do at once.
+  private func prepareToSleep() -> Bool {
+    // A look at the clock, and a timer of the kernel's, for each message would be for nothing: the alarm that is set will do.
+    if let deadline = timers.nextDeadline, !epoll.hasAlarm(by: deadline), let time = clock.sleep(until: deadline) {
+      guard time > .zero else { return false }
+      epoll.setAlarm(at: deadline, in: time)
+    }
+    wakeUp.willSleep()
+    return shared.withLock { $0.jobs.isEmpty && $0.phase == .running }
   }
 
   private func deliver(_ event: (token: UInt64, readiness: Readiness, hasFailed: Bool)) {
@@ -225,8 +236,11 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   private func takeIncoming() -> Shared.Phase {
+    // What comes right now is seen before the loop sleeps, under the lock.
+    guard hasNews.load(ordering: .relaxed) else { return .running }
     let phase = shared.withLock { shared in
       swap(&shared.jobs, &incoming)
+      hasNews.store(false, ordering: .relaxed)
       return shared.phase
     }
     if !incoming.isEmpty { jobs.append(takingAll: &incoming) }
@@ -234,7 +248,8 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   private func fireTimers() {
-    guard let next = timers.nextDeadline else { return }
+    // With an alarm that has yet to go off nothing is due.
+    guard let next = timers.nextDeadline, !epoll.hasAlarm(by: next) else { return }
     roundStart = now
     if next > roundStart { return }
     let limit = timers.nextSequence
@@ -283,6 +298,7 @@ public final class EventLoop: @unchecked Sendable {
     owner.store(0, ordering: .relaxed)
     let mustDrain = shared.withLock { shared -> Bool in
       shared.jobs.insert(contentsOf: left, at: 0)
+      hasNews.store(true, ordering: .relaxed)
       shared.phase = .ended
       shared.isDraining = !shared.jobs.isEmpty
       return shared.isDraining

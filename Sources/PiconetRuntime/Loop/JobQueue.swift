@@ -7,48 +7,57 @@ enum LoopJob {
   case nothing
 }
 
-/// First in, first out, without moving what waits.
+/// First in, first out, in a ring: nothing is moved, and in an array that is emptied again and again nothing is destroyed.
 struct JobQueue {
-  private var jobs: [LoopJob] = []
+  /// A power of two of places.
+  private var ring = [LoopJob](repeating: .nothing, count: leastCapacity)
   private var head = 0
+  private(set) var count = 0
 
-  var isEmpty: Bool { head == jobs.count }
-  var count: Int { jobs.count - head }
+  private static let leastCapacity = 16
+  /// The room of a greater flood is given back.
+  private static let keptCapacity = 4096
 
-  mutating func append(_ job: LoopJob) { jobs.append(job) }
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ job: consuming LoopJob) {
+    if count == ring.count { grow(to: 2 * ring.count) }
+    ring[place(count)] = job
+    count += 1
+  }
 
   /// Takes all of `more`, which keeps its room.
   mutating func append(takingAll more: inout [LoopJob]) {
-    if isEmpty {
-      jobs.removeAll(keepingCapacity: true)
-      head = 0
-      swap(&jobs, &more)
-    } else {
-      jobs.append(contentsOf: more)
-      more.removeAll(keepingCapacity: true)
-    }
+    more.drain { append($0) }
   }
 
   mutating func popFirst() -> LoopJob? {
-    guard head < jobs.count else { return nil }
+    guard count > 0 else { return nil }
     // Moved out, not copied: what a job holds lives no longer than the job.
     var job = LoopJob.nothing
-    swap(&job, &jobs[head])
-    head += 1
-    if head == jobs.count {
-      jobs.removeAll(keepingCapacity: jobs.count <= 4096)
-      head = 0
-    } else if head >= 1024 && head * 2 >= jobs.count {
-      jobs.removeSubrange(..<head)
-      head = 0
-    }
+    swap(&job, &ring[head])
+    head = place(1)
+    count -= 1
+    if count == 0, ring.count > Self.keptCapacity { self = JobQueue() }
     return job
   }
 
   /// Takes everything.
   mutating func takeAll() -> [LoopJob] {
-    let all = Array(jobs[head...])
+    let all = (0..<count).map { ring[place($0)] }
     self = JobQueue()
     return all
+  }
+
+  /// Where the job stands that has so many before it.
+  private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
+
+  private mutating func grow(to capacity: Int) {
+    var larger: [LoopJob] = []
+    larger.reserveCapacity(capacity)
+    for index in 0..<count { larger.append(ring[place(index)]) }
+    larger.append(contentsOf: repeatElement(.nothing, count: capacity - count))
+    ring = larger
+    head = 0
   }
 }

@@ -8,9 +8,8 @@ public final class LoopTimer {
   let handler: () -> Void
   /// When it fires; nil while it is off.
   public internal(set) var deadline: Instant?
-  /// Its place in the heap, and in the order of equal deadlines.
+  /// Its place in the heap.
   var heapIndex = 0
-  var sequence: UInt64 = 0
 
   /// - Parameter handler: called on the loop, never before the deadline, once per deadline.
   public init(loop: EventLoop, handler: @escaping () -> Void) {

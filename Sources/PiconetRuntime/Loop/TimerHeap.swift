@@ -3,7 +3,18 @@ import PiconetEngine
 /// The timers of one loop that have a deadline: a binary heap in which each timer knows its place, so that moving a
 /// deadline leaves no dead entry behind.
 struct TimerHeap {
-  private var heap: [LoopTimer] = []
+  private struct Entry {
+    let timer: LoopTimer
+    let deadline: Instant
+    /// The order of equal deadlines.
+    let sequence: UInt64
+
+    func isBefore(_ other: Entry) -> Bool {
+      deadline == other.deadline ? sequence < other.sequence : deadline < other.deadline
+    }
+  }
+
+  private var heap: [Entry] = []
   private(set) var nextSequence: UInt64 = 0
 
   var nextDeadline: Instant? { heap.first?.deadline }
@@ -11,25 +22,23 @@ struct TimerHeap {
   mutating func set(_ timer: LoopTimer, _ deadline: Instant?) {
     if timer.deadline != nil { remove(timer) }
     timer.deadline = deadline
-    guard deadline != nil else { return }
-    timer.sequence = nextSequence
+    guard let deadline else { return }
+    let entry = Entry(timer: timer, deadline: deadline, sequence: nextSequence)
     nextSequence += 1
-    timer.heapIndex = heap.count
-    heap.append(timer)
-    siftUp(timer.heapIndex)
+    heap.append(entry)
+    siftUp(entry, heap.count - 1)
   }
 
   /// Takes the first timer that is due at `now` and was set before `sequence`; it has no deadline any more.
   mutating func takeDue(at now: Instant, setBefore sequence: UInt64) -> LoopTimer? {
-    guard let first = heap.first, let deadline = first.deadline, deadline <= now, first.sequence < sequence
-    else { return nil }
-    remove(first)
-    first.deadline = nil
-    return first
+    guard let first = heap.first, first.deadline <= now, first.sequence < sequence else { return nil }
+    remove(first.timer)
+    first.timer.deadline = nil
+    return first.timer
   }
 
   mutating func removeAll() {
-    for timer in heap { timer.deadline = nil }
+    for entry in heap { entry.timer.deadline = nil }
     heap = []
   }
 
@@ -38,44 +47,36 @@ struct TimerHeap {
     let last = heap.removeLast()
     guard index < heap.count else { return }
     place(last, index)
-    siftDown(index)
-    siftUp(index)
+    siftDown(last, index)
+    siftUp(heap[index], index)
   }
 
-  private mutating func place(_ timer: LoopTimer, _ index: Int) {
-    heap[index] = timer
-    timer.heapIndex = index
+  private mutating func place(_ entry: Entry, _ index: Int) {
+    heap[index] = entry
+    entry.timer.heapIndex = index
   }
 
-  private func isBefore(_ left: LoopTimer, _ right: LoopTimer) -> Bool {
-    if left.deadline == right.deadline { return left.sequence < right.sequence }
-    guard let first = left.deadline, let second = right.deadline else { return false }
-    return first < second
-  }
-
-  private mutating func siftUp(_ start: Int) {
+  private mutating func siftUp(_ entry: Entry, _ start: Int) {
     var index = start
-    let timer = heap[index]
     while index > 0 {
       let parent = (index - 1) / 2
-      guard isBefore(timer, heap[parent]) else { break }
+      guard entry.isBefore(heap[parent]) else { break }
       place(heap[parent], index)
       index = parent
     }
-    place(timer, index)
+    place(entry, index)
   }
 
-  private mutating func siftDown(_ start: Int) {
+  private mutating func siftDown(_ entry: Entry, _ start: Int) {
     var index = start
-    let timer = heap[index]
     while true {
       var child = 2 * index + 1
       guard child < heap.count else { break }
-      if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
-      guard isBefore(heap[child], timer) else { break }
+      if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+      guard heap[child].isBefore(entry) else { break }
       place(heap[child], index)
       index = child
     }
-    place(timer, index)
+    place(entry, index)
   }
 }
