@@ -26,10 +26,8 @@ final class LinkRunner: LinkEndpointHandler {
   /// at each use.
   private let driver: NodeDriver
 
-  /// What was sealed: where its ciphertext ends in all that the link carries, and how many plaintext bytes it was.
-  private var sealed: [(end: UInt64, plaintextCount: Int)] = []
-  private var sealedStart = 0
-  private var written: UInt64 = 0
+  // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
+  @exclusivity(unchecked) private var unwritten = UnwrittenRecords()
   private var wantsWrite = false
   private var paceNews = PaceNews()
   private var bufferUse = BufferUse()
@@ -154,7 +152,7 @@ final class LinkRunner: LinkEndpointHandler {
   func seal(_ bytes: Bytes) {
     guard phase == .open else { return }
     bytes.withUnsafeBytes { channel.seal($0) }
-    sealed.append((written + UInt64(channel.outputCount), bytes.count))
+    unwritten.sealed(bytes.count, waiting: channel.outputCount)
     driver.mustWrite(self)
   }
 
@@ -167,10 +165,10 @@ final class LinkRunner: LinkEndpointHandler {
     var isBlocked = false
     while channel.outputCount > 0, failure == nil, !isBlocked {
       channel.drainOutput { output in
-        let part = UnsafeRawBufferPointer(rebasing: output.prefix(largestWrite))
+        let part = UnsafeRawBufferPointer(rebasing: output[..<min(output.count, largestWrite)])
         switch endpoint.write(part) {
         case .bytes(let count):
-          written += UInt64(count)
+          unwritten.wrote(count)
           radio?.moved(count)
           // A short write has filled the socket.
           isBlocked = count < part.count
@@ -197,29 +195,13 @@ final class LinkRunner: LinkEndpointHandler {
       endpoint.setReadiness(read: phase != .closing, write: isBlocked)
     }
     if phase == .closing, channel.outputCount == 0 { finish(abort: false) }
-    return takeWritten()
+    return unwritten.takeWritten()
   }
 
   /// The endpoint's pace, if the engine should know of it.
   func newPace() -> BulkPace? {
     guard phase == .open, let pace = endpoint.bulkPace else { return nil }
     return paceNews.look(at: pace)
-  }
-
-  private func takeWritten() -> Int {
-    var count = 0
-    while sealedStart < sealed.count, sealed[sealedStart].end <= written {
-      count += sealed[sealedStart].plaintextCount
-      sealedStart += 1
-    }
-    if sealedStart == sealed.count {
-      sealed.removeAll(keepingCapacity: true)
-      sealedStart = 0
-    } else if sealedStart >= 64 {
-      sealed.removeFirst(sealedStart)
-      sealedStart = 0
-    }
-    return count
   }
 
   // MARK: The end

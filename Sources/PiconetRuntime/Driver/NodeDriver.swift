@@ -7,7 +7,10 @@ import PiconetWire
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
   let worker: WorkerThread
-  var engine: SessionEngine
+  // What each message passes is not checked for overlapping accesses: it is the loop's thread's own, the engine and the rows below call
+  // nothing, and what is called in between (links, the observer) comes back here through `process`, outside any access. One struct that a
+  // round borrows can't be had, for that very reason.
+  @exclusivity(unchecked) var engine: SessionEngine
   private let transports: [any Transport]
   private let discoveries: [any Discovery]
   private let security: any LinkSecurity
@@ -19,25 +22,22 @@ public final class NodeDriver: RoundHandler {
   private var lookedForRest: Instant?
 
   private var nextLink: UInt64 = 1
-  private var runners: InlineFirstDictionary<LinkID, LinkRunner> = [:]
+  @exclusivity(unchecked) private var runners: InlineFirstDictionary<LinkID, LinkRunner> = [:]
   /// Links whose TLS handshake is under way, oldest first.
   private var securing: [LinkRunner] = []
   private var securingTimer: LoopTimer?
   /// Links that the engine has let go and that still write.
   private var closing: [(runner: LinkRunner, deadline: Instant)] = []
   private var closingTimer: LoopTimer?
-  private var writers: [LinkRunner] = []
+  @exclusivity(unchecked) private var writers: [LinkRunner] = []
   private var dials: [DialID: any DialCancellation] = [:]
   private var sources: [TransferID: any ResourceSource] = [:]
   private var stores: [TransferID: StoreRunner] = [:]
-  private var busyStores: Set<TransferID> = []
+  @exclusivity(unchecked) private var busyStores: Set<TransferID> = []
 
   /// Facts that came while effects were being done.
-  private var facts: [Fact] = []
-  private var effects: [Effect] = []
-  /// Takes turns with `facts`, and with `writers`, so that both keep their room.
-  private var takenFacts: [Fact] = []
-  private var takenWriters: [LinkRunner] = []
+  @exclusivity(unchecked) private var facts: [Fact] = []
+  @exclusivity(unchecked) private var effects: [Effect] = []
   private var isWorking = false
   /// The time of this round, read once.
   private var roundTime: Instant?
@@ -124,39 +124,31 @@ public final class NodeDriver: RoundHandler {
   /// - Parameter inputs: its elements are moved out, not copied; it is good for nothing afterwards.
   public func take(emptying inputs: inout [NodeInput]) {
     let now = now
-    inputs: for index in inputs.indices {
-      var input = NodeInput.search(scope: nil)
-      swap(&input, &inputs[index])
-      while case .conditional(let inner, let isWanted, let refused) = input {
-        guard isWanted() else {
-          refused()
-          continue inputs
-        }
-        input = inner
-      }
-      switch input {
-      // The engine takes a whole batch before its effects are done: one flush, one record, one write.
-      case .fact(let fact): engine.handle(fact, at: now, into: &effects)
-      case .facts(let facts): for fact in facts { engine.handle(fact, at: now, into: &effects) }
-      case .offer(let command, let transfer, let node, let offer, let source):
-        sources[transfer] = source
-        engine.handle(.commanded(command, .offer(transfer, to: node, offer)), at: now, into: &effects)
-      case .acceptOffer(let command, let transfer, let store, let offset):
-        stores[transfer] = StoreRunner(id: transfer, store: store, offset: offset)
-        engine.handle(.commanded(command, .acceptOffer(transfer, offset: offset)), at: now, into: &effects)
-      case .advertise(let advertisement): advertise(advertisement)
-      // Unwrapped above, where no copy of what it holds is made.
-      case .conditional: break
-      case .search(let scope):
-        for discovery in discoveries {
-          discovery.search(scope: scope)
-          if scope == nil {
-            engine.handle(.discoveryEnded(source: discovery.sourceName), at: now, into: &effects)
-          }
+    inputs.drain { take($0, at: now) }
+    work()
+  }
+
+  private func take(_ input: consuming NodeInput, at now: Instant) {
+    switch consume input {
+    // The engine takes a whole batch before its effects are done: one flush, one record, one write.
+    case .fact(let fact): engine.handle(fact, at: now, into: &effects)
+    case .facts(let facts): for fact in facts { engine.handle(fact, at: now, into: &effects) }
+    case .offer(let command, let transfer, let node, let offer, let source):
+      sources[transfer] = source
+      engine.handle(.commanded(command, .offer(transfer, to: node, offer)), at: now, into: &effects)
+    case .acceptOffer(let command, let transfer, let store, let offset):
+      stores[transfer] = StoreRunner(id: transfer, store: store, offset: offset)
+      engine.handle(.commanded(command, .acceptOffer(transfer, offset: offset)), at: now, into: &effects)
+    case .advertise(let advertisement): advertise(advertisement)
+    case .conditional(let inner, let isWanted, let refused): if isWanted() { take(inner, at: now) } else { refused() }
+    case .search(let scope):
+      for discovery in discoveries {
+        discovery.search(scope: scope)
+        if scope == nil {
+          engine.handle(.discoveryEnded(source: discovery.sourceName), at: now, into: &effects)
         }
       }
     }
-    work()
   }
 
   /// Listens for everybody, on every transport.
@@ -258,46 +250,45 @@ public final class NodeDriver: RoundHandler {
   }
 
   func process(_ fact: Fact) {
+    note(fact)
+    work()
+  }
+
+  /// As `process`, where `work` follows anyway.
+  private func note(_ fact: Fact) {
     if isWorking || !facts.isEmpty || !effects.isEmpty {
       facts.append(fact)
     } else {
       // Nothing is before it: it need not wait in a row.
       engine.handle(fact, at: now, into: &effects)
     }
-    work()
   }
 
   private func work() {
     guard !isWorking else { return }
     isWorking = true
-    defer { isWorking = false }
-    while !facts.isEmpty || !effects.isEmpty {
-      if !facts.isEmpty {
-        let now = now
-        swap(&facts, &takenFacts)
-        for index in takenFacts.indices {
-          // Moved out, not copied, as the effects below.
-          var fact = Fact.deadlineReached
-          swap(&fact, &takenFacts[index])
-          engine.handle(fact, at: now, into: &effects)
-        }
-        takenFacts.removeAll(keepingCapacity: true)
-      }
+    while true {
+      if !facts.isEmpty { handleFacts() }
+      if effects.isEmpty { break }
       performAll()
     }
+    isWorking = false
+  }
+
+  private func handleFacts() {
+    let now = now
+    var batch: [Fact] = []
+    swap(&batch, &facts)
+    batch.drain { engine.handle($0, at: now, into: &effects) }
+    // Back, so that it keeps its room.
+    if facts.isEmpty { swap(&batch, &facts) }
   }
 
   private func performAll() {
-    guard !effects.isEmpty else { return }
     // Effects may add facts, never effects: those come from the next turn.
     var batch: [Effect] = []
     swap(&batch, &effects)
-    for index in batch.indices {
-      var effect = Effect.finished
-      swap(&effect, &batch[index])
-      perform(effect)
-    }
-    batch.removeAll(keepingCapacity: true)
+    batch.drain { perform($0) }
     if effects.isEmpty { swap(&batch, &effects) }
   }
 
@@ -310,16 +301,10 @@ public final class NodeDriver: RoundHandler {
       work()
       proceedStores()
       if writers.isEmpty { break }
-      swap(&writers, &takenWriters)
-      for runner in takenWriters {
-        runner.mustWrite = false
-        let count = runner.writeOut()
-        // Together, or what has just gone to the kernel would count twice.
-        if let pace = runner.newPace() { facts.append(.linkPaced(runner.id, pace)) }
-        if count > 0, runner.phase == .open { facts.append(.transmitted(runner.id, byteCount: count)) }
-        work()
-      }
-      takenWriters.removeAll(keepingCapacity: true)
+      var batch: [LinkRunner] = []
+      swap(&batch, &writers)
+      batch.drain { write($0) }
+      if writers.isEmpty { swap(&batch, &writers) }
       turns -= 1
     } while turns > 0
     if turns == 0 { loop.executeLater {} }
@@ -327,6 +312,15 @@ public final class NodeDriver: RoundHandler {
     armTimer()
     if trace != nil { passTraceOn() }
     roundTime = nil
+  }
+
+  private func write(_ runner: LinkRunner) {
+    runner.mustWrite = false
+    let count = runner.writeOut()
+    // Together, or what has just gone to the kernel would count twice.
+    if let pace = runner.newPace() { note(.linkPaced(runner.id, pace)) }
+    if count > 0, runner.phase == .open { note(.transmitted(runner.id, byteCount: count)) }
+    work()
   }
 
   /// What was recorded in this round goes to the file: after a crash all but the last round is there.
@@ -344,8 +338,8 @@ public final class NodeDriver: RoundHandler {
 
   // MARK: Effects
 
-  private func perform(_ effect: Effect) {
-    switch effect {
+  private func perform(_ effect: consuming Effect) {
+    switch consume effect {
     case .transmit(let link, let bytes): runners[link]?.seal(bytes)
     case .deliver(let event): observer.happened(event)
     case .messagesTaken(let node, let cost): observer.messagesTaken(node, cost: cost)

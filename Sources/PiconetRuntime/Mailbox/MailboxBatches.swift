@@ -12,9 +12,9 @@ final class MailboxBatches<Element: Sendable> {
   }
 
   @usableFromInline let state: Monitor<State>
-  // Touched on the loop only.
+  // Touched on the loop only, `batch` by `drain` alone, which takes it out of the object: not checked for overlapping accesses.
   @usableFromInline let handler: (inout [Element]) -> Void
-  @usableFromInline var batch: [Element] = []
+  @usableFromInline @exclusivity(unchecked) var batch: [Element] = []
 
   @inlinable
   init(handler: @escaping (inout [Element]) -> Void) {
@@ -33,11 +33,11 @@ final class MailboxBatches<Element: Sendable> {
       defer { if !state.waiting.isEmpty { state.waiting = [] } }
       return state.waiting
     }
-    // Out of the object meanwhile: it is ours alone then, and checked once.
+    // Out of the object meanwhile: it is ours alone then.
     var taken: [Element] = []
     swap(&taken, &batch)
     handler(&taken)
-    taken.removeAll(keepingCapacity: taken.capacity <= 65_536)
+    if !taken.isEmpty || taken.capacity > 65_536 { taken.removeAll(keepingCapacity: taken.capacity <= 65_536) }
     swap(&taken, &batch)
     for body in waiting { body() }
   }

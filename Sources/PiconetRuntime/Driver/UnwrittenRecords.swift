@@ -1,0 +1,35 @@
+/// What a link has sealed and not yet written: which plaintext has gone to the kernel once so much ciphertext has. A value.
+struct UnwrittenRecords {
+  /// Where the ciphertext of each flush ends in all that the link carries, and how many plaintext bytes it was.
+  private var flushes: [(end: UInt64, plaintextCount: Int)] = []
+  /// Of those, the first that is not written.
+  private var start = 0
+  private var written: UInt64 = 0
+
+  /// Plaintext was sealed.
+  /// - Parameter waiting: the bytes of ciphertext that wait to be written, this included.
+  mutating func sealed(_ plaintextCount: Int, waiting: Int) {
+    flushes.append((written + UInt64(waiting), plaintextCount))
+  }
+
+  /// The kernel has taken so many bytes of ciphertext.
+  mutating func wrote(_ count: Int) { written += UInt64(count) }
+
+  /// How many bytes of plaintext are with the kernel that were not when this was last asked.
+  mutating func takeWritten() -> Int {
+    var count = 0
+    while start < flushes.count, flushes[start].end <= written {
+      count += flushes[start].plaintextCount
+      start += 1
+    }
+    if start == 1, flushes.count == 1 {
+      // Nearly always: cheaper than to remove all.
+      flushes.removeLast()
+      start = 0
+    } else if start > 0, start == flushes.count || start >= 64 {
+      flushes.removeSubrange(..<start)
+      start = 0
+    }
+    return count
+  }
+}
