@@ -18,7 +18,8 @@ public final class TCPLink: LinkEndpoint {
   /// The far side's end has been read: nothing more comes.
   private var hasReadEnd = false
   private let loop: EventLoop
-  private var bound: FlightBound
+  // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
+  @exclusivity(unchecked) private var bound: FlightBound
   private var written: UInt64 = 0
   /// Bytes with the kernel: what it had when it was last asked, and what was written since.
   private var inFlight = 0

@@ -18,7 +18,9 @@ public final class OpenSSLChannel: SecureChannel {
     case server
   }
 
-  public private(set) var state: SecureChannelState = .handshaking
+  public var state: SecureChannelState { current }
+  /// Seen by this module alone, so that the looks that each record takes at it need no check at run time.
+  private var current: SecureChannelState = .handshaking
 
   /// Nil only if there was no memory for it.
   private let ssl: OpaquePointer?
@@ -41,7 +43,7 @@ public final class OpenSSLChannel: SecureChannel {
     io.pointee.output_limit = options.outputLimit
     ssl = SSL_new(context)
     guard let ssl, let bio = piconet_channel_bio_new(io) else {
-      state = .failed(SecureChannelFailure(.internalError, OpenSSLError.takeText()))
+      current = .failed(SecureChannelFailure(.internalError, OpenSSLError.takeText()))
       return
     }
     // One reference of the BIO goes to each direction; SSL_set_bio takes a single one if they are the same.
@@ -61,7 +63,7 @@ public final class OpenSSLChannel: SecureChannel {
   }
 
   public func start() {
-    guard let ssl, !isClosed, case .handshaking = state else { return }
+    guard let ssl, !isClosed, case .handshaking = current else { return }
     ERR_clear_error()
     continueHandshake(ssl)
   }
@@ -72,9 +74,9 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isOver, !isClosed || isSecured else { return (ciphertext.count, 0) }
     io.pointee.input = ciphertext.baseAddress?.assumingMemoryBound(to: UInt8.self)
     io.pointee.input_count = ciphertext.count
-    // Once a call is enough: the queue stays empty as long as operations succeed or want more.
-    ERR_clear_error()
-    if case .handshaking = state { continueHandshake(ssl) }
+    // Once a call is enough: the queue stays empty as long as operations succeed or want more. To look costs a third of clearing it.
+    if ERR_peek_error() != 0 { ERR_clear_error() }
+    if case .handshaking = current { continueHandshake(ssl) }
     let produced = isSecured ? read(ssl, plaintext) : 0
     let taken = isOver ? ciphertext.count : ciphertext.count - io.pointee.input_count
     io.pointee.input = nil
@@ -94,7 +96,7 @@ public final class OpenSSLChannel: SecureChannel {
     recordsUnderKey += records
     // One allocation at most for all records of this call.
     guard piconet_channel_io_reserve(io, plaintext.count + records * Self.recordOverheadLimit) == 1 else {
-      state = .failed(SecureChannelFailure(.internalError, "too much waiting output, or out of memory"))
+      current = .failed(SecureChannelFailure(.internalError, "too much waiting output, or out of memory"))
       return
     }
     var offset = 0
@@ -180,12 +182,12 @@ public final class OpenSSLChannel: SecureChannel {
     guard result == 1 else { return settle(ssl, result) }
     // All of it was asked during the handshake; asked again, because on these three rests all the rest.
     guard SSL_version(ssl) == TLS1_3_VERSION, let headers = HandshakeRules.agreedHeaders(ssl), let provenPeer else {
-      state = .failed(HandshakeRules.noALPN)
+      current = .failed(HandshakeRules.noALPN)
       return
     }
     // OpenSSL has read up to the end of a record, and no further, and all that it has written is in the output.
     if headers == .compact { io.pointee.is_compact = 1 }
-    state = .secured(peer: provenPeer)
+    current = .secured(peer: provenPeer)
   }
 
   // MARK: - Reading
@@ -216,25 +218,25 @@ public final class OpenSSLChannel: SecureChannel {
   private func settle(_ ssl: OpaquePointer, _ result: Int32) {
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ:
-      if let refusal { state = .failed(refusal) }
-    case SSL_ERROR_ZERO_RETURN where isSecured: state = .ended
+      if let refusal { current = .failed(refusal) }
+    case SSL_ERROR_ZERO_RETURN where isSecured: current = .ended
     case SSL_ERROR_ZERO_RETURN:
-      state = .failed(SecureChannelFailure(.alert, "the far side closed before the handshake was done"))
+      current = .failed(SecureChannelFailure(.alert, "the far side closed before the handshake was done"))
     default: fail()
     }
   }
 
   private func fail() {
     let errors = OpenSSLError.takeAll()
-    state = .failed(refusal ?? SecureChannelFailure(errors))
+    current = .failed(refusal ?? SecureChannelFailure(errors))
   }
 
-  private var isSecured: Bool { if case .secured = state { true } else { false } }
+  private var isSecured: Bool { if case .secured = current { true } else { false } }
 
-  private var hasFailed: Bool { if case .failed = state { true } else { false } }
+  private var hasFailed: Bool { if case .failed = current { true } else { false } }
 
   private var isOver: Bool {
-    switch state {
+    switch current {
     case .handshaking, .secured: false
     case .ended, .failed: true
     }
