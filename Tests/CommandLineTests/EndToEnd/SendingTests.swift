@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,29 @@ struct SendingTests {
       let sender = try scene.sender(try scene.photo("a.jpg"))
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(sender.error.contains("Sending to Kitchen"))
+      #expect(await receiver.end() == 0)
+    }
+  }
+
+  @Test("a photo whose name is not UTF-8, as of old disks, arrives under a repaired one, and goes on where it was")
+  func nameOfBytes() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      let album = try scene.folder.folder("album")
+      // "Gemälde.jpg" in Latin-1.
+      let name = Array(album.utf8) + Array("/Gem".utf8) + [0xE4] + Array("lde.jpg".utf8) + [0]
+      let photo = try scene.photo("a.jpg")
+      let result = name.withUnsafeBufferPointer { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { rename(photo, $0.baseAddress) }
+      }
+      try #require(result == 0)
+      for event in ["stored", "present"] {
+        let sender = try scene.sender("--to", "Kitchen", album)
+        #expect(await sender.end() == 0, "\(sender.error)")
+        #expect(sender.events(event).count == 1, "\(sender.output)")
+      }
+      #expect(try scene.received(scene.into + "/album") == ["Gem\u{FFFD}lde.jpg"])
+      receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 0)
     }
   }

@@ -95,6 +95,10 @@ public struct ImageReceiveProgram: Sendable {
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {
     let name = console.safe(arguments.directory.readable)
     do throws(TransferFailure) {
+      // What is stored is told by its path.
+      guard arguments.directory.lastComponent.text != nil else {
+        throw TransferFailure(word: "directory", message: "the name is not UTF-8", exitCode: .localFile)
+      }
       let path = try OpenablePath(arguments.directory)
       defer { withExtendedLifetime(path) {} }
       do throws(PiconetError) {

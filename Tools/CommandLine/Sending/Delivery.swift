@@ -98,6 +98,7 @@ struct Delivery: Sendable {
     } catch {
       return failed(name, error)
     }
+    defer { withExtendedLifetime(opened) {} }
     if !file.isURL {
       console.tell(.offered(Event.Offered(peer: peer, file: name, bytes: file.size, mediaType: mediaType)))
     }

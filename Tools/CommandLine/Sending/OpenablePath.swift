@@ -1,29 +1,37 @@
 import Glibc
 
-/// A path as text that opens the same file. Where a directory's name is not UTF-8, the text goes by way of an open descriptor of
-/// the directory, which lives as long as this does.
+/// A path as text that opens the same file. Where it is not UTF-8, the text goes by way of an open descriptor, of the file or of the
+/// directory that it is in, which lives as long as this does.
 final class OpenablePath: Sendable {
   let text: String
-  private let directory: Int32?
+  private let descriptor: Int32?
 
   init(_ path: LocalPath) throws(TransferFailure) {
     if let text = path.text {
       self.text = text
-      directory = nil
+      descriptor = nil
       return
     }
     let name = path.lastComponent
     guard let last = name.text else {
-      throw TransferFailure(word: "name-refused", message: "the name is not UTF-8", exitCode: .localFile)
+      let file = try Self.open(path)
+      descriptor = file
+      text = "/proc/self/fd/\(file)"
+      return
     }
-    let parent = LocalPath(bytes: Array(path.bytes.dropLast(name.bytes.count)))
-    let descriptor = parent.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    let directory = try Self.open(LocalPath(bytes: Array(path.bytes.dropLast(name.bytes.count))))
+    descriptor = directory
+    text = "/proc/self/fd/\(directory)/\(last)"
+  }
+
+  deinit { if let descriptor { close(descriptor) } }
+
+  private static func open(_ path: LocalPath) throws(TransferFailure) -> Int32 {
+    // O_NONBLOCK keeps a FIFO from holding us up.
+    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard descriptor >= 0 else {
       throw TransferFailure(word: "unreadable", message: SystemError.text(errno), exitCode: .localFile)
     }
-    directory = descriptor
-    text = "/proc/self/fd/\(descriptor)/\(last)"
+    return descriptor
   }
-
-  deinit { if let directory { close(directory) } }
 }
