@@ -1,3 +1,4 @@
+import Piconet
 import Testing
 
 @testable import PiconetCommandLine
@@ -99,7 +100,10 @@ struct OptionValueTests {
     #expect(try Recipient(argument(digits)) == .peer(fingerprint: digits.lowercased()))
     #expect(try Recipient(argument("All")) == .named("All"))
     #expect(
-      outcome { () throws(UnacceptableValue) in try Recipient(argument(String(repeating: "x", count: 64))) }
-        == "longer than 63 bytes")
+      outcome { () throws(UnacceptableValue) in try Recipient(argument(String(repeating: "x", count: 256))) }
+        == "longer than 255 bytes")
+    // What a person may call a device, they may send to.
+    let petname = String(repeating: "x", count: KnownPeers.nameByteLimit)
+    #expect(try Recipient(argument(petname)) == .named(petname))
   }
 }
