@@ -39,13 +39,14 @@ enum CodeOption: Hashable, Sendable {
     }
     let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard let code = TypedCode(String(decoding: line, as: UTF8.self)) else {
-      throw unreadable(path, "its first line is no code of \(form)")
+      throw TransferFailure(
+        word: "code-file", message: "\(path.readable): its first line is no code of \(form)", exitCode: .usage)
     }
     return code
   }
 
   private static func unreadable(_ path: LocalPath, _ why: String) -> TransferFailure {
-    TransferFailure(word: "code-file", message: "\(path.readable): \(why)", exitCode: .usage)
+    TransferFailure(word: "code-file", message: "\(path.readable): \(why)", exitCode: .localFile)
   }
 }
 
