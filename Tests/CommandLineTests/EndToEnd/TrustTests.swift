@@ -276,4 +276,20 @@ struct TrustTests {
       #expect(try await scene.trust(state: "Kitchen").contains("Мum (\(other.prefix(12)))  code  "))
     }
   }
+
+  @Test("a table of a newer version ends every program with 6 at once: nobody could say who is blocked")
+  func unreadable() async throws {
+    try await ToolScene.run { scene in
+      for state in ["Kitchen", "sender"] {
+        try await scene.trust("add", "Mum", String(repeating: "ab", count: 32), state: state)
+        try Data("piconet-known-peers 9\n".utf8).write(to: URL(filePath: scene.knownPeers(state)))
+      }
+      let receiver = try scene.start("imagerecv", ["--directory", scene.into, "--accept", "all"], state: "Kitchen")
+      let sender = try scene.start("imagesend", ["--timeout", "2", try scene.photo("a.jpg")], state: "sender")
+      for program in [receiver, sender] {
+        #expect(await program.end() == 6, "\(program.error)")
+        #expect(program.error.contains("was written by a newer version"), "\(program.error)")
+      }
+    }
+  }
 }

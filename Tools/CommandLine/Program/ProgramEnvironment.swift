@@ -71,6 +71,8 @@ struct ProgramEnvironment: Sendable {
     }
     configuration.trace = trace
     configuration.identity = try identity
+    // A node would let nobody in, and the person would wonder why.
+    _ = try configuration.identity.trustTable()
     return configuration
   }
 
