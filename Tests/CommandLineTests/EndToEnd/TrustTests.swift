@@ -292,4 +292,21 @@ struct TrustTests {
       }
     }
   }
+
+  @Test("who looks for a name is told what the device in sight is called here, and where an address goes")
+  func knownOtherwise() async throws {
+    try await ToolScene.run { scene in
+      let kitchen = try await scene.fingerprint("Kitchen")
+      try await scene.trust("add", "Kitchen", String(repeating: "ab", count: 32), state: "sender")
+      try await scene.trust("add", "New kitchen", kitchen, state: "sender")
+      let receiver = try await scene.receiver()
+      let sender = try scene.sender("--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg"))
+      #expect(await sender.end() == 7, "\(sender.error)")
+      #expect(sender.error.contains("it is known here as 'New kitchen'"), "\(sender.error)")
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      let other = try scene.sender("--to", address, "--timeout", "2", try scene.photo("a.jpg"))
+      #expect(await other.end() == 3, "\(other.error)")
+      #expect(other.error.contains("give an address with --address"), "\(other.error)")
+    }
+  }
 }

@@ -73,11 +73,11 @@ struct PeerChoice: Sendable {
   }
 
   private func impostor(_ recipient: Recipient, _ other: SightedPeer) -> NoChoice {
-    NoChoice(
-      word: "identity",
-      message: impostorNote(recipient, other)
-        + "; if you are sure that it is meant, give the fingerprint that it shows itself with --fingerprint",
-      exitCode: .identity)
+    let petname = known.filter { $0.value.contains(other.fingerprint) }.keys.min()
+    let hint =
+      petname.map { "it is known here as '\(console.safe($0))': if it is meant, send to that name" }
+      ?? "if you are sure that it is meant, give the fingerprint that it shows itself with --fingerprint"
+    return NoChoice(word: "identity", message: "\(impostorNote(recipient, other)); \(hint)", exitCode: .identity)
   }
 
   /// Says what is in the way of Bluetooth while a search goes on, which may end before nobody is found: bluetoothd that does not answer for
@@ -100,7 +100,15 @@ struct PeerChoice: Sendable {
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
     let who = recipient == .all ? "no peer" : "no peer called '\(console.safe(recipient.text))'"
     let message = await bluetooth.explained("\(who) was found within \(HumanFigures.seconds(timeout))")
-    return NoChoice(word: "no-such-peer", message: message + others, exitCode: .noSuchPeer)
+    return NoChoice(word: "no-such-peer", message: message + hint(recipient) + others, exitCode: .noSuchPeer)
+  }
+
+  /// Nobody calls a device so.
+  private func hint(_ recipient: Recipient) -> String {
+    guard case .named(let name) = recipient, (try? DialPlace(OptionArgument(bytes: Array(name.utf8)))) != nil else {
+      return ""
+    }
+    return "; give an address with --address"
   }
 
   /// Without `--to`: the only peer in sight, or the one that a person picks.
