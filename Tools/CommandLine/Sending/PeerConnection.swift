@@ -87,12 +87,23 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       member = try outcome.get()
     } catch {
-      let failure = TransferFailure(error, on: .sender)
+      let failure = failure(error)
       let seen = contact?.failed(place, failure) ?? failure
       throw Task.isCancelled ? Delivery.interrupted : seen
     }
     try await contact?.settle(member, place, node)
     return member
+  }
+
+  private func failure(_ error: PiconetError) -> TransferFailure {
+    let failure = TransferFailure(error, on: .sender)
+    switch error.code {
+    // Nothing is wrong with the link: somebody there, or the count of codes, does not want us now.
+    case .limitExceeded:
+      return TransferFailure(
+        word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
+    default: return failure
+    }
   }
 
   private enum Step: Sendable {
