@@ -41,6 +41,7 @@ struct TrustTests {
           "imagesend", ["--address", address, try scene.photo("c.jpg")], state: "sender", onTerminal: onTerminal)
         #expect(await wary.end() == 7, "\(wary.error)")
         #expect(wary.error.contains("expected \(key.prefix(12)), but "), "\(wary.error)")
+        #expect(wary.error.contains("give its fingerprint with --fingerprint"), "\(wary.error)")
       }
       let ping = try scene.start("piconet", ["ping", address], state: "sender")
       #expect(await ping.end() == 7, "\(ping.error)")

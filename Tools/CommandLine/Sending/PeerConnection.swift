@@ -102,6 +102,12 @@ struct PeerConnection: Sendable {
     case .limitExceeded:
       return TransferFailure(
         word: failure.word, message: error.detail.isEmpty ? failure.message : error.detail, exitCode: .refused)
+    case .identity:
+      guard case .address = place, let contact, contact.fingerprint == nil, error.blame == .peer else { return failure }
+      return TransferFailure(
+        word: failure.word,
+        message: failure.message + "; if another device is meant now, give its fingerprint with --fingerprint",
+        exitCode: failure.exitCode)
     default: return failure
     }
   }
