@@ -75,14 +75,23 @@ struct TrustTests {
     }
   }
 
-  @Test("a question at imagesend that nobody answers in time is no consent")
-  func unanswered() async throws {
+  @Test("a person who thinks for longer than --timeout loses nothing; the peer has it anew from the answer on")
+  func thinksForLong() async throws {
     try await ToolScene.run { scene in
-      _ = try await scene.receiver()
-      let late = try scene.start(
-        "imagesend", ["--to", "Kitchen", "--timeout", "3", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
-      #expect(await late.shows(FirstContact.prompt), "\(late.error)")
-      #expect(await late.end() == 5, "no answer is none: \(late.error)")
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let slow = try scene.start(
+        "imagesend", ["--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await slow.shows(FirstContact.prompt), "\(slow.error)")
+      // As good as a clock: this one looks around for longer than that.
+      let other = try scene.sender("--to", "Nobody", "--timeout", "4", try scene.photo("b.jpg"), state: "other")
+      #expect(await other.end() == 3, "\(other.error)")
+      #expect(!slow.error.contains("no answer in time"), "\(slow.error)")
+      slow.type("y\n")
+      #expect(await slow.shows("Waiting for Kitchen to accept..."), "\(slow.error)")
+      // Nobody answers there.
+      #expect(await slow.end() == 5, "no answer is none: \(slow.error)")
+      #expect(slow.error.contains("Kitchen: no answer in time"), "\(slow.error)")
+      #expect(await receiver.shows("has gone"), "\(receiver.error)")
       #expect(try await scene.trust(state: "sender") == "")
       #expect(try scene.received().isEmpty)
     }

@@ -66,19 +66,41 @@ struct PeerConnection: Sendable {
       }
     }
     let hint = Guarded<Task<Void, Never>?>(nil)
-    let outcome = await invite(timeout: timeout) { peer in
-      step.yield(.proven(peer))
-      // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
+    // Somebody may be asked there, which takes a while: silence would look like a program that hangs.
+    let hintSoon: @Sendable (ProvenMember) -> Void = { peer in
       hint.change {
+        $0?.cancel()
         $0 = Task {
           try? await ContinuousClock().sleep(for: Self.hintTime)
           if !Task.isCancelled { step.yield(.waiting(peer)) }
         }
       }
-    } code: { peer, code in
-      hint.change { $0?.cancel() }
-      step.yield(.code(peer, code))
     }
+    let isProven = Guarded(false)
+    let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
+    let attempt = Task {
+      await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
+        isProven.change { $0 = true }
+        step.yield(.proven(peer))
+        hintSoon(peer)
+      } code: { peer, code in
+        hint.change { $0?.cancel() }
+        step.yield(.code(peer, code))
+      }
+    }
+    timer?.begin { attempt.cancel() }
+    let key = contact?.began(
+      FirstContact.Attempt(place: place, asked: { timer?.pause() }) { peer, wants in
+        timer?.resume()
+        if wants { hintSoon(peer) }
+      })
+    let outcome = await withTaskCancellationHandler {
+      await attempt.value
+    } onCancel: {
+      attempt.cancel()
+    }
+    timer?.end()
+    if let key { contact?.ended(key) }
     hint.value?.cancel()
     step.finish()
     told.cancel()
@@ -87,7 +109,7 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       member = try outcome.get()
     } catch {
-      let failure = failure(error)
+      let failure = failure(timer?.isOver == true ? timedOut(error, isProven: isProven.value) : error)
       let seen = contact?.failed(place, failure) ?? failure
       throw Task.isCancelled ? Delivery.interrupted : seen
     }
@@ -110,6 +132,21 @@ struct PeerConnection: Sendable {
         exitCode: failure.exitCode)
     default: return failure
     }
+  }
+
+  /// As the node tells it where the time is its own.
+  private func timedOut(_ error: PiconetError, isProven: Bool) -> PiconetError {
+    if isProven { return PiconetError(.timedOut, peer: error.peer, blame: .peer) }
+    let kinds =
+      switch place {
+      case .peer(let peer): peer.transports
+      case .address(_, let kinds): kinds
+      }
+    let silent = kinds.filter { kind in !error.failures.contains { $0.transport == kind } }.map { kind in
+      "\(kind): " + (kind == .tcp ? "no answer in time" : "the device does not answer: is it on and near?")
+    }
+    let reasons = error.failures.map { "\($0.transport): \($0.failure)" } + silent
+    return PiconetError(.timedOut, peer: error.peer, blame: .peer, detail: reasons.joined(separator: "; "))
   }
 
   private enum Step: Sendable {

@@ -21,9 +21,23 @@ final class FirstContact: Sendable {
     var answers: [NodeID: AcceptQuestion.Answer] = [:]
     /// Those that wait for an answer.
     var questions: [NodeID: AcceptQuestion] = [:]
+    /// Those that are under way.
+    var attempts: [Int: Attempt] = [:]
+    var nextAttempt = 0
     /// Whose attempt has ended: nobody is asked about them any more, though it was their turn only now.
     var ended: Set<PeerID> = []
   }
+
+  /// What has to know of the questions to the person here.
+  struct Attempt: Sendable {
+    let place: PeerConnection.Place
+    let asked: @Sendable () -> Void
+    /// With whether the person wants to send.
+    let answered: @Sendable (ProvenMember, Bool) -> Void
+  }
+
+  /// So long an invitation stands at the other side at most, and a person may think.
+  static let longestThought = Duration.seconds(300)
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
 
@@ -51,6 +65,35 @@ final class FirstContact: Sendable {
 
   /// The key that has to answer at an address: the given one, or the one that was confirmed there.
   func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
+
+  /// Whether the person may be asked before the peer there is a member.
+  func mayAsk(_ place: PeerConnection.Place) -> Bool {
+    guard asks, fingerprint == nil else { return false }
+    let key: PeerID? =
+      switch place {
+      case .peer(let peer): peer.id.peer
+      case .address(let address, _): expected(at: address.description)
+      }
+    return key.flatMap { known[$0] }?.may(.send, in: ProgramEnvironment.imagesProgram) != true
+  }
+
+  /// - Returns: to be given to `ended`.
+  func began(_ attempt: Attempt) -> Int {
+    state.change { state in
+      state.nextAttempt += 1
+      state.attempts[state.nextAttempt] = attempt
+      return state.nextAttempt
+    }
+  }
+
+  func ended(_ attempt: Int) { state.change { $0.attempts[attempt] = nil } }
+
+  /// Those that this peer's answer may be for.
+  private func attempts(of peer: ProvenMember) -> [Attempt] {
+    state.value.attempts.values.filter { attempt in
+      if case .peer(let wanted) = attempt.place { wanted.id.peer == peer.fingerprint } else { true }
+    }
+  }
 
   /// Why nothing goes to this place, before anything does; nil: nothing is in the way.
   func refusal(_ place: PeerConnection.Place) -> TransferFailure? {
@@ -83,7 +126,12 @@ final class FirstContact: Sendable {
   private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
     let same = "Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not."
-    return await ask(peer, "\(what)\n\(same)") != nil
+    // From now on, though others may be asked about first.
+    let attempts = attempts(of: peer)
+    for attempt in attempts { attempt.asked() }
+    let wants = await ask(peer, "\(what)\n\(same)") != nil
+    for attempt in attempts { attempt.answered(peer, wants) }
+    return wants
   }
 
   private func words(_ peer: ProvenMember) -> String {
