@@ -5,7 +5,7 @@ import Testing
 
 @Suite("imagerecv asks a person")
 struct AskingTests {
-  private let question = "Accept? [y]es / [n]o / codes [d]iffer: "
+  private let question = "Accept? [y]es / [o]nce / [n]o / codes [d]iffer: "
 
   @Test("yes, no, and codes that differ; both sides show the same code before the answer")
   func answers() async throws {

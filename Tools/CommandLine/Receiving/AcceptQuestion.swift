@@ -33,7 +33,7 @@ final class AcceptQuestion: Sendable {
     var pause: Duration { self == .takenBack ? .seconds(1) : .zero }
   }
 
-  static let prompt = "Accept? [y]es / [n]o / codes [d]iffer: "
+  static let prompt = "Accept? [y]es / [o]nce / [n]o / codes [d]iffer: "
 
   private let lines: TerminalLines
 

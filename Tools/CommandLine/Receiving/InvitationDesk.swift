@@ -60,7 +60,7 @@ struct InvitationDesk: Sendable {
                 "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) push"
               return await decline(invitation, .declined, "not-allowed", hint)
             }
-            let hint = "not known; accept it once with --accept ask, and it is"
+            let hint = "not known; answer 'yes' to it with --accept ask, and it is"
             await decline(invitation, .declined, "not-known", hint)
           }
         case .ask:
@@ -144,10 +144,11 @@ struct InvitationDesk: Sendable {
       return .none
     }
     let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
+    let isRemembered = invitation.peer.isKnown && invitation.peer.rights.isSuperset(of: [.push, .send])
     console.note(
       """
       \(describe(invitation)), \(known), wants to \(purpose).
-      Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not.
+      Code: \(code)   The other screen must show the same.\(isRemembered ? "" : " 'yes' remembers it, 'once' does not.")
       """, isQuestion: true)
     let before = former
     let answer = await withTaskGroup(of: Void.self) { group in
