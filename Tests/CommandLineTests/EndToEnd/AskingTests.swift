@@ -32,6 +32,23 @@ struct AskingTests {
     }
   }
 
+  @Test("who sends and says no is not told as one whose code differs; what to do about a known device is said as it is")
+  func saidNoThere() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      try await scene.trust("allow", "Phone", "push", state: "Kitchen")
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let sender = try scene.start(
+        "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+      #expect(await receiver.shows(question), "\(receiver.error)")
+      #expect(!receiver.error.contains("'yes' remembers it"), "it is remembered already: \(receiver.error)")
+      #expect(await sender.shows(FirstContact.prompt), "\(sender.error)")
+      sender.type("n\n")
+      #expect(await sender.end() == 2, "\(sender.error)")
+      #expect(await receiver.shows("said no there, or found other digits"), "\(receiver.error)")
+    }
+  }
+
   @Test("a sender that gives up while the person thinks ends with 5, and the question is taken back")
   func withdrawn() async throws {
     try await ToolScene.run { scene in

@@ -23,7 +23,7 @@ struct TransferFailure: Error, Hashable, Sendable {
 
   init(_ error: PiconetError, on side: Side) {
     word = error.isInterruption ? "cancelled" : Self.hyphenated(error.code.rawValue)
-    message = Self.message(error)
+    message = Self.message(error, side)
     exitCode = Self.exitCode(error, side)
     endsConnection = Self.connectionCodes.contains(error.code)
   }
@@ -59,8 +59,13 @@ struct TransferFailure: Error, Hashable, Sendable {
     }
   }
 
-  private static func message(_ error: PiconetError) -> String {
+  private static func message(_ error: PiconetError, _ side: Side) -> String {
     switch error.code {
+    // Who sends has but one word for both.
+    case .codeMismatch where error.blame == .peer && error.detail.isEmpty:
+      side == .receiver
+        ? "they said no there, or found other digits"
+        : "the other side says that the codes differ, or could not compare them: somebody may be in between"
     // Who is told this can't do anything with the far side's paths and line numbers.
     case .identity where error.blame == .us:
       "the other side does not trust this device: it remembers another key under this name, or doesn't know it; "

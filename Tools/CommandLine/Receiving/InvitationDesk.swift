@@ -155,7 +155,10 @@ struct InvitationDesk: Sendable {
       group.addTask {
         // Nil also when we end: then there is nothing to ask any more either.
         let end = await invitation.ended()
-        if let end { console.note("\(describe(invitation)) has gone: \(console.safe(end.description))") }
+        if let end {
+          let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
+          console.note("\(describe(invitation)) has gone: \(console.safe(why))")
+        }
         question.cancel()
       }
       let answer = await onItsOwnThread { question.ask(console, after: before) }

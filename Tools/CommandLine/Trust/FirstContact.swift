@@ -179,6 +179,10 @@ final class FirstContact: Sendable {
       )
     }
     for question in questions { question.cancel() }
+    if answers.contains(.codesDiffer) {
+      return TransferFailure(
+        word: "code-mismatch", message: "the codes differ: somebody may be in between", exitCode: .identity)
+    }
     return answers.contains(.no)
       ? TransferFailure(word: "not-confirmed", message: "you said no", exitCode: .usage) : failure
   }
