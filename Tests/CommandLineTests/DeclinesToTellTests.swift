@@ -38,6 +38,12 @@ struct DeclinesToTellTests {
     #expect(told.count == 10 && told.dropFirst(8).allSatisfy { $0 > 9_000 }, "\(told)")
   }
 
+  @Test("those that were not told are counted in words")
+  func words() {
+    #expect(
+      [0, 1, 2].map(DeclinesToTell.words) == ["", "; so was one before", "; so were 2 before"])
+  }
+
   @Test("what one does keeps nobody else from being told, and is forgotten after a while")
   func others() throws {
     var declines = DeclinesToTell()

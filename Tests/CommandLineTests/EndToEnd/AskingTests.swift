@@ -32,6 +32,23 @@ struct AskingTests {
     }
   }
 
+  @Test("what the person answers is told each time, however soon it follows another answer")
+  func toldEachTime() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      var lastCode = "listening on"
+      for _ in 0..<2 {
+        let sender = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
+        #expect(await sender.shows("\"code\""), "\(sender.error)")
+        lastCode = try #require(sender.events("code").first?["code"] as? String)
+        #expect(await receiver.shows(question, behind: lastCode), "\(receiver.error)")
+        receiver.type("d\n")
+        #expect(await receiver.shows("was declined: the codes differ", behind: lastCode), "\(receiver.error)")
+        #expect(await sender.end() == 7, "\(sender.error)")
+      }
+    }
+  }
+
   @Test("who sends and says no is not told as one whose code differs; what to do about a known device is said as it is")
   func saidNoThere() async throws {
     try await ToolScene.run { scene in

@@ -61,6 +61,15 @@ struct DeclinesToTell: Sendable {
     return untold
   }
 
+  /// What stands behind the line about one, for those before it that were not told.
+  static func words(_ untold: Int) -> String {
+    switch untold {
+    case 0: ""
+    case 1: "; so was one before"
+    default: "; so were \(untold) before"
+    }
+  }
+
   /// Forgets who has not come for so long that all is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
     for subject in Array(allowances.keys) where subject != .others {

@@ -119,13 +119,14 @@ struct InvitationDesk: Sendable {
     return declines.change { $0.take(peer.fingerprint, at: peer.remoteHost, .now) }
   }
 
-  private static func words(_ untold: Int) -> String { untold > 0 ? "; so were \(untold) before" : "" }
+  private static func words(_ untold: Int) -> String { DeclinesToTell.words(untold) }
 
+  /// - Parameter isAnswer: the person has said so just now, and sees it in any case.
   private func decline(
-    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String
+    _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String, isAnswer: Bool = false
   ) async {
     await invitation.decline(code)
-    guard let untold = take(invitation) else { return }
+    guard let untold = isAnswer ? 0 : take(invitation) else { return }
     console.tell(
       .declined(
         Event.Declined(
@@ -169,9 +170,10 @@ struct InvitationDesk: Sendable {
     former = given == .none ? .takenBack : .answered
     switch given {
     case .yes, .once: break
-    case .no: await decline(invitation, .declined, "declined", "you said no")
+    case .no: await decline(invitation, .declined, "declined", "you said no", isAnswer: true)
     case .codesDiffer:
-      await decline(invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between")
+      await decline(
+        invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", isAnswer: true)
     // Nobody has said no: we end, or the terminal has gone.
     case .none: await invitation.decline(.cancelled)
     }
