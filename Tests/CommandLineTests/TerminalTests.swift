@@ -157,3 +157,15 @@ struct PeerListUpdatesTests {
     #expect(!drained.contains(.vanished(id: "7")))
   }
 }
+
+@Suite("A question at the foot of a terminal")
+struct QuestionLineTests {
+  @Test("on a narrow terminal the letters of the answers are left, in one line")
+  func narrow() {
+    #expect(questionLine(FirstContact.prompt, columns: 80) == FirstContact.prompt)
+    #expect(questionLine(AcceptQuestion.prompt, columns: 80) == AcceptQuestion.prompt)
+    #expect(questionLine(FirstContact.prompt, columns: 40) == "Send? [y/o/n/d]: ")
+    #expect(questionLine(AcceptQuestion.prompt, columns: 40) == "Accept? [y/o/n/d]: ")
+    #expect(questionLine(CodeQuestion.prompt, columns: 20) == CodeQuestion.prompt)
+  }
+}

@@ -91,7 +91,7 @@ final class Console: Sendable {
     state.withLock { state in
       state.status.clear()
       if let prompt {
-        state.error.write("\r" + prompt)
+        state.error.write("\r" + state.fitting(prompt))
       } else if state.prompt != nil {
         // A question that was taken back still stands there; after an answer this line is empty.
         state.error.write("\r\u{1B}[K")
@@ -175,11 +175,16 @@ extension Console.State {
     above { $0.error.write(line + "\n") }
   }
 
+  /// The terminal may have another width each time.
+  fileprivate func fitting(_ prompt: String) -> String {
+    questionLine(prompt, columns: TerminalSize.of(descriptor: error.descriptor).columns)
+  }
+
   /// Takes the foot of the terminal away, and puts the question back after it.
   private mutating func above(_ body: (inout Self) -> Void) {
     status.clear()
     if prompt != nil { error.write("\r\u{1B}[K") }
     body(&self)
-    if let prompt { error.write(prompt) }
+    if let prompt { error.write(fitting(prompt)) }
   }
 }

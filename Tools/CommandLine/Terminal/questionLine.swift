@@ -1,0 +1,8 @@
+/// A question with its answers as the foot of a terminal can hold it. On a narrow one only the letters of the answers stand there: a line that
+/// is broken could not be taken back.
+func questionLine(_ question: String, columns: Int) -> String {
+  let answerRoom = 8
+  guard displayWidth(question) + answerRoom > columns, let mark = question.firstIndex(of: "?") else { return question }
+  let letters = question.indices.filter { question[$0] == "[" }.map { question[question.index(after: $0)...].prefix(1) }
+  return question[...mark] + " [\(letters.joined(separator: "/"))]: "
+}
