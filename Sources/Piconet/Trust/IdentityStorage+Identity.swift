@@ -38,7 +38,7 @@ extension IdentityStorage {
     do throws(SecureChannelFailure) {
       identity = try DeviceIdentity(pem: pem, passphrase: passphrase)
     } catch {
-      throw PiconetError(.state, blame: .us, detail: "no identity, or another passphrase: \(error.detail)")
+      throw PiconetError(.state, blame: .us, detail: Self.fault(of: pem, passphrase, error))
     }
     try put(identity, replacing: replacing)
     return identity.peer
@@ -56,6 +56,17 @@ extension IdentityStorage {
     }
     try put(identity, replacing: true)
     return identity.peer
+  }
+
+  /// Why there is no identity in it, in words for who has named the file.
+  private static func fault(of pem: [UInt8], _ passphrase: [UInt8]?, _ failure: SecureChannelFailure) -> String {
+    let text = String(decoding: pem, as: UTF8.self)
+    // RFC 7468, sections 10 and 11.
+    guard text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") else {
+      guard text.contains("PRIVATE KEY-----") else { return "there is no key in it" }
+      return "the key in it can't be read: \(failure.detail)"
+    }
+    return passphrase == nil ? "the key in it is encrypted" : "the passphrase is another one, or the key in it is damaged"
   }
 
   private static func check(_ passphrase: [UInt8]?) throws(PiconetError) {

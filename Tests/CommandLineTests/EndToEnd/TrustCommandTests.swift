@@ -53,16 +53,21 @@ struct TrustCommandTests {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Mum", key, state: "a")
       try await scene.trust("add", "Dad", other, state: "a")
+      let own = try await scene.fingerprint("a")
+      let third = String(repeating: "ef", count: 32)
       let before = try await scene.trust(state: "a")
       for (words, code) in [
         (["rename", "Anna", "Ben"], 3), (["forget", "ababababab"], 3), (["confirm", "Mum", other], 7),
-        (["add", "Mum", "abab"], 2), (["rename", "Mum", "dad"], 6), (["allow", "Mum", "fly"], 2),
+        (["add", "Mum", "abab"], 2), (["rename", "Mum", "dad"], 2), (["allow", "Mum", "fly"], 2),
         (["allow", "Mum"], 2),
+        (["add", "Mother", key], 2), (["add", "Me", own], 2), (["block", own], 2), (["add", "all", third], 2),
         (["list", "all"], 2), (["befriend", "Mum"], 2), (["renew"], 2), (["rename", "Mum", "a\u{7}b"], 2),
       ] as [([String], Int32)] {
         let trust = try scene.start("piconet", ["trust"] + words, state: "a")
         #expect(await trust.end() == code, "\(words): \(trust.error)")
         #expect(trust.error.hasPrefix("piconet trust: "), "\(trust.error)")
+        // What a person has mistyped is no fault of a file.
+        #expect(!trust.error.contains("/known-peers"), "\(trust.error)")
       }
       #expect(try await scene.trust(state: "a") == before)
     }
@@ -80,12 +85,15 @@ struct TrustCommandTests {
       #expect(pem.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----"))
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
       #expect(mode == 0o600)
-      for (words, code) in [
-        (["export", file], 6), (["restore", file], 6), (["restore", secret], 6),
-        (["restore", "--passphrase-file", file, file], 6), (["restore", "--passphrase-file", secret, file], 6),
-      ] as [([String], Int32)] {
+      for (words, reason) in [
+        (["export", file], "--force replaces it"), (["restore", file], "encrypted: give its passphrase with"),
+        (["restore", secret], "no key in it"),
+        (["restore", "--passphrase-file", file, file], "the passphrase is another one"),
+        (["restore", "--passphrase-file", secret, file], "say so with --force"),
+      ] as [([String], String)] {
         let trust = try scene.start("piconet", ["trust"] + words, state: "a")
-        #expect(await trust.end() == code, "\(words): \(trust.error)")
+        #expect(await trust.end() == 6, "\(words): \(trust.error)")
+        #expect(trust.error.contains(reason), "\(words): \(trust.error)")
       }
       #expect(try String(contentsOfFile: file, encoding: .utf8) == pem)
       #expect(try await scene.trust("restore", "--passphrase-file", secret, file, state: "b") == own + "\n")

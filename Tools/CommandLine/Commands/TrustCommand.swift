@@ -24,7 +24,9 @@ enum TrustCommand: Hashable, Sendable {
     }
     let rest = Array(words.dropFirst())
     func count(_ range: ClosedRange<Int>, _ usage: String) throws(UsageError) {
-      guard range.contains(rest.count) else { throw UsageError("usage: piconet trust \(first.readable) \(usage)") }
+      guard range.contains(rest.count) else {
+        throw UsageError("usage: piconet trust \(first.readable)" + (usage.isEmpty ? "" : " \(usage)"))
+      }
     }
     switch first.readable {
     case "list":
@@ -74,7 +76,9 @@ enum TrustCommand: Hashable, Sendable {
 
   private static func name(_ word: LocalPath) throws(UsageError) -> String {
     try checked("name", word) { (word) throws(UnacceptableValue) in
-      try OptionText.text(argument(word), atMost: KnownPeers.nameByteLimit)
+      let text = try OptionText.text(argument(word), atMost: KnownPeers.nameByteLimit)
+      guard text != "all" else { throw .because("that is everybody in sight to imagesend --to") }
+      return text
     }
   }
 

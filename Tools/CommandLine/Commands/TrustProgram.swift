@@ -27,7 +27,14 @@ struct TrustProgram: Sendable {
     switch command {
     case .list: try list()
     case .add(let name, let key):
+      try checkOther(key)
       try change(key) { (known) throws(StateFailure) in
+        let digits = key.shortDescription
+        if let entry = known[key], ![name, "\(name) (\(digits))"].contains(entry.name) {
+          throw StateFailure(
+            .nameTaken, path: "",
+            "\(digits) is known already, as '\(entry.name)'; to call it otherwise: piconet trust rename \(digits) NAME")
+        }
         try known.take(
           key, name: name, at: now, confirmed: .fingerprint,
           rights: [PeerRight(.send, ProgramEnvironment.imagesProgram)])
@@ -53,6 +60,7 @@ struct TrustProgram: Sendable {
       try change(peer) { (known) throws(StateFailure) in try known.deny(peer, rights) }
     case .block(let reference):
       let peer = if let key = PeerID(hexadecimal: reference.text) { key } else { try one(reference) }
+      try checkOther(peer)
       try change(peer) { (known) throws(StateFailure) in try known.block(peer, at: now) }
     case .unblock(let reference):
       let peer = try one(reference)
@@ -71,6 +79,14 @@ struct TrustProgram: Sendable {
       }
       tell(own: try failing { () throws(PiconetError) in try environment.identity.renewIdentity() })
     }
+  }
+
+  /// This device's own key is nobody else's.
+  private func checkOther(_ key: PeerID) throws(TransferFailure) {
+    guard try failing({ () throws(PiconetError) in try environment.identity.fingerprint() }) == key else { return }
+    throw TransferFailure(
+      word: "usage", message: "\(key.shortDescription) is this device's own key, which its programs always let in",
+      exitCode: .usage)
   }
 
   /// The key that the person means.
@@ -101,6 +117,10 @@ struct TrustProgram: Sendable {
     do throws(PiconetError) {
       return try body()
     } catch {
+      // What the person wants does not go together with the table: no fault of the file.
+      if let failure = error.underlying as? StateFailure, [.nameTaken, .blocked].contains(failure.code) {
+        throw TransferFailure(word: "usage", message: failure.detail, exitCode: .usage)
+      }
       throw TransferFailure(error, on: .receiver)
     }
   }
@@ -185,7 +205,16 @@ struct TrustProgram: Sendable {
     do throws(PiconetError) {
       tell(own: try environment.identity.restoreIdentity(pem, passphrase: passphrase, replacing: force))
     } catch {
-      guard (error.underlying as? StateFailure)?.code == .exists else { throw TransferFailure(error, on: .receiver) }
+      guard (error.underlying as? StateFailure)?.code == .exists else {
+        let failure = TransferFailure(error, on: .receiver)
+        // What is wrong with the files here names them already.
+        guard error.underlying == nil else { throw failure }
+        // RFC 7468, section 11.
+        let isLocked = String(decoding: pem, as: UTF8.self).contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+        let hint = passphrase == nil && isLocked ? ": give its passphrase with --passphrase-file" : ""
+        throw TransferFailure(
+          word: failure.word, message: "\(path.readable): \(failure.message)\(hint)", exitCode: failure.exitCode)
+      }
       throw TransferFailure(
         word: "exists", message: "this device has a key, which would be gone for good; say so with --force",
         exitCode: .localFile)
