@@ -33,6 +33,23 @@ struct SendingTests {
     }
   }
 
+  @Test("a receiver that is ended before it has as many files as it was to take ends with 130, any other one with 0")
+  func endedEarly() async throws {
+    try await ToolScene.run { scene in
+      let counting = try await scene.receiver("--count", "2")
+      let other = try await scene.receiver(name: "Hall", into: try scene.folder.folder("hall"))
+      for name in ["Kitchen", "Hall"] {
+        let sender = try scene.sender("--to", name, try scene.photo("a.jpg"))
+        #expect(await sender.end() == 0, "\(sender.error)")
+      }
+      counting.send(signal: SIGINT)
+      #expect(await counting.end() == 130, "\(counting.error)")
+      #expect(counting.events("finished").first?["exitCode"] as? Int == 130)
+      other.send(signal: SIGINT)
+      #expect(await other.end() == 0, "\(other.error)")
+    }
+  }
+
   @Test("without --to the only peer in sight is used, after saying so")
   func only() async throws {
     try await ToolScene.run { scene in

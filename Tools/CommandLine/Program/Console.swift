@@ -126,6 +126,9 @@ final class Console: Sendable {
     return false
   }
 
+  /// A person has ended the run before all was done, and knows that.
+  func interrupted() { state.withLock { _ = $0.codes.insert(.interrupted) } }
+
   // MARK: The progress bar
 
   func draw(_ bar: ProgressBar, at now: ContinuousClock.Instant) {

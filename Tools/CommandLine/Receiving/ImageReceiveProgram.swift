@@ -90,6 +90,7 @@ public struct ImageReceiveProgram: Sendable {
     console.clearBar()
     notes.tellAll()
     desk.tellParts()
+    if Task.isCancelled, desk.lacksFiles { console.interrupted() }
   }
 
   private func openDirectory(_ node: Node) async -> ReceivingDirectory? {

@@ -72,6 +72,9 @@ final class OfferDesk: Sendable {
 
   private let (enoughHappened, enough) = AsyncStream<Never>.makeStream()
 
+  /// Whether there were to be more files.
+  var lacksFiles: Bool { limit != nil && !isFull }
+
   private var isFull: Bool { limit.map { limit in state.withLock { $0.stored >= limit } } ?? false }
 
   /// Forgets a sender that has left.
