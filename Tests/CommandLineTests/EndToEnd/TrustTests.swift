@@ -115,6 +115,11 @@ struct TrustTests {
         "--address", address, "--fingerprint", String(repeating: "0f", count: 32), try scene.photo("a.jpg"))
       #expect(await wrong.end() == 7, "\(wrong.error)")
       #expect(receiver.events("connected").isEmpty)
+      let nobody = try scene.sender(
+        "--to", "Kitchen", "--fingerprint", String(repeating: "0f", count: 32), "--timeout", "2",
+        try scene.photo("a.jpg"))
+      #expect(await nobody.end() == 3, "\(nobody.error)")
+      #expect(nobody.error.contains("no peer with the fingerprint 0f0f"), "\(nobody.error)")
       let shown = try scene.start("imagerecv", ["--fingerprint"], state: "Kitchen")
       #expect(await shown.end() == 0)
       let key = shown.output.trimmingCharacters(in: .newlines)
@@ -211,6 +216,7 @@ struct TrustTests {
       let blocked = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await blocked.end() == 7, "\(blocked.error)")
       #expect(await receiver.shows("this device is blocked"), "\(receiver.error)")
+      #expect(receiver.error.contains("imagerecv: Phone ("), "by its petname: \(receiver.error)")
       #expect(!blocked.error.contains("blocked"), "the other side is not told")
       #expect(try scene.received() == ["a.jpg"])
     }

@@ -68,8 +68,8 @@ struct TransferFailure: Error, Hashable, Sendable {
         : "the other side says that the codes differ, or could not compare them: somebody may be in between"
     // Who is told this can't do anything with the far side's paths and line numbers.
     case .identity where error.blame == .us:
-      "the other side does not trust this device: it remembers another key under this name, or doesn't know it; "
-        + "remove the old key there, or use another --name here"
+      "the other side does not trust this device: it knows another key under this name, or not this one; "
+        + "forget the other key or add this one there (piconet trust), or use another --name here"
     // Our own lines, as one that a line of output can hold.
     case .identity where !error.detail.isEmpty: error.detail.split(separator: "\n").joined(separator: " ")
     case .sourceUnreadable, .sourceChanged, .tooLarge, .diskFull, .noPermission, .digestMismatch, .sizeMismatch,

@@ -40,8 +40,10 @@ struct InvitationDesk: Sendable {
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           untold: untold > 0 ? Int64(untold) : nil)))
+    let name = naming.name(refused.fingerprint, calledItself: refused.name)
+    let other = name == refused.name ? "" : ", calls itself '\(console.safe(refused.name))'"
     console.problem(
-      "\(console.safe(refused.name)) (\(refused.fingerprint.shortDescription)) at \(console.safe(refused.remoteAddress)) "
+      "\(console.safe(name)) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
         + "was turned away: \(console.safe(failure.message))\(Self.words(untold))")
   }
 

@@ -98,7 +98,12 @@ struct PeerChoice: Sendable {
   private func nobody(_ recipient: Recipient) async -> NoChoice {
     let peers = search.look()
     let others = peers.isEmpty ? "" : "; in sight:\(search.list(peers))"
-    let who = recipient == .all ? "no peer" : "no peer called '\(console.safe(recipient.text))'"
+    let who =
+      switch recipient {
+      case .all: "no peer"
+      case .peer(let fingerprint): "no peer with the fingerprint \(fingerprint)"
+      case .named(let name): "no peer called '\(console.safe(name))'"
+      }
     let message = await bluetooth.explained("\(who) was found within \(HumanFigures.seconds(timeout))")
     return NoChoice(word: "no-such-peer", message: message + hint(recipient) + others, exitCode: .noSuchPeer)
   }
