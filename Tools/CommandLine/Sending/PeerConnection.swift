@@ -76,14 +76,15 @@ struct PeerConnection: Sendable {
         }
       }
     }
-    let isProven = Guarded(false)
+    let progress = Guarded(Progress.none)
     let timer = contact?.mayAsk(place) == true ? AttemptTimer(timeout) : nil
     let attempt = Task {
       await invite(timeout: timer == nil ? timeout : timeout + FirstContact.longestThought) { peer in
-        isProven.change { $0 = true }
+        progress.change { $0 = .proven }
         step.yield(.proven(peer))
         hintSoon(peer)
       } code: { peer, code in
+        progress.change { $0 = .code }
         hint.change { $0?.cancel() }
         step.yield(.code(peer, code))
       }
@@ -109,7 +110,7 @@ struct PeerConnection: Sendable {
     do throws(PiconetError) {
       member = try outcome.get()
     } catch {
-      let failure = failure(timer?.isOver == true ? timedOut(error, isProven: isProven.value) : error)
+      let failure = failure(timer?.isOver == true ? timedOut(error, progress.value) : error)
       let seen = contact?.failed(place, failure) ?? failure
       throw Task.isCancelled ? Delivery.interrupted : seen
     }
@@ -135,8 +136,12 @@ struct PeerConnection: Sendable {
   }
 
   /// As the node tells it where the time is its own.
-  private func timedOut(_ error: PiconetError, isProven: Bool) -> PiconetError {
-    if isProven { return PiconetError(.timedOut, peer: error.peer, blame: .peer) }
+  private func timedOut(_ error: PiconetError, _ progress: Progress) -> PiconetError {
+    guard progress == .none else {
+      // It counts as a wrong code.
+      let detail = progress == .code ? "the attempt broke off before both sides had compared the code" : ""
+      return PiconetError(.timedOut, peer: error.peer, blame: .peer, detail: detail)
+    }
     let kinds =
       switch place {
       case .peer(let peer): peer.transports
@@ -147,6 +152,11 @@ struct PeerConnection: Sendable {
     }
     let reasons = error.failures.map { "\($0.transport): \($0.failure)" } + silent
     return PiconetError(.timedOut, peer: error.peer, blame: .peer, detail: reasons.joined(separator: "; "))
+  }
+
+  /// How far an attempt has come.
+  private enum Progress: Sendable {
+    case none, proven, code
   }
 
   private enum Step: Sendable {
