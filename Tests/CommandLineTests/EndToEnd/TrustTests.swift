@@ -49,6 +49,26 @@ struct TrustTests {
     }
   }
 
+  @Test("a known device at an address where nobody has met it is asked about, without codes to compare")
+  func knownElsewhere() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver()
+      try await scene.trust("add", "Kitchen", try await scene.fingerprint("Kitchen"), state: "sender")
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      for (answers, code, isRemembered) in [("d\nn\n", 2, false), ("o\n", 0, false), ("y\n", 0, true)]
+        as [(String, Int32, Bool)]
+      {
+        let sender = try scene.start(
+          "imagesend", ["--address", address, try scene.photo("a.jpg")], state: "sender", onTerminal: true)
+        #expect(await sender.shows("[n]o: "), "\(sender.error)")
+        #expect(sender.error.contains("whom nobody has met there before") && !sender.error.contains("[d]iffer"))
+        sender.type(answers)
+        #expect(await sender.end() == code, "\(answers): \(sender.error)")
+        #expect(try await scene.trust(state: "sender").contains("  at \(address)  ") == isRemembered, "\(answers)")
+      }
+    }
+  }
+
   @Test("no, and codes that differ, end with 2 and 7; the receiver gets nothing, and nobody is remembered")
   func notRemembered() async throws {
     try await ToolScene.run { scene in

@@ -50,7 +50,10 @@ final class AcceptQuestion: Sendable {
   func cancel() { lines.cancel() }
 
   /// Blocks its thread. What was typed before the question could be read does not count as its answer.
-  func ask(_ console: Console, prompt: String = prompt, after former: Former = .none) -> Answer {
+  /// - Parameter hasCodes: codes are shown, and may differ.
+  func ask(
+    _ console: Console, prompt: String = prompt, hasCodes: Bool = true, after former: Former = .none
+  ) -> Answer {
     defer { console.setPrompt(nil) }
     if former.pause > .zero {
       console.setPrompt(prompt)
@@ -60,7 +63,7 @@ final class AcceptQuestion: Sendable {
     lines.flush()
     console.setPrompt(prompt)
     let outcome = lines.first { line -> Answer? in
-      if let answer = Answer(line) { return answer }
+      if let answer = Answer(line), hasCodes || answer != .codesDiffer { return answer }
       console.setPrompt(prompt)
       return nil
     }

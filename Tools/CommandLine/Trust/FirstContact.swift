@@ -40,6 +40,7 @@ final class FirstContact: Sendable {
   static let longestThought = Duration.seconds(300)
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
+  private static let promptWithoutCodes = "Send? [y]es / [o]nce / [n]o: "
 
   init(_ arguments: ImageSendArguments, _ naming: PeerNaming, _ console: Console) {
     fingerprint = arguments.fingerprint
@@ -144,7 +145,7 @@ final class FirstContact: Sendable {
   }
 
   /// - Returns: nil unless the person wants to send.
-  private func ask(_ peer: ProvenMember, _ what: String) async -> AcceptQuestion.Answer? {
+  private func ask(_ peer: ProvenMember, _ what: String, hasCodes: Bool = true) async -> AcceptQuestion.Answer? {
     guard await gate.enter() else { return nil }
     defer { gate.leave() }
     guard let question = AcceptQuestion() else { return nil }
@@ -156,7 +157,9 @@ final class FirstContact: Sendable {
     guard isOpen else { return nil }
     console.note(what, isQuestion: true)
     let answer = await withTaskCancellationHandler {
-      await onItsOwnThread { [console] in question.ask(console, prompt: Self.prompt) } ?? .none
+      await onItsOwnThread { [console] in
+        question.ask(console, prompt: hasCodes ? Self.prompt : Self.promptWithoutCodes, hasCodes: hasCodes)
+      } ?? .none
     } onCancel: {
       question.cancel()
     }
@@ -201,7 +204,7 @@ final class FirstContact: Sendable {
       // Somebody whom we know; that he is the one at this address nobody has said.
       let what =
         "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
-      switch await ask(peer, what) {
+      switch await ask(peer, what, hasCodes: false) {
       // No codes were compared: what confirmed the key stays what it was.
       case .yes: confirmation = .firstUse
       case .once: return
