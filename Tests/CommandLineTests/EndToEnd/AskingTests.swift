@@ -66,6 +66,20 @@ struct AskingTests {
     }
   }
 
+  @Test("a name that looks like that of a device which was accepted in this very run is told apart")
+  func looksLikeTheFormer() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      for (name, state) in [("Mum", "mum"), ("Мum", "other")] {
+        let sender = try scene.sender("--to", "Kitchen", "--name", name, try scene.photo("a.jpg"), state: state)
+        #expect(await receiver.shows(question, behind: "\(name) ("), "\(receiver.error)")
+        receiver.type("y\n")
+        #expect(await sender.end() == 0, "\(sender.error)")
+      }
+      #expect(receiver.error.contains("), which is not the known 'Mum', not known yet"), "\(receiver.error)")
+    }
+  }
+
   @Test("a sender that gives up while the person thinks ends with 5, and the question is taken back")
   func withdrawn() async throws {
     try await ToolScene.run { scene in

@@ -114,8 +114,7 @@ struct PeerLink: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }
         }
       }
-      await InvitationDesk(node: node, console: console, policy: policy, naming: environment.naming, purpose: purpose)
-        .run()
+      await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose) { environment.naming }.run()
       group.cancelAll()
     }
   }

@@ -65,7 +65,7 @@ public struct ImageReceiveProgram: Sendable {
     let notes = ConnectionNotes(node: node, console: console)
     let desk = OfferDesk(
       node: node, console: console, board: board, notes: notes, directory: directory, arguments: arguments)
-    let invitations = InvitationDesk(node: node, console: console, policy: policy, naming: environment.naming)
+    let invitations = InvitationDesk(node: node, console: console, policy: policy) { environment.naming }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.show() }
       group.addTask { await invitations.run() }

@@ -5,19 +5,23 @@ struct InvitationDesk: Sendable {
   let node: Node
   let console: Console
   let policy: AcceptPolicy
-  /// As it was when the program began: for names that look like those of known devices.
-  let naming: PeerNaming
+  /// Who is known now: for names that look like those of known devices.
+  let knownNow: @Sendable () -> PeerNaming
   /// What a peer is after, for the question.
   let purpose: String
   private let declines = Guarded(DeclinesToTell())
+  /// As it was at the last question: what comes by itself does not have a table read each time.
+  private let lastNaming: Guarded<PeerNaming>
 
   init(
-    node: Node, console: Console, policy: AcceptPolicy, naming: PeerNaming, purpose: String = "send files"
+    node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
+    knownNow: @escaping @Sendable () -> PeerNaming
   ) {
     self.node = node
     self.console = console
     self.policy = policy
-    self.naming = naming
+    self.knownNow = knownNow
+    lastNaming = Guarded(knownNow())
     self.purpose = purpose
   }
 
@@ -40,7 +44,7 @@ struct InvitationDesk: Sendable {
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           untold: untold > 0 ? Int64(untold) : nil)))
-    let name = naming.name(refused.fingerprint, calledItself: refused.name)
+    let name = lastNaming.value.name(refused.fingerprint, calledItself: refused.name)
     let other = name == refused.name ? "" : ", calls itself '\(console.safe(refused.name))'"
     console.problem(
       "\(console.safe(name)) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
@@ -146,6 +150,8 @@ struct InvitationDesk: Sendable {
       await decline(invitation, .declined, "declined", "nobody can be asked")
       return .none
     }
+    let now = knownNow()
+    lastNaming.change { $0 = now }
     let known = invitation.peer.known?.standing ?? (invitation.peer.isKnown ? "known" : "not known yet")
     let isRemembered = invitation.peer.isKnown && invitation.peer.rights.isSuperset(of: [.push, .send])
     console.note(
@@ -194,7 +200,7 @@ struct InvitationDesk: Sendable {
 
   private func describe(_ invitation: Invitation) -> String {
     let peer = invitation.peer
-    let imitated = peer.known == nil ? naming.imitated(peer.fingerprint, calledItself: peer.name) : nil
+    let imitated = peer.known == nil ? lastNaming.value.imitated(peer.fingerprint, calledItself: peer.name) : nil
     return console.describe(peer) + (imitated.map { ", which is not the known '\(console.safe($0))'" } ?? "")
   }
 }
