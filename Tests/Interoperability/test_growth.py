@@ -91,6 +91,21 @@ def test_offers(place: Place):
     flood(receiver, joined(receiver.address).link, Offer(1, 1 << 30, b"photo.jpg"), Abandon(1, Reason.CANCELLED), reads=True)
 
 
+def test_declined_offers(place: Place):
+    """a member whose offers are declined one after the other, without end, leaves nothing in memory"""
+    receiver = place.receiver()
+    member = joined(receiver.address)
+    before, count, until = receiver.memory(), 0, time.monotonic() + LONGEST
+    while time.monotonic() < until and count < 20_000:
+        member.send(*[Offer(number, 5, b".\x01" + b"x" * 1_000) for number in range(16)])
+        for _ in range(16):
+            member.wait_for(DeclineOffer)
+        count += 16
+    grown = receiver.memory() - before
+    # Each brings a kilobyte.
+    assert grown < 4 * MiB + 400 * count, f"{grown >> 10} KiB more in memory after {count} offers"
+
+
 def test_offers_unanswered(place: Place):
     """more offers than the limit break the protocol"""
     receiver = place.receiver()

@@ -6,6 +6,7 @@ final class IncomingTransferState: Sendable {
   private struct State {
     var progress: (@Sendable (UInt64, UInt64) -> Void)?
     var isClaimed = false
+    var hasEnded = false
   }
 
   private let state = Mutex(State())
@@ -27,7 +28,7 @@ final class IncomingTransferState: Sendable {
     state.withLock { state in
       guard !state.isClaimed else { return false }
       state.isClaimed = true
-      state.progress = progress
+      if !state.hasEnded { state.progress = progress }
       return true
     }
   }
@@ -46,8 +47,14 @@ final class IncomingTransferState: Sendable {
 
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
 
-  /// The first outcome counts.
+  /// The first outcome counts. Who was told of the progress is let go: what it holds may be the offer itself, and so this.
   func end(_ ending: Ending?) {
+    let progress = state.withLock { state in
+      state.hasEnded = true
+      defer { state.progress = nil }
+      return state.progress
+    }
+    defer { withExtendedLifetime(progress) {} }
     // First, so that whoever sees the end can't change how it stands.
     watched.finish()
     self.ending.end(ending)
