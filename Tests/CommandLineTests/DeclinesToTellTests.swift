@@ -55,6 +55,20 @@ struct DeclinesToTellTests {
     #expect(declines.take(try key(2), at: "192.0.2.2", start + .seconds(60)) == 0)
   }
 
+  @Test("of a sender's offers that fail the first 64 are told, and of its address with other keys no more")
+  func offers() throws {
+    var failures = DeclinesToTell(ofKey: DeclinesToTell.offerBurst, ofAddress: DeclinesToTell.offerBurst)
+    for number in 0..<64 {
+      #expect(failures.tells(try key(1), at: "192.0.2.1", start))
+      #expect(failures.take(try key(1), at: "192.0.2.1", start) == 0, "\(number)")
+    }
+    for number in 1...2 {
+      #expect(!failures.tells(try key(number), at: "192.0.2.1", start))
+      #expect(failures.take(try key(number), at: "192.0.2.1", start) == nil)
+    }
+    #expect(failures.take(try key(2), at: "192.0.2.2", start) == 0)
+  }
+
   @Test("with ever new keys from ever new addresses no more is told than there are places, and then one in ten seconds")
   func manyOfBoth() throws {
     var declines = DeclinesToTell()

@@ -168,6 +168,8 @@ enum Event: Hashable, Sendable {
     /// A sentence for people.
     var message: String
     var exitCode: ExitCode
+    /// Others of this sender or its address that were not told since the last that was.
+    var untold: Int64?
   }
 
   /// Something is not as it should be, and the run goes on.

@@ -113,6 +113,7 @@ enum EventLine {
       object.add("reason", failed.reason)
       object.add("message", failed.message)
       object.add("exitCode", Int64(failed.exitCode.rawValue))
+      object.add("untold", ifKnown: failed.untold)
     case .warning(let warning):
       object.add("event", "warning")
       object.add("reason", warning.reason)

@@ -47,8 +47,8 @@ final class Console: Sendable {
 
   // MARK: Saying
 
-  /// An event, with `--json` only; counted in any case.
-  func tell(_ event: Event) {
+  /// An event, with `--json` only; counted in any case, also where it is not to be written.
+  func tell(_ event: Event, isWritten: Bool = true) {
     state.withLock { state in
       switch event {
       case .stored(let stored):
@@ -64,7 +64,7 @@ final class Console: Sendable {
         state.codes.insert(failed.exitCode)
       default: break
       }
-      if isJSON { state.write(EventLine.text(event)) }
+      if isJSON, isWritten { state.write(EventLine.text(event)) }
     }
   }
 

@@ -5,6 +5,9 @@ final class ReachNotes: Sendable {
   private let console: Console
   private let side: TransferFailure.Side
   private let suspended = Guarded<[NodeID: ContinuousClock.Instant]>([:])
+  /// At the receiver: how often strangers may be told of, and who was not.
+  private let breaks = Guarded(DeclinesToTell(ofKey: DeclinesToTell.memberBurst, ofAddress: DeclinesToTell.memberBurst))
+  private let untold = Guarded<Set<NodeID>>([])
 
   init(console: Console, side: TransferFailure.Side) {
     self.console = console
@@ -16,6 +19,7 @@ final class ReachNotes: Sendable {
     case .joined: break
     case .suspended(let member, let error):
       suspended.change { $0[member.id] = now }
+      guard isTold(member.proven, now) else { return }
       let failure = TransferFailure(error, on: side)
       console.tell(
         .suspended(
@@ -27,6 +31,7 @@ final class ReachNotes: Sendable {
       )
     case .resumed(let member, let transport):
       let since = suspended.change { $0.removeValue(forKey: member.id) }
+      if untold.change({ $0.remove(member.id) }) != nil { return }
       console.tell(
         .resumed(
           Event.Resumed(
@@ -40,7 +45,16 @@ final class ReachNotes: Sendable {
       } else {
         console.note("\(name) is now reached over \(transport)", detail: 1)
       }
-    case .left(let id, _): suspended.change { $0[id] = nil }
+    case .left(let id, _):
+      suspended.change { $0[id] = nil }
+      untold.change { _ = $0.remove(id) }
     }
+  }
+
+  private func isTold(_ peer: ProvenMember, _ now: ContinuousClock.Instant) -> Bool {
+    guard side == .receiver, peer.known == nil else { return true }
+    let isTold = breaks.change { $0.take(peer.fingerprint, at: peer.remoteHost, now) } != nil
+    if !isTold { untold.change { _ = $0.insert(peer.id) } }
+    return isTold
   }
 }

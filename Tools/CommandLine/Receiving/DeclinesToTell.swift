@@ -1,13 +1,18 @@
 import Piconet
 
-/// Which declined invitations are told, so that nobody fills a log by asking again and again. A value: whoever has it brings the time.
+/// Which declined invitations, failed offers, and comings and goings of strangers are told, so that nobody fills a log by doing the same
+/// again and again. A value: whoever has it brings the time.
 ///
-/// Of one key the first is told, then at most one in ten seconds; of one address, with however many keys, the first eight, then at most one
-/// in ten seconds.
+/// Of one key the first ones are told, then at most one in ten seconds; of one address, with however many keys, the first ones, then at most
+/// one in ten seconds.
 struct DeclinesToTell: Sendable {
   static let interval = Duration.seconds(10)
-  /// Told of one address without a pause.
+  /// Of invitations.
   static let addressBurst = 8
+  /// Of offers: somebody may send a folder of files that are not taken.
+  static let offerBurst = 64
+  /// Of strangers that become members, or can't be reached for a while.
+  static let memberBurst = 64
   /// Keys and addresses that are remembered; those beyond share one allowance.
   static let subjectLimit = 512
 
@@ -15,8 +20,6 @@ struct DeclinesToTell: Sendable {
     case key(PeerID)
     case address(String)
     case others
-
-    var burst: Int { if case .address = self { addressBurst } else { 1 } }
   }
 
   private struct Allowance {
@@ -34,20 +37,28 @@ struct DeclinesToTell: Sendable {
     }
   }
 
+  /// Told of one key without a pause, and of one address.
+  private let keyBurst: Int
+  private let addressBurst: Int
   private var allowances: [Subject: Allowance] = [:]
+
+  init(ofKey keyBurst: Int = 1, ofAddress addressBurst: Int = DeclinesToTell.addressBurst) {
+    self.keyBurst = keyBurst
+    self.addressBurst = addressBurst
+  }
+
+  private func burst(_ subject: Subject) -> Int { if case .address = subject { addressBurst } else { keyBurst } }
+
+  /// Whether the next one of this key and address would be told.
+  mutating func tells(_ key: PeerID, at address: String, _ now: ContinuousClock.Instant) -> Bool {
+    refilled(key, address, now).allSatisfy { allowances[$0]?.left != 0 }
+  }
 
   /// Another one was declined.
   /// - Parameter address: without the port, which is another one each time.
   /// - Returns: how many of this key or address were not told since the last that was; nil: this one isn't, either.
   mutating func take(_ key: PeerID, at address: String, _ now: ContinuousClock.Instant) -> Int? {
-    var subjects: [Subject] = [.key(key), .address(address)]
-    if !subjects.allSatisfy({ allowances[$0] != nil }), allowances.count + subjects.count > Self.subjectLimit {
-      forgetRested(at: now)
-      if allowances.count + subjects.count > Self.subjectLimit { subjects = [.others] }
-    }
-    for subject in subjects {
-      allowances[subject, default: Allowance(left: subject.burst, refilled: now)].refill(to: subject.burst, at: now)
-    }
+    let subjects = refilled(key, address, now)
     if let spent = subjects.first(where: { allowances[$0]?.left == 0 }) {
       allowances[spent]?.untold += 1
       return nil
@@ -70,11 +81,26 @@ struct DeclinesToTell: Sendable {
     }
   }
 
+  /// Whose allowances count for this key and address, as they are now.
+  private mutating func refilled(_ key: PeerID, _ address: String, _ now: ContinuousClock.Instant) -> [Subject] {
+    var subjects: [Subject] = [.key(key), .address(address)]
+    if !subjects.allSatisfy({ allowances[$0] != nil }), allowances.count + subjects.count > Self.subjectLimit {
+      forgetRested(at: now)
+      if allowances.count + subjects.count > Self.subjectLimit { subjects = [.others] }
+    }
+    for subject in subjects {
+      let burst = burst(subject)
+      allowances[subject, default: Allowance(left: burst, refilled: now)].refill(to: burst, at: now)
+    }
+    return subjects
+  }
+
   /// Forgets who has not come for so long that all is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
     for subject in Array(allowances.keys) where subject != .others {
-      allowances[subject]?.refill(to: subject.burst, at: now)
-      if allowances[subject]?.left == subject.burst { allowances[subject] = nil }
+      let burst = burst(subject)
+      allowances[subject]?.refill(to: burst, at: now)
+      if allowances[subject]?.left == burst { allowances[subject] = nil }
     }
   }
 }

@@ -139,23 +139,30 @@ public struct ImageReceiveProgram: Sendable {
     }
   }
 
+  private func tell(joined peer: ProvenMember, untold: Int) {
+    let fingerprint = peer.fingerprint.description
+    let transport = "\(peer.transport)"
+    console.tell(
+      .connected(
+        Event.Connected(
+          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
+    console.note(
+      "Connected to \(console.describe(peer)) over \(transport)"
+        + (untold > 0 ? "; \(untold) others were not told" : ""))
+  }
+
   private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
     let reach = ReachNotes(console: console, side: .receiver)
+    var joins = DeclinesToTell(ofKey: DeclinesToTell.memberBurst, ofAddress: DeclinesToTell.memberBurst)
     for await change in node.session.membership {
       switch change {
       case .joined(let member):
         let peer = member.proven
-        let fingerprint = peer.fingerprint.description
-        let transport = "\(peer.transport)"
-        console.tell(
-          .connected(
-            Event.Connected(
-              peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint,
-              code: peer.shortCode))
-        )
-        console.note(
-          "Connected to \(console.describe(peer)) over \(transport)"
-        )
+        if peer.known != nil {
+          tell(joined: peer, untold: 0)
+        } else if let untold = joins.take(peer.fingerprint, at: peer.remoteHost, .now) {
+          tell(joined: peer, untold: untold)
+        }
         if peer.hasProvenCode { await remember(peer, node) }
       case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):

@@ -14,6 +14,7 @@ final class OfferDesk: Sendable {
   private let places: FilePlaces?
   private let limit: Int?
   private let underWay = OffersUnderWay()
+  private let failures = Guarded(DeclinesToTell(ofKey: DeclinesToTell.offerBurst, ofAddress: DeclinesToTell.offerBurst))
   private let state = Mutex(State())
 
   private struct State {
@@ -84,11 +85,14 @@ final class OfferDesk: Sendable {
     let peer = offer.sender.fingerprint.description
     let folder = offer.rawFolder.isEmpty ? [] : offer.rawFolder + [0x2F]
     let name = String(decoding: folder + offer.rawName, as: UTF8.self)
-    console.tell(
-      .offered(
-        Event.Offered(
-          peer: peer, file: name, bytes: Int64(clamping: offer.size),
-          mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType)))
+    let offered = Event.offered(
+      Event.Offered(
+        peer: peer, file: name, bytes: Int64(clamping: offer.size),
+        mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType))
+    // Of whom too many have failed, the next one is told once it is stored.
+    let isTold = failures.change { $0.tells(offer.sender.fingerprint, at: offer.sender.remoteHost, .now) }
+    if isTold { console.tell(offered) }
+    let late = isTold ? nil : offered
     let gate = state.withLock { state -> TaskGate in
       if let gate = state.gates[offer.sender.id] { return gate }
       let gate = TaskGate(CommandLineLimits.filesStoredAtOnce)
@@ -98,18 +102,19 @@ final class OfferDesk: Sendable {
     guard await gate.enter() else { return await refuse(offer, name) }
     defer { gate.leave() }
     guard let places else {
-      _ = await store(offer, name, peer, nil)
+      _ = await store(offer, name, peer, nil, late)
       return
     }
     guard let place = await places.enter(peer) else { return await refuse(offer, name) }
     // A place that was used stays used.
-    let isStored = await store(offer, name, peer, place)
+    let isStored = await store(offer, name, peer, place, late)
     places.leave(place, isUsed: isStored)
   }
 
+  /// - Parameter late: told before the outcome, if that is no failure.
   /// - Returns: whether it was stored.
   private func store(
-    _ offer: IncomingOffer, _ name: String, _ peer: String, _ place: FilePlaceTable.Place?
+    _ offer: IncomingOffer, _ name: String, _ peer: String, _ place: FilePlaceTable.Place?, _ late: Event?
   ) async -> Bool {
     let key = board.begin(name, peer: peer, total: Int64(clamping: offer.size))
     defer { board.end(key) }
@@ -132,6 +137,7 @@ final class OfferDesk: Sendable {
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult
       board.end(key)
+      if let late { console.tell(late) }
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
@@ -160,6 +166,7 @@ final class OfferDesk: Sendable {
     } catch {
       board.end(key)
       if error.code == .exists, policy == .skip {
+        if let late { console.tell(late) }
         console.tell(.skipped(Event.Skipped(peer: peer, file: name, reason: "exists")))
         console.note(
           "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name")
@@ -202,12 +209,17 @@ final class OfferDesk: Sendable {
   }
 
   private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
+    let sender = offer.sender
+    let untold = failures.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
     console.tell(
       .failed(
         Event.Failed(
-          peer: offer.sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
-          exitCode: failure.exitCode)))
+          peer: sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
+          exitCode: failure.exitCode, untold: untold.flatMap { $0 > 0 ? Int64($0) : nil })),
+      isWritten: untold != nil)
+    guard let untold else { return }
     console.problem(
-      "\(console.safe(name)) from \(console.safe(offer.sender.petname)): \(console.safe(failure.message))")
+      "\(console.safe(name)) from \(console.safe(sender.petname)): \(console.safe(failure.message))"
+        + (untold > 0 ? "; so did \(untold) more, which were not told" : ""))
   }
 }
