@@ -8,7 +8,7 @@ import mdns
 import meetings
 import transfers
 from association import Association, joined, resumed
-from frames import Accept, Decline, DeclineOffer, Offer
+from frames import Accept, Decline, DeclineOffer, Offer, Unknown
 from link import Late, Link, LinkEnded, Node
 from place import Place
 from transfers import Incoming
@@ -257,3 +257,44 @@ def test_log_of_members(place: Place):
     # It is all counted.
     receiver.end()
     assert receiver.event("finished")["failed"] == 800
+
+
+def hold_places(place: Place, receiver, hold) -> None:
+    """Strangers of one address take all places; `hold` does what keeps them, again and again, until another address gets in."""
+    members = []
+    for _ in range(24):
+        try:
+            members.append(joined(receiver.address, source="127.0.0.2"))
+        except (AssertionError, LinkEnded):
+            break
+    assert len(members) >= 16, len(members)
+    until = time.monotonic() + 6
+    while True:
+        for member in members:
+            try:
+                hold(member)
+            except LinkEnded:
+                pass
+        try:
+            member = joined(receiver.address)
+            break
+        except (AssertionError, LinkEnded):
+            assert time.monotonic() < until, "the places are theirs for longer than --timeout"
+            time.sleep(0.3)
+    assert transfers.send(member, b"photo", "photo.jpg").is_stored
+
+
+def test_dripping_members(place: Place):
+    """nor do those who send a frame now and then"""
+    hold_places(place, place.receiver("--timeout", 1), lambda member: member.send(Unknown(0xFF, b"")))
+
+
+def test_members_with_stalled_transfers(place: Place):
+    """nor those who have begun to send something, and go on no more"""
+    begun = set()
+
+    def begin(member):
+        if id(member) not in begun:
+            begun.add(id(member))
+            transfers.Outgoing(member, b"x" * 10, "stalled.jpg", size=1 << 20).start()
+    hold_places(place, place.receiver("--timeout", 1), begin)

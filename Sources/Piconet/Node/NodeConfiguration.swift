@@ -76,8 +76,9 @@ public struct NodeConfiguration: Sendable {
   /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is taken becomes a
   /// member for a moment at most, and both sides are told `full`.
   public var capacity = 8
-  /// After how long a member that has nothing open and of which nothing moves gives way, with `idle`, to somebody else who is accepted
-  /// while the session is full. nil, the default: no member ever does.
+  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way, with `idle`, to somebody
+  /// else who is accepted while the session is full. Where nobody is idle, the least busy stranger of an address that has a quarter of the
+  /// places, and two more than the newcomer's, gives way at once. nil, the default: no member ever does.
   public var idleMemberTimeout: Duration?
   /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with GKSession;
   /// without it this node leaves nobody because another one wants it.

@@ -51,8 +51,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var handshakeLimit = 128
   /// Associations at most, members or not. Default 256.
   public var associationLimit = 256
-  /// After how long a member that has nothing open and of which nothing moves gives way to somebody else who wants in where the
-  /// session is full. Default 0: no member ever does.
+  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way to somebody else who wants
+  /// in where the session is full. With it strangers of an address that has a quarter of the places give way as well. Default 0: no
+  /// member ever does.
   public var idleMemberTimeout: Duration = .zero
   /// Invitations of peers that are not known yet, of which the application is told at once; others wait until it has answered. Default 8;
   /// 1 to 1024.

@@ -196,7 +196,7 @@ extension SessionEngine {
   private mutating func accept(byAttemptTo association: Association, _ turn: inout Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
     let far = association.node
-    guard makeRoomForMember(&turn) else {
+    guard makeRoomForMember(far, &turn) else {
       let ending = Ending(.full, .us, "the session has \(configuration.capacity) members")
       if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
       return
@@ -243,7 +243,7 @@ extension SessionEngine {
   }
 
   private mutating func becomeMemberIfRoom(_ association: Association, _ turn: inout Turn) {
-    guard makeRoomForMember(&turn) else {
+    guard makeRoomForMember(association.node, &turn) else {
       end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }

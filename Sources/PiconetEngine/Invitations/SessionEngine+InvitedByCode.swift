@@ -62,7 +62,7 @@ extension SessionEngine {
   }
 
   private func refusalOfCode(_ association: Association, _ now: Instant) -> Ending? {
-    if memberCount >= configuration.capacity, idleMember(now) == nil {
+    if !hasRoomForMember(association.node, now) {
       return Ending(.full, .us, "the session has \(configuration.capacity) members")
     }
     guard association.judgement != .known,
@@ -108,7 +108,7 @@ extension SessionEngine {
     association.proof = nil
     turn.add(.proveCode(proof.id, .end))
     tries.matched(far.peer)
-    guard makeRoomForMember(&turn) else {
+    guard makeRoomForMember(far, &turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
       association.send(.decline(.full, detail: full.detail), &turn)
       turn.tell(turn.conditions.invitationEnded(far, full))

@@ -19,7 +19,7 @@ extension SessionEngine {
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
-    guard memberCount < configuration.capacity || idleMember(turn.now) != nil else {
+    guard hasRoomForMember(far, turn.now) else {
       association.send(.decline(.full, detail: "the session has \(configuration.capacity) members"), &turn)
       return
     }
@@ -94,7 +94,7 @@ extension SessionEngine {
     }
     let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
     if !isCompared {
-      _ = makeRoomForMember(&turn)
+      _ = makeRoomForMember(far, &turn)
       association.send(.accept, &turn)
       becomeMember(far, &turn)
     } else if node < far {
@@ -134,7 +134,7 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return
     }
-    guard makeRoomForMember(&turn) else {
+    guard makeRoomForMember(far, &turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
       association.send(.decline(.full, detail: full.detail), &turn)
       association.invitation = nil
@@ -173,7 +173,7 @@ extension SessionEngine {
       association.exchange?.isFarDone = true
       if !exchange.isConfirmed { return }
     }
-    guard makeRoomForMember(&turn) else {
+    guard makeRoomForMember(far, &turn) else {
       end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }

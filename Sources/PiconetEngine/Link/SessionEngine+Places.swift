@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Who gives way where there is no room: strangers to one another, whoever has most of them first; idle members to who wants in.
+/// Who gives way where there is no room: strangers to one another, whoever has most of them first; idle members to who wants in, and
+/// members of an address that has many of the places.
 extension SessionEngine {
   /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes, but none that
   /// we dialled, whose number our attempts bound.
@@ -59,18 +60,42 @@ extension SessionEngine {
     guard configuration.idleMemberTimeout > .zero else { return nil }
     let idle = associations.values.filter { association in
       association.isMember && association.leaving == nil && association.hasNothingOpen
+        && association.isOwedWhatIsOpen
         && association.lastMoved + configuration.idleMemberTimeout <= now
     }
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// Somebody is to become a member: where the session is full, an idle one goes.
+  /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than whoever wants in, the
+  /// one of its strangers of which nothing has moved for longest; nil where no address has.
+  private func crowdingMember(for newcomer: NodeID) -> Association? {
+    let members = associations.values.filter { $0.isMember && $0.leaving == nil }
+    let counts = Dictionary(grouping: members, by: \.peer.traits.remoteHost).mapValues(\.count)
+    let own = associations[newcomer].flatMap { counts[$0.peer.traits.remoteHost] } ?? 0
+    let crowded = max(own + 2, (configuration.capacity + 3) / 4)
+    let strangers = members.filter {
+      $0.judgement != .known && counts[$0.peer.traits.remoteHost, default: 0] >= crowded
+    }
+    return strangers.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+
+  /// Whether somebody can become a member.
+  func hasRoomForMember(_ newcomer: NodeID, _ now: Instant) -> Bool {
+    memberCount < configuration.capacity || givingWay(to: newcomer, now) != nil
+  }
+
+  private func givingWay(to newcomer: NodeID, _ now: Instant) -> (Association, why: String)? {
+    guard configuration.idleMemberTimeout > .zero else { return nil }
+    if let idle = idleMember(now) { return (idle, "nothing has moved for \(configuration.idleMemberTimeout.inWords)") }
+    return crowdingMember(for: newcomer).map { ($0, "its address has many of the places") }
+  }
+
+  /// Somebody is to become a member: where the session is full, another one goes.
   /// - Returns: whether there is room.
-  mutating func makeRoomForMember(_ turn: inout Turn) -> Bool {
+  mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: inout Turn) -> Bool {
     guard memberCount >= configuration.capacity else { return true }
-    guard let idle = idleMember(turn.now) else { return false }
-    let detail = "somebody else wants in, and nothing has moved for \(configuration.idleMemberTimeout.inWords)"
-    end(idle, Ending(.idle, .us, detail), &turn)
+    guard let (member, why) = givingWay(to: newcomer, turn.now) else { return false }
+    end(member, Ending(.idle, .us, "somebody else wants in, and \(why)"), &turn)
     return true
   }
 }
@@ -81,11 +106,18 @@ extension KeepingLimits {
 }
 
 extension Association {
-  /// Nothing is under way that somebody waits for.
+  /// Nothing is under way that somebody waits for, but for resources that come.
   fileprivate var hasNothingOpen: Bool {
-    transfers.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty && streams.incoming.isEmpty
+    transfers.outgoing.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty && streams.incoming.isEmpty
+  }
+
+  /// Every resource that comes from it waits for its next bytes, and for nothing of ours.
+  fileprivate var isOwedWhatIsOpen: Bool {
+    if transfers.incoming.isEmpty { return true }
+    // What can't be reached for the moment may come back and go on.
+    return suspension == nil && transfers.incoming.values.allSatisfy(\.waitsForSender)
   }
 
   /// Grows with what comes and is of use to somebody.
-  var movedCount: UInt64 { received &+ unreliable.counts.received }
+  var movedCount: UInt64 { received &+ unreliable.counts.received &+ transfers.chunkCount }
 }

@@ -30,6 +30,14 @@ final class IncomingTransfer {
   var mayRestart: Bool { claimsAll && !hasRestarted }
   /// It is under way, or may be once more: to rest means something.
   var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
+  /// The sender may send, and has sent nothing that is not on the disk; or it does not know yet that it was refused.
+  var waitsForSender: Bool {
+    switch phase {
+    case .refused: true
+    case .receiving: !isPaused && stored == received && (received < limit || received == offer.size)
+    case .offered, .committing: false
+    }
+  }
   /// Our side gives no credit.
   var isPaused = false
   /// The far side has told that it sends nothing.
@@ -71,7 +79,7 @@ final class IncomingTransfer {
 
   /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the resource itself.
   func mayGoOn(after ending: Ending) -> Bool {
-    phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown].contains(ending.reason)
+    phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown, .idle].contains(ending.reason)
   }
 
   /// The limit to tell after `stored` grew, once it is worth a frame.

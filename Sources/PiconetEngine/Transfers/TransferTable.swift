@@ -12,12 +12,13 @@ struct TransferTable {
   private var numbers = TransferNumbers()
   private(set) var incoming: [UInt64: IncomingTransfer] = [:]
   private(set) var incomingIDs: [TransferID: IncomingTransfer] = [:]
+  /// Chunks that have come.
+  var chunkCount: UInt64 = 0
   /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
   var pausesDue: Set<TransferID> = []
 
   /// How many numbers of ours were ever in use at once.
   var usedNumberCount: Int { numbers.usedCount }
-  var isEmpty: Bool { outgoing.isEmpty && incoming.isEmpty }
 
   // MARK: Ours
 

@@ -154,6 +154,59 @@ struct PlacesTests {
     #expect(one.side.members == [one.far])
   }
 
+  private let transfer = TransferID(rawValue: TransferID.firstIncoming)
+
+  /// The member sends a part of a resource, after `time`.
+  private func send(_ one: OneSided, after time: Duration = .zero) {
+    one.receive(.offer(transfer: 1, ResourceOffer(name: [1], size: 9)))
+    one.side.command(.acceptOffer(transfer, offset: 0))
+    one.side.now = one.side.now + time
+    one.receive(.chunk(transfer: 1, bytes(4)))
+  }
+
+  @Test("a member that owes the bytes of its transfer for long enough gives way, and what is stored of it is kept")
+  func stalledTransfer() {
+    let one = full(after: .seconds(10)) { send($0) }
+    #expect(one.side.members == [node(2)])
+    #expect(one.side.log.effects.contains(.keepStore(transfer)))
+  }
+
+  @Test("one whose bytes come stays, and so does one that waits for our disk")
+  func movingTransfer() {
+    let moving = full(after: .seconds(5)) { send($0, after: .seconds(5)) }
+    let waiting = full(after: .seconds(100)) { one in
+      one.side.answersDisk = false
+      send(one)
+    }
+    for one in [moving, waiting] { #expect(one.side.members == [one.far]) }
+  }
+
+  /// A full session of five: four members of one address, of which something moves all the time, and one more; somebody else invites us.
+  private func crowded(from address: String, isKnown: Bool = false) -> OneSided {
+    let one = OneSided(
+      PiconetEngineTests.configuration {
+        $0.capacity = 6
+        $0.idleMemberTimeout = .seconds(10)
+      })
+    one.side.judgement = isKnown ? .known : .new
+    for number in 2...6 as ClosedRange<UInt8> {
+      associate(one, node(number), 10 + UInt64(number), from: number == 6 ? "b:1" : "a:\(number)", invites: true)
+      one.side.command(.answerInvitation(node(number), accept: true, .declined), id: UInt64(number))
+      one.side.now = one.side.now + .milliseconds(1)
+    }
+    one.side.judgement = .new
+    associate(one, node(7), 17, from: address, invites: true)
+    one.side.command(.answerInvitation(node(7), accept: true, .declined), id: 7)
+    return one
+  }
+
+  @Test("of an address that has many of the places a stranger gives way, busy as it is, and to other addresses alone")
+  func manyOfOneAddress() {
+    #expect(crowded(from: "c:1").side.members == [3, 4, 5, 6, 7].map(node))
+    #expect(crowded(from: "a:9").side.members == [2, 3, 4, 5, 6].map(node))
+    #expect(crowded(from: "c:1", isKnown: true).side.members == [2, 3, 4, 5, 6].map(node))
+  }
+
   @Test("a heartbeat does not make a member busy, a message does")
   func heartbeats() {
     for (frame, isIdle) in [(Frame.ping(1), true), (.message(bytes(1)), false)] {
