@@ -24,15 +24,27 @@ struct RecipientMatchTests {
     #expect(Recipient.named("A").matches(in: [peer("A", key, "1"), peer("A", key, "2")]).map(\.id) == ["2"])
   }
 
-  @Test("twelve digits of a fingerprint are enough, fewer are a name; a name stands before a fingerprint")
+  @Test("twelve digits of a fingerprint are enough, fewer are a name; who is called so is meant as well")
   func fingerprint() {
     let peers = [peer("A", key, "1"), peer("B", "aa" + key.dropFirst(2), "2")]
     #expect(Recipient.named("9F86D081884C").matches(in: peers).map(\.id) == ["1"])
     #expect(Recipient.named("9f86d081884").matches(in: peers).isEmpty)
     #expect(Recipient.peer(fingerprint: key).matches(in: peers).map(\.id) == ["1"])
     let liar = peer("9f86d081884c", otherKey, "3")
-    #expect(Recipient.named("9f86d081884c").matches(in: peers + [liar]).map(\.id) == ["3"])
+    #expect(Recipient.named("9f86d081884c").matches(in: peers + [liar]).map(\.id) == ["1", "3"])
     #expect(Recipient.named("9f86d081884c").matches(in: [peers[0], peer("C", otherKey, "4")]).count == 2)
+  }
+
+  @Test("digits of a remembered key mean that key, and nobody who has taken them for a name")
+  func digitsOfAKnownKey() {
+    let known = ["Bob": Set([key])]
+    let liar = peer("9f86d081884c", otherKey.replacing("9f86d081", with: "00000000"), "2")
+    #expect(
+      Recipient.named("9F86D081884C").matches(in: [liar, peer("Bob", key, "1")], known: known).map(\.id) == ["1"])
+    #expect(Recipient.named("9f86d081884c").matches(in: [liar], known: known).isEmpty)
+    // Two devices that one's petname and the other's digits stand for are several.
+    let both = ["Bob": Set([key]), liar.name: Set([liar.fingerprint])]
+    #expect(Recipient.named("9f86d081884c").matches(in: [liar, peer("Bob", key, "1")], known: both).count == 2)
   }
 
   @Test("a remembered name means the remembered key, whatever it is called now, and nobody else who takes the name")

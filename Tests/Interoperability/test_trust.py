@@ -298,3 +298,30 @@ def test_members_with_stalled_transfers(place: Place):
             begun.add(id(member))
             transfers.Outgoing(member, b"x" * 10, "stalled.jpg", size=1 << 20).start()
     hold_places(place, place.receiver("--timeout", 1), begin)
+
+
+def test_name_of_digits(place: Place):
+    """a device that is called by the first digits of a known one's fingerprint gets nothing that is meant for that"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob)
+    liar = Node(name=bob.identity.fingerprint[:12])
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"private")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(None, "--to", liar.name, "--timeout", "3", photo)
+        meetings.advertise(sender, [mdns.service(liar, server.getsockname()[1])])
+        try:
+            Association(Link.accept(server, liar, patience=1))
+        except (Late, LinkEnded, OSError):
+            assert sender.wait() == 3, sender.error_text()
+            return
+        raise AssertionError("another key was dialled")
+
+
+def test_digits_in_trust(place: Place):
+    """nor is it blocked or allowed in the place of the other one"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob)
+    meetings.known_to_sender(place, Node(name=bob.identity.fingerprint[:12]))
+    program = place.start("piconet", "trust", "block", bob.identity.fingerprint[:12], state="sender")
+    assert program.wait() == 2 and "several" in program.error_text(), program.error_text()

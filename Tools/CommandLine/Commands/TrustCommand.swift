@@ -122,12 +122,10 @@ struct PeerReference: Hashable, Sendable {
 
   init(_ word: LocalPath) { text = word.readable }
 
-  /// All that it may mean. A name stands before digits.
+  /// All that it may mean: a device may have been taken under a name that is another one's digits.
   func matches(in known: KnownPeers) -> [KnownPeer] {
-    let named = known.entries(named: text)
-    if !named.isEmpty { return named }
     let digits = text.lowercased()
-    guard digits.utf8.count >= SightedPeer.shortFingerprint else { return [] }
-    return known.entries.filter { $0.id.description.hasPrefix(digits) }
+    let isLongEnough = digits.utf8.count >= SightedPeer.shortFingerprint
+    return known.entries.filter { $0.name == text || isLongEnough && $0.id.description.hasPrefix(digits) }
   }
 }

@@ -38,9 +38,10 @@ extension Peer {
 extension Recipient {
   /// Who of `peers` is meant.
   ///
-  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now, and nobody else. Any
-  /// other name means who is called so, and stands before a fingerprint that begins so. One device that is in sight under the same name
-  /// more than once, as for a while after it was restarted, counts once: the sighting that came last.
+  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now, and nobody else. So do
+  /// digits with which the fingerprint of a remembered key begins: anybody can take them for a name. Any other name means who is called
+  /// so, and digits also whose fingerprint begins so. One device that is in sight under the same name more than once, as for a while after
+  /// it was restarted, counts once: the sighting that came last.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
   ///   - known: the fingerprints that are remembered, by name.
@@ -48,12 +49,18 @@ extension Recipient {
     switch self {
     case .all: peers
     case .peer(let fingerprint): Self.newest(peers.filter { $0.fingerprint == fingerprint })
-    case .named(let name) where known[name] != nil:
-      Self.newest(peers.filter { known[name]?.contains($0.fingerprint) == true })
-    case .named(let name):
-      Self.newest(peers.filter { $0.name == name }).nonEmpty
-        ?? (Self.isFingerprintStart(name)
-          ? Self.newest(peers.filter { $0.fingerprint.hasPrefix(name.lowercased()) }) : [])
+    case .named(let name): Self.newest(Self.matches(name, in: peers, known: known))
+    }
+  }
+
+  private static func matches(
+    _ name: String, in peers: [SightedPeer], known: [String: Set<String>]
+  ) -> [SightedPeer] {
+    let digits = isFingerprintStart(name) ? name.lowercased() : nil
+    func hasDigits(_ fingerprint: String) -> Bool { digits.map(fingerprint.hasPrefix) ?? false }
+    let keys = (known[name] ?? []).union(known.values.joined().filter(hasDigits))
+    return peers.filter { peer in
+      keys.isEmpty ? peer.name == name || hasDigits(peer.fingerprint) : keys.contains(peer.fingerprint)
     }
   }
 
@@ -84,8 +91,4 @@ extension Recipient {
     case .named(let name): name
     }
   }
-}
-
-extension Array {
-  fileprivate var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
