@@ -11,6 +11,7 @@ from association import Association, joined, resumed
 from frames import Accept, Decline, DeclineOffer, Offer, Unknown
 from link import Late, Link, LinkEnded, Node
 from place import Place
+from reasons import Reason
 from transfers import Incoming
 
 
@@ -325,3 +326,20 @@ def test_digits_in_trust(place: Place):
     meetings.known_to_sender(place, Node(name=bob.identity.fingerprint[:12]))
     program = place.start("piconet", "trust", "block", bob.identity.fingerprint[:12], state="sender")
     assert program.wait() == 2 and "several" in program.error_text(), program.error_text()
+
+
+def test_damaged_block(place: Place):
+    """a blocked key stays so where its line can't be read"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob, state="receiver")
+    assert place.start("piconet", "trust", "block", "Bob", state="receiver").wait() == 0
+    path = place.folder / "receiver/piconet/known-peers"
+    path.write_text(path.read_text().removesuffix("\n") + " \n")
+    receiver = place.receiver()
+    try:
+        link = Link.dial(receiver.address, bob)
+        reason = link.end().reason
+    except LinkEnded as ended:
+        reason = ended.reason
+    assert reason == Reason.IDENTITY, reason
+    assert "damaged" in receiver.error_text()

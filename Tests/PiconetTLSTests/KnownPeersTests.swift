@@ -149,6 +149,32 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" && $0 != "\t" || $0.value == 0x202E })
   }
 
+  @Test("a damaged line that says blocked still blocks its key, until it is mended or its key forgotten")
+  func damagedBlocks() throws {
+    let lines = [
+      "piconet-known-peers 2", "\(peer(1))\tAnna\t5\tcode\tblocked\t- ", "\(peer(2)) Ben 5 code blocked -",
+      "\(peer(3))\tCarl\t5\tcode\tpush:images\t-", "\(peer(3))\tCarl\t5\tcode\tblocked\t-",
+      "\(peer(4))\tblocked\t5\tcode\tpush:images\t-",
+    ]
+    var known = try KnownPeers(path: "/p", text: Array(lines.joined(separator: "\n").utf8))
+    for number in 1...3 as ClosedRange<UInt8> {
+      #expect(known.isBlocked(peer(number)), "\(number)")
+      #expect(
+        TrustPolicy.firstUse.judge(peer: peer(number), name: "x", program: "images", knownPeers: known)
+          == .refused(.blocked))
+    }
+    #expect(!known.isBlocked(peer(4)) && !known.isBlocked(peer(5)))
+    #expect(known.damagedBlock(of: peer(3)) == 5)
+    try known.forget(peer(3))
+    #expect(!known.isBlocked(peer(3)) && known.isBlocked(peer(2)))
+    #expect(throws: StateFailure.self) {
+      try known.take(peer(1), name: "Anna", at: 0, confirmed: .fingerprint, rights: [])
+    }
+    // Without the line that says the version.
+    let headless = try KnownPeers(path: "/p", text: Array("\(peer(1))\tAnna\t5\tcode\tblocked\t-\n".utf8))
+    #expect(headless.isBlocked(peer(1)))
+  }
+
   @Test("damaged lines are reported and kept, the others count")
   func damagedLines() throws {
     let folder = try TemporaryFolder()

@@ -37,7 +37,9 @@ final class KnownPeersJudge: TrustJudge {
   private func known() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
 
   func admits(_ peer: PeerID) -> Bool {
-    visibility == .everybody || peer == ownPeer || (try? known())?[peer]?.isBlocked == false
+    if visibility == .everybody || peer == ownPeer { return true }
+    guard let known = try? known() else { return false }
+    return known[peer] != nil && !known.isBlocked(peer)
   }
 
   /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this device, and known peers.
@@ -82,10 +84,11 @@ final class KnownPeersJudge: TrustJudge {
   /// What the table says of the key. Nobody stands in a file that can't be read.
   func standing(of peer: PeerID) -> Standing {
     if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
-    let known = (try? self.known())?[peer]
+    let table = try? self.known()
+    guard table?.isBlocked(peer) != true else { return Standing(known: table?[peer]) }
+    let known = table?[peer]
     if case .pinned(let peers) = policy {
-      let isPinned = peers.contains(peer) && known?.isBlocked != true
-      return Standing(known: known, rights: isPinned ? Set(PeerRight.Action.allCases) : [])
+      return Standing(known: known, rights: peers.contains(peer) ? Set(PeerRight.Action.allCases) : [])
     }
     return Standing(known: known, rights: Set(PeerRight.Action.allCases.filter { known?.may($0, in: program) == true }))
   }

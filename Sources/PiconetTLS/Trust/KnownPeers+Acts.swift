@@ -24,6 +24,10 @@ extension KnownPeers {
         .blocked, path: path,
         "\(peer.shortDescription) is blocked; lift that first: piconet trust unblock \(peer.shortDescription)")
     }
+    if let line = damagedBlock(of: peer) {
+      throw StateFailure(
+        .blocked, path: path, "line \(line), which can't be read, blocks \(peer.shortDescription); mend or remove it")
+    }
     if confirmation != .firstUse { entry.confirmation = confirmation }
     entry.rights.formUnion(rights)
     if let address { try reach(&entry, at: address) }

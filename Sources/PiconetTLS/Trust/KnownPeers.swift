@@ -4,7 +4,7 @@ import PiconetWire
 ///
 /// The line `piconet-known-peers 2` says the version; without one it is 1. Of the others each is a peer: see `KnownPeer.line`. In names `\\`
 /// and `\u{..}` stand for a backslash and for what is not visible. Empty lines and lines that begin with `#` count for nothing. Damaged lines
-/// are reported and kept as they are.
+/// are reported and kept as they are; one that says `blocked` of a key still keeps that key out.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct DamagedLine: Sendable, Hashable {
@@ -35,6 +35,8 @@ public struct KnownPeers: Sendable, Hashable {
   private var places: [Int] = []
   private var index: [PeerID: Int] = [:]
   private var names: [String: [PeerID]] = [:]
+  /// Blocked by lines that can't be read otherwise, with the numbers of these lines, counted from 1.
+  private var damagedBlocks: [PeerID: Int] = [:]
   /// Of the text that was read.
   private var versionRead = Self.version
 
@@ -69,6 +71,12 @@ public struct KnownPeers: Sendable, Hashable {
 
   /// Where the peer stands in the file, counted from 1.
   public func line(of peer: PeerID) -> Int? { index[peer].map { places[$0] + 1 } }
+
+  /// A damaged line that blocks the peer, counted from 1.
+  public func damagedBlock(of peer: PeerID) -> Int? { damagedBlocks[peer] }
+
+  /// Whether a person has shut the key out, known or not.
+  public func isBlocked(_ peer: PeerID) -> Bool { self[peer]?.isBlocked == true || damagedBlocks[peer] != nil }
 
   /// All peers known under a name: a file of version 1 may have several.
   public func entries(named name: String) -> [KnownPeer] { (names[name] ?? []).compactMap { self[$0] } }
@@ -130,6 +138,7 @@ public struct KnownPeers: Sendable, Hashable {
     for other in places.indices where places[other] > place { places[other] -= 1 }
     damagedLines.removeAll { $0.line == place + 1 }
     for other in damagedLines.indices where damagedLines[other].line > place { damagedLines[other].line -= 1 }
+    damagedBlocks = damagedBlocks.filter { $0.value != place + 1 }.mapValues { $0 > place ? $0 - 1 : $0 }
   }
 
   /// The whole file, in the version of now.
@@ -179,5 +188,13 @@ public struct KnownPeers: Sendable, Hashable {
       }
     }
     damagedLines.append(DamagedLine(line: place + 1, reason: reason))
+    if let peer = Self.blocked(by: bytes) { damagedBlocks[peer] = place + 1 }
+  }
+
+  /// The key of a line that can't be read, if it says that it is blocked: a slip in an editor must let nobody in.
+  private static func blocked(by bytes: ArraySlice<UInt8>) -> PeerID? {
+    let words = bytes.split { $0 <= UInt8(ascii: " ") }
+    guard words.dropFirst().contains(where: { $0.elementsEqual("blocked".utf8) }) else { return nil }
+    return words.first.flatMap { PeerID(hexadecimal: String(decoding: $0, as: UTF8.self)) }
   }
 }

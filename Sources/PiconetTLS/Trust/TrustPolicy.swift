@@ -22,7 +22,7 @@ public enum TrustPolicy: Sendable, Hashable {
     peer: PeerID, name: String, program: String, isDialled: Bool = false, knownPeers: KnownPeers
   ) -> TrustVerdict {
     let entry = knownPeers[peer]
-    if entry?.isBlocked == true { return .refused(.blocked) }
+    if knownPeers.isBlocked(peer) { return .refused(.blocked) }
     if case .pinned(let peers) = self { return peers.contains(peer) ? .known : .refused(.notPinned) }
     guard let entry else {
       if let other = knownPeers.entries(named: name).first {

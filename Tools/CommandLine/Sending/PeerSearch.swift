@@ -79,7 +79,7 @@ final class PeerSearch: Sendable {
   func describe(_ peer: Peer) -> String { console.describe(peer, PeersShown([peer], naming)) }
 
   /// Whether the person has blocked its key.
-  func isBlocked(_ peer: Peer) -> Bool { naming.known[peer.id.peer]?.isBlocked == true }
+  func isBlocked(_ peer: Peer) -> Bool { naming.known.isBlocked(peer.id.peer) }
 
   /// As what a list of peers to pick from shows them.
   func rows(_ peers: [Peer]) -> [PeerPicker.Peer] {
