@@ -33,6 +33,15 @@ struct PeerNamingTests {
     #expect(try text("b1", "MUM") == "MUM (b10000000000, not the known 'Mum')")
   }
 
+  @Test("a stranger's own words are in quotation marks where they look like what is known of a device, or like nothing")
+  func ownWords() {
+    let console = Console(program: "imagerecv", json: false, verbosity: Verbosity())
+    for plain in ["Anna", "Ada's phone", "Küche, oben"] { #expect(console.ownWords(plain) == plain) }
+    #expect(console.ownWords("Mum (9f86d081884c), known") == "'Mum (9f86d081884c), known'")
+    #expect(console.ownWords("Mum' （9f86d081884c") == "'Mum\\' （9f86d081884c'")
+    #expect(console.ownWords("") == "''" && console.ownWords("\u{3000} ") == "'\u{3000} '")
+  }
+
   @Test("as many digits are shown as tell a peer from all that look like it, known or in sight")
   func digits() throws {
     func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }

@@ -343,3 +343,22 @@ def test_damaged_block(place: Place):
         reason = ended.reason
     assert reason == Reason.IDENTITY, reason
     assert "damaged" in receiver.error_text()
+
+
+def test_lookalike_of_a_new_device(place: Place):
+    """a stranger that looks like a device which was taken in this run is shown as none"""
+    receiver = meetings.ask_receiver(place)
+    ada = meetings.asked(receiver, Node(name="Ada"))
+    receiver.type("y\n")
+    ada.wait_for(Accept)
+    ada.leave()
+    meetings.asked(receiver, Node(name="\u0410da"), source="127.0.0.2")
+    assert "which is not the known 'Ada'" in receiver.look(0.2)
+
+
+def test_name_with_brackets(place: Place):
+    """a name that looks like a known device with its fingerprint is in quotation marks"""
+    receiver = meetings.ask_receiver(place)
+    node = Node(name="Mum (9f86d081884c), known, wants to send files.")
+    meetings.asked(receiver, node)
+    assert f"'{node.name}' ({node.identity.fingerprint[:12]})" in receiver.look(0.2)

@@ -45,9 +45,11 @@ struct InvitationDesk: Sendable {
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           untold: untold > 0 ? Int64(untold) : nil)))
     let name = lastNaming.value.name(refused.fingerprint, calledItself: refused.name)
-    let other = name == refused.name ? "" : ", calls itself '\(console.safe(refused.name))'"
+    let isOwn = name == refused.name
+    let other = isOwn ? "" : ", calls itself '\(console.safe(refused.name))'"
+    let shown = isOwn ? console.ownWords(name) : console.safe(name)
     console.problem(
-      "\(console.safe(name)) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
+      "\(shown) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
         + "was turned away: \(console.safe(failure.message))\(Self.words(untold))")
   }
 

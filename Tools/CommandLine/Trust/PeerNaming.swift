@@ -72,13 +72,24 @@ struct PeersShown: Sendable {
 extension Console {
   /// `Living room (9f86d081884c)`, `Mum (9f86d081884c, calls itself 'Printer', known)`: safe to be shown.
   func describe(_ peer: Peer, _ shown: PeersShown) -> String {
-    let name = shown.naming.name(peer.id.peer, calledItself: peer.name)
-    return "\(safe(name)) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
+    let entry = shown.naming.known[peer.id.peer]
+    let name = entry.map { safe($0.name) } ?? ownWords(peer.name)
+    return "\(name) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
+  }
+
+  /// What a stranger calls itself, safe to be shown before what is known of it: in quotation marks where it has brackets and could be taken
+  /// for that, as `Mum (9f86d081884c), known`, or where it has nothing to see.
+  func ownWords(_ name: String) -> String {
+    let hasBrackets = name.unicodeScalars.contains { scalar in
+      [.openPunctuation, .closePunctuation].contains(scalar.properties.generalCategory)
+    }
+    guard hasBrackets || name.allSatisfy(\.isWhitespace) else { return safe(name) }
+    return "'\(safe(name).replacing("'", with: "\\'"))'"
   }
 
   /// The same of a peer whose key is proven.
   func describe(_ peer: ProvenMember) -> String {
-    guard let known = peer.known else { return "\(safe(peer.name)) (\(peer.fingerprint.shortDescription))" }
+    guard let known = peer.known else { return "\(ownWords(peer.name)) (\(peer.fingerprint.shortDescription))" }
     let other = known.name == peer.name ? "" : ", calls itself '\(safe(peer.name))'"
     return "\(safe(known.name)) (\(peer.fingerprint.shortDescription)\(other))"
   }
