@@ -244,6 +244,8 @@ extension SessionEngine {
     _ link: Link, _ ending: Ending, _ turn: inout Turn
   ) {
     let (id, far) = (link.id, link.node)
+    // An association that one side holds is over on the other: lost, whichever of the two has said so.
+    let ending = ending.reason == .noSuchAssociation ? Self.lostThere : ending
     for attempt in attempts where attempt.phase == .linking(id) {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       let target = far ?? attempt.node

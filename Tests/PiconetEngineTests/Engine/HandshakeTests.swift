@@ -213,6 +213,21 @@ struct HandshakeTests {
     #expect(outcome.closeReason == .noSuchAssociation)
   }
 
+  @Test("an invitation over a link that was to go on with something we never had ends like one whose link was lost")
+  func inviteWithThePast() {
+    let one = OneSided()
+    one.invite()
+    one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    one.receive(one.hello())
+    let outcome = one.receive(.associate(AssociationID(high: 1, low: 2), received: 5))
+    #expect(outcome.closeReason == .noSuchAssociation)
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("no reply")
+      return
+    }
+    #expect(ending.reason == .linkFailed && ending.blame == .link)
+  }
+
   @Test("frames that come while the driver judges wait, and are then taken in their order")
   func pausedFrames() {
     let one = OneSided()
