@@ -30,7 +30,7 @@ def check(parameters: dict[int, bytes]) -> None:
     values = {key: whole_integer(parameters[key]) for key in DEFAULTS if key in parameters}
     if values.get(FRAME_LIMIT, 1_024) < 1_024:
         raise FormatError("the frame limit is below 1,024")
-    if not 100 <= values.get(SILENCE, 100) <= 86_400_000:
+    if not 1_000 <= values.get(SILENCE, 1_000) <= 86_400_000:
         raise FormatError("the silence is out of its range")
     if HELD in parameters:
         reader = Reader(parameters[HELD])

@@ -142,8 +142,9 @@ extension SessionSuite {
         try await world.pair { pair in
           _ = try await pair.connect(breakable: true)
           for node in [pair.client, pair.server] { try await node.setDisconnectTimeout(.zero) }
-          let refused = await failure { try await pair.client.setDisconnectTimeout(.milliseconds(1)) }
+          let refused = await failure { try await pair.client.setDisconnectTimeout(.milliseconds(200)) }
           #expect(refused?.code == .invalidArgument)
+          #expect(refused?.detail == "the disconnect timeout is 0, or 2 s to 24 hours")
           try await world.cut()
           async let onServer = pair.server.session.nextDeparture()
           let errors = (await pair.client.session.nextDeparture(), await onServer)

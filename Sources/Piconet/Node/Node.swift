@@ -219,7 +219,7 @@ public final class Node: Sendable {
 
   /// Changes how long members that can't be reached stay members, for those of now as well; see
   /// `NodeConfiguration.disconnectTimeout`.
-  /// - Throws: `invalidArgument` if it is neither 0 nor 100 ms to 24 hours.
+  /// - Throws: `invalidArgument` if it is neither 0 nor 2 s to 24 hours.
   public func setDisconnectTimeout(_ timeout: Duration) async throws(PiconetError) {
     guard case .failed(let ending) = await core.command(.setDisconnectTimeout(timeout)) else { return }
     let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown

@@ -90,7 +90,7 @@ public struct NodeConfiguration: Sendable {
   /// Streams that one member may have open to us at once, 1 to 16,384. Default 64.
   public var streamLimit = 64
   /// How long a member that can't be reached stays one: from when it was last heard, silence and the search for another way to it
-  /// together. 0: it leaves with its connection. 100 ms to 24 hours otherwise; default 20 s. `Node.setDisconnectTimeout` changes it.
+  /// together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s. `Node.setDisconnectTimeout` changes it.
   public var disconnectTimeout: Duration = .seconds(20)
   /// Whether members move by themselves to a transport that is earlier in `transports`, when one leads to them. Default true.
   public var movesBetweenTransports = true

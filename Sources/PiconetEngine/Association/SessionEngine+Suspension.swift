@@ -205,8 +205,7 @@ extension SessionEngine {
     _ id: CommandID, _ timeout: Duration, _ turn: inout Turn
   ) {
     guard EngineConfiguration.isDisconnectTimeout(timeout) else {
-      turn.reply(
-        id, .failed(Ending(.limitExceeded, .us, "the disconnect timeout is 0, or 100 ms to 24 hours")))
+      turn.reply(id, .failed(Ending(.limitExceeded, .us, EngineConfiguration.disconnectTimeoutRule)))
       return
     }
     configuration.disconnectTimeout = timeout

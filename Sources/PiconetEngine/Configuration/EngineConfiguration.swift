@@ -95,10 +95,13 @@ public struct EngineConfiguration: Sendable, Hashable {
     self.name = name
   }
 
-  /// Whether an engine takes this disconnect timeout.
+  /// Whether an engine takes this disconnect timeout: half of it is the silence that our hello states, which has a least value.
   public static func isDisconnectTimeout(_ timeout: Duration) -> Bool {
-    timeout == .zero || (timeout >= .milliseconds(100) && timeout <= .seconds(86_400))
+    timeout == .zero || (timeout >= .seconds(2) && timeout <= .seconds(86_400))
   }
+
+  /// What `isDisconnectTimeout` holds a timeout to, for people.
+  static let disconnectTimeoutRule = "the disconnect timeout is 0, or 2 s to 24 hours"
 
   /// What no discovery source tells of as it is.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -140,8 +143,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     try check((1...Self.largestWindow).contains(streamMemory), "the memory for streams is 1 byte to 1 GiB")
     try check(transmitWindow >= 2 * frameLimit, "the transmit window holds at least two frames")
     try check(transmitWindow <= Self.largestWindow, "the transmit window is at most 1 GiB")
-    try check(
-      Self.isDisconnectTimeout(disconnectTimeout), "the disconnect timeout is 0, or 100 ms to 24 hours")
+    try check(Self.isDisconnectTimeout(disconnectTimeout), Self.disconnectTimeoutRule)
     try check(handshakeTimeout > .zero && idleTimeout > .zero && leaveTimeout > .zero, "a timeout is above zero")
     try check(idleMemberTimeout >= .zero, "the time after which idle members give way is not below zero")
     try check(handshakeLimit > 0, "at least one link may be in its handshake")

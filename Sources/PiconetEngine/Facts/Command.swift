@@ -51,7 +51,7 @@ public enum Command: Sendable, Hashable {
   case tellCompared(TransferID, byteCount: UInt64)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
-  /// Changes the disconnect timeout, for what is connected too: 0, or 100 ms to 24 hours.
+  /// Changes the disconnect timeout, for what is connected too: 0, or 2 s to 24 hours.
   case setDisconnectTimeout(Duration)
   /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is given.
   case pauseTransfer(TransferID, Bool)

@@ -130,9 +130,11 @@ final class Link {
 
   /// The far side must hear of us well within its patience, and we want to hear of it within ours.
   func nextPing(_ configuration: EngineConfiguration) -> Instant {
-    let theirs = Duration.milliseconds(Int64(clamping: min(hello?.limits.silence ?? 20_000, 86_400_000))) / 4
+    let stated = hello?.limits.silence ?? PeerLimits().silence
+    let legal = min(max(stated, WireLimits.silence.lowerBound), WireLimits.silence.upperBound)
+    let theirs = Duration.milliseconds(Int64(clamping: legal)) / 4
     let ours = patience(configuration) / 4
-    let toBeHeard = lastSent + max(theirs, .milliseconds(10))
+    let toBeHeard = lastSent + theirs
     let toHear = max(lastReceived, pingedAt ?? lastReceived) + ours
     return min(toBeHeard, toHear)
   }

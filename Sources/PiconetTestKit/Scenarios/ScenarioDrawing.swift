@@ -46,7 +46,7 @@ extension Scenario {
     configuration.streamMemory = dice.pick([60_000, 4 << 20])
     configuration.readSize = max(configuration.frameLimit, dice.pick([0, 10_000, 60_000]))
     configuration.transmitWindow = max(2 * configuration.frameLimit, dice.pick([0, 30_000, 256 << 10]))
-    configuration.disconnectTimeout = .milliseconds(dice.pick([1_500, 4_000]))
+    configuration.disconnectTimeout = .milliseconds(dice.pick([2_000, 4_000]))
     configuration.handshakeTimeout = .milliseconds(dice.pick([1_000, 3_000]))
     configuration.idleTimeout = .milliseconds(dice.pick([800, 2_000]))
     configuration.leaveTimeout = .milliseconds(dice.pick([500, 2_000]))

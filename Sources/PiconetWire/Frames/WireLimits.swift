@@ -37,6 +37,7 @@ public enum WireLimits {
   public static let streamNumbers: UInt64 = 1 << 14
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
-  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping without end nor overflow a deadline.
-  public static let silence: ClosedRange<UInt64> = 100...86_400_000
+  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times in a second nor
+  /// overflow a deadline.
+  public static let silence: ClosedRange<UInt64> = 1_000...86_400_000
 }

@@ -67,8 +67,8 @@ struct ConfigurationTests {
     Rule("transmit window", { $0.transmitWindow = 2 * 16_381 }, beyond: { $0.transmitWindow = 2 * 16_381 - 1 }),
     Rule("transmit window", { $0.transmitWindow = 1 << 30 }, beyond: { $0.transmitWindow = 1 << 30 + 1 }),
     Rule(
-      "disconnect timeout", { $0.disconnectTimeout = .milliseconds(100) },
-      beyond: { $0.disconnectTimeout = .milliseconds(100) - .nanoseconds(1) }),
+      "disconnect timeout", { $0.disconnectTimeout = .seconds(2) },
+      beyond: { $0.disconnectTimeout = .seconds(2) - .nanoseconds(1) }),
     Rule(
       "disconnect timeout", { $0.disconnectTimeout = .seconds(86_400) },
       beyond: { $0.disconnectTimeout = .seconds(86_400) + .nanoseconds(1) }),

@@ -38,11 +38,11 @@ struct FieldLimitTests {
     #expect(try !hello(scope: 128))
   }
 
-  @Test func `a hello may state a frame limit from 1024 bytes on and a silence from 100 ms to a day`() throws {
+  @Test func `a hello may state a frame limit from 1024 bytes on and a silence from 1 s to a day`() throws {
     #expect(try hello(field(6, integer(1024))))
     #expect(try !hello(field(6, integer(1023))))
-    #expect(try hello(field(9, integer(100))) && hello(field(9, integer(86_400_000))))
-    #expect(try !hello(field(9, integer(99))))
+    #expect(try hello(field(9, integer(1_000))) && hello(field(9, integer(86_400_000))))
+    #expect(try !hello(field(9, integer(999))))
     #expect(try !hello(field(9, integer(86_400_001))))
     #expect(try !hello(field(9, integer(VariableInteger.max))))
   }

@@ -36,7 +36,7 @@ public struct ImageSendProgram: Sendable {
       let contact = FirstContact(arguments, naming, console)
       contact.prepare(&configuration)
       configuration.program = ProgramEnvironment.imagesProgram
-      configuration.disconnectTimeout = max(arguments.timeout, .milliseconds(100))
+      configuration.disconnectTimeout = max(arguments.timeout, .seconds(2))
       configuration.capacity = CommandLineLimits.peersAtOnce + 1
       configuration.discovers = arguments.address == nil || !arguments.recipients.isEmpty
       let node = try await Node(configuration)
