@@ -1,6 +1,7 @@
 """The proof of a typed code: section 7 of Documentation/wire-format.md, SPAKE2 of RFC 9382 over P-256."""
 import hashlib
 import hmac
+import secrets
 
 LABEL = b"EXPORTER-piconet-typed-code"
 
@@ -63,9 +64,22 @@ def factor(code: str, invited: bytes) -> int:
     return int.from_bytes(wide, "big") % ORDER
 
 
+def decoded(data: bytes) -> Point:
+    """- Raises: `AssertionError` for what is no point of the curve."""
+    assert len(data) == 65 and data[0] == 4, "a share is an uncompressed point"
+    x, y = int.from_bytes(data[1:33], "big"), int.from_bytes(data[33:], "big")
+    assert x < PRIME and y < PRIME and (y * y - x**3 + 3 * x - B) % PRIME == 0, "the share is on no curve of ours"
+    return x, y
+
+
+def names(inviter: bytes, invited: bytes) -> tuple[bytes, bytes]:
+    """A and B, of these ids."""
+    return b"piconet inviter\0" + inviter, b"piconet invited\0" + invited
+
+
 def proof(w: int, x: int, y: int, exported: bytes, inviter: bytes, invited: bytes) -> dict[str, bytes]:
     """Every value of a proof between these ids, under its name in the document."""
-    return spake2(b"piconet inviter\0" + inviter, b"piconet invited\0" + invited, w, x, y, exported)
+    return spake2(*names(inviter, invited), w, x, y, exported)
 
 
 def spake2(a: bytes, b: bytes, w: int, x: int, y: int, associated: bytes) -> dict[str, bytes]:
@@ -73,10 +87,33 @@ def spake2(a: bytes, b: bytes, w: int, x: int, y: int, associated: bytes) -> dic
     theirs = add(multiplied(w, N), multiplied(y, GENERATOR))
     shared = multiplied(x, add(theirs, negative(multiplied(w, N))))
     assert shared == multiplied(y, add(ours, negative(multiplied(w, M))))
-    parts = (a, b, encoded(ours), encoded(theirs), encoded(shared), w.to_bytes(32, "big"))
+    return {"pA": encoded(ours), "pB": encoded(theirs), **confirmations(a, b, encoded(ours), encoded(theirs), shared, w, associated)}
+
+
+def confirmations(a: bytes, b: bytes, ours: bytes, theirs: bytes, shared: Point, w: int, associated: bytes) -> dict[str, bytes]:
+    """What follows from both shares, pA and pB."""
+    parts = (a, b, ours, theirs, encoded(shared), w.to_bytes(32, "big"))
     transcript = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     key = hashlib.sha256(transcript).digest()[16:]
     extracted = hmac.digest(bytes(32), key, "sha256")
     keys = hmac.digest(extracted, b"ConfirmationKeys" + associated + b"\1", "sha256")
-    return {"pA": encoded(ours), "pB": encoded(theirs), "K": encoded(shared), "Ka": key, "KcA": keys[:16], "KcB": keys[16:],
+    return {"K": encoded(shared), "Ka": key, "KcA": keys[:16], "KcB": keys[16:],
             "cA": hmac.digest(keys[:16], transcript, "sha256"), "cB": hmac.digest(keys[16:], transcript, "sha256")}
+
+
+class Side:
+    """One side of a proof, which knows its own secret only."""
+
+    def __init__(self, code: str, exported: bytes, inviter: bytes, invited: bytes, invites: bool):
+        self.exported, self.names, self.invites = exported, names(inviter, invited), invites
+        self.w = factor(code, invited)
+        self.secret = 1 + secrets.randbelow(ORDER - 1)
+        self.share = encoded(add(multiplied(self.w, M if invites else N), multiplied(self.secret, GENERATOR)))
+
+    def confirmations(self, share: bytes) -> tuple[bytes, bytes]:
+        """cA and cB, from the other side's share."""
+        mask = N if self.invites else M
+        shared = multiplied(self.secret, add(decoded(share), negative(multiplied(self.w, mask))))
+        shares = (self.share, share) if self.invites else (share, self.share)
+        values = confirmations(*self.names, *shares, shared, self.w, self.exported)
+        return values["cA"], values["cB"]
