@@ -203,6 +203,17 @@ def test_stalled_member(place: Place):
     assert [name for name in os.listdir(place.folder / "received") if not name.startswith(".")] == ["photo.jpg"]
 
 
+def test_strangers_in_the_table(place: Place):
+    """more strangers than the table holds leave nothing in it, and a person may still add to it"""
+    receiver = place.receiver()
+    for number in range(1_040):
+        joined(receiver.address, Node(name=f"Stranger {number}")).link.close()
+    receiver.end()
+    assert not list((place.folder / "receiver").rglob("known-peers"))
+    added = place.start("piconet", "trust", "add", "Bob", "0f" * 32, state="receiver")
+    assert added.wait() == 0, added.error_text()
+
+
 def test_many_questions(place: Place):
     """of many invitations from one address one stands before an honest one"""
     receiver = meetings.ask_receiver(place)
