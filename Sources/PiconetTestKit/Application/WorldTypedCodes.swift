@@ -62,7 +62,8 @@ extension World {
   func codeFailed(_ code: TypedCodeID, left: Int, _ node: SimulatedNode) {
     statistics.wrongCodes += 1
     // What ends an old code is no news for the next.
-    if left == 0, node.codes.own == code { plan(.setCode, of: node, in: applicationDice.milliseconds(1...200)) }
+    guard left == 0, node.codes.own == code, !persona(node).keepsOverCode else { return }
+    plan(.setCode, of: node, in: applicationDice.milliseconds(1...200))
   }
 
   func prove(_ id: CodeID, _ step: TypedCodeStep, of node: SimulatedNode) {

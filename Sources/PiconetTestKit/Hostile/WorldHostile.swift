@@ -17,13 +17,13 @@ extension World {
     if isCalm { return }
     if !isBusy || node.dice.chance(20) {
       let target = node.dice.number(0...(scenario.engineCount - 1))
-      if nodes[target].isAlive, connections.count < 25 {
+      if nodes[target].isAlive, connections.count < scenario.hostileConnections {
         let connection = connect(index, target)
         open(connection, 0, dial: nil)
         enterAccepted(connection)
       }
     }
-    enter(.hostile(node: index), in: node.dice.milliseconds(1...100))
+    enter(.hostile(node: index), in: node.dice.milliseconds(1...scenario.hostilePause))
   }
 
   func hostileOpened(_ connection: Connection, _ side: Int) {

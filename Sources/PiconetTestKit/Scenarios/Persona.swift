@@ -27,6 +27,8 @@ struct Persona: Sendable {
   /// It can be invited by a code alone; and it types codes for those that it invites.
   var setsCode = false
   var typesCodeChance = 0
+  /// It does not set another code when one is over.
+  var keepsOverCode = false
   var leaveChance = 0
   /// A member is removed for all.
   var removeChance = 0

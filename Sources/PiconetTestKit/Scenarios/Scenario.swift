@@ -7,6 +7,10 @@ struct Scenario {
   var hostileCount = 0
   /// Out of a hundred attacks, those on codes that are typed beside what else is drawn.
   var typedCodeAttackChance = 0
+  /// Hostile nodes dial until there were so many connections.
+  var hostileConnections = 25
+  /// They rest for so many virtual milliseconds at most between two acts.
+  var hostilePause = 100
   /// How long applications and trouble are at work.
   var activeTime: UInt64 = 2_000_000_000
   var configurations: [EngineConfiguration] = []

@@ -276,7 +276,9 @@ extension Scenario {
 
   private mutating func drawCodes(_ dice: inout Dice) {
     let honest = dice.number(2...3)
-    let hostile = dice.pick([0, 1, 1])
+    // By many, and for longer than the pauses after three wrong tries.
+    let isSearched = dice.chance(5)
+    let hostile = isSearched ? 5 : dice.pick([0, 1, 1])
     populate(honest + hostile, &dice) { index, dice in
       var persona = Persona()
       for _ in 0..<dice.number(1...4) {
@@ -286,7 +288,8 @@ extension Scenario {
       if hostile > 0, dice.chance(50) {
         persona.invitations.append(Self.invitation(honest, within: 0...1_000, &dice))
       }
-      persona.setsCode = dice.chance(70)
+      persona.setsCode = isSearched || dice.chance(70)
+      persona.keepsOverCode = isSearched
       persona.typesCodeChance = dice.pick([50, 90])
       persona.askChance = dice.pick([0, 30])
       persona.cancelInvitationChance = dice.pick([0, 30])
@@ -297,7 +300,8 @@ extension Scenario {
       return persona
     }
     hostileCount = hostile
-    typedCodeAttackChance = 70
+    typedCodeAttackChance = isSearched ? 100 : 70
+    if isSearched { (activeTime, hostileConnections, hostilePause) = (9_000_000_000, 200, 500) }
     lossyCloseChance = dice.pick([0, 50])
     for _ in 0..<dice.pick([0, 0, 3]) { weather.append((dice.milliseconds(1...1_800), .cut)) }
   }
