@@ -58,15 +58,51 @@ struct FilePlaceTests {
   func progress() {
     let table = table()
     _ = table.enter(2, "B", at: start)
-    table.moved(1, done: 1_024, of: 1_000_000, at: at(9))
+    table.moved(1, done: 40_960, of: 1_000_000, at: at(9))
     #expect(table.standing(at: at(18)).isEmpty)
-    for second in 10...18 { table.moved(1, done: 1_024 + UInt64(second), of: 1_000_000, at: at(second)) }
+    for second in 10...18 { table.moved(1, done: 40_960 + UInt64(second), of: 1_000_000, at: at(second)) }
     #expect(table.standing(at: at(19)) == [1])
 
     let complete = self.table()
     _ = complete.enter(2, "B", at: start)
     complete.moved(1, done: 5, of: 5, at: at(1))
     #expect(complete.standing(at: at(1_000)).isEmpty)
+  }
+
+  @Test("a file that drips gives way, one that comes at 4 KiB a second stays, however large it is")
+  func drips() {
+    for (pace, isKept) in [(UInt64(1_024), false), (4_095, false), (4_096, true)] {
+      let table = table()
+      _ = table.enter(2, "B", at: start)
+      var given: [UInt64] = []
+      for second in 1...60 {
+        table.moved(1, done: pace * UInt64(second), of: 1 << 40, at: at(second))
+        given += table.standing(at: at(second))
+      }
+      #expect(given == (isKept ? [] : [1]), "\(pace) bytes a second")
+    }
+  }
+
+  @Test("a file that drips stays as long as nobody else waits")
+  func dripsAlone() {
+    let table = table()
+    for second in 1...60 { table.moved(1, done: UInt64(second), of: 1_000_000, at: at(second)) }
+    #expect(table.standing(at: at(60)).isEmpty)
+    _ = table.enter(2, "B", at: at(60))
+    #expect(table.standing(at: at(60)) == [1])
+  }
+
+  @Test("files that share the way share the pace, down to 1 KiB in the time each")
+  func shared() {
+    for (count, least) in [(UInt64(4), UInt64(10_240)), (100, 1_024)] {
+      let table = Table(Int(count))
+      for place in 1...count { _ = table.enter(place, "A", at: start) }
+      _ = table.enter(count + 1, "B", at: start)
+      for place in 1...count {
+        table.moved(place, done: place == 2 ? least - 1 : least, of: 1_000_000, at: at(9))
+      }
+      #expect(table.standing(at: at(18)) == [2], "\(count) files")
+    }
   }
 
   @Test("who has let a file stand still comes behind those who have not")

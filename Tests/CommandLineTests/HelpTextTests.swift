@@ -137,8 +137,8 @@ private let imagerecvHelp = """
         --max-size=BYTES      refuse files that are larger, as in 500000, 10M or
                               1GiB
         --timeout=SECONDS     let a sender that sends nothing for this long, or a
-                              file of --count that stands still, give way to
-                              another (default 10); 1.5, 2m
+                              file of --count that stands still or drips, give
+                              way to another (default 10); 1.5, 2m
         --any                 take other files too, not only images
         --json                write one event a line to standard output, as JSON
     -q, --quiet               say nothing but errors

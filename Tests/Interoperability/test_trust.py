@@ -2,6 +2,7 @@
 import os
 import re
 import socket
+import threading
 import time
 
 import mdns
@@ -200,6 +201,30 @@ def test_stalled_member(place: Place):
     stalled.send_until(1_000)
     assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored
     assert receiver.wait() == 5  # for the file that stood still
+    assert [name for name in os.listdir(place.folder / "received") if not name.startswith(".")] == ["photo.jpg"]
+
+
+def test_dripping_member(place: Place):
+    """nor does one whose transfer comes further by 1 KiB within each --timeout"""
+    receiver = place.receiver("--count", 1, "--timeout", 1)
+    dripping = transfers.Outgoing(joined(receiver.address), bytes(1 << 20), "drip.jpg")
+    assert dripping.start() is None
+    is_over = threading.Event()
+
+    def drip():
+        try:
+            while not is_over.wait(0.4):
+                dripping.send_until(dripping.place + 1_100)
+        except (LinkEnded, Late, OSError):
+            pass
+    dripper = threading.Thread(target=drip)
+    dripper.start()
+    try:
+        assert transfers.send(joined(receiver.address), b"photo", "photo.jpg").is_stored
+        assert receiver.wait() == 5  # for the file that dripped
+    finally:
+        is_over.set()
+        dripper.join()
     assert [name for name in os.listdir(place.folder / "received") if not name.startswith(".")] == ["photo.jpg"]
 
 

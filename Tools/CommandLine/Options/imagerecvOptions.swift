@@ -76,8 +76,8 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       Option(
         "timeout",
         help: """
-          let a sender that sends nothing for this long, or a file of --count that stands still, give way to another \
-          (default 10); 1.5, 2m
+          let a sender that sends nothing for this long, or a file of --count that stands still or drips, give way to \
+          another (default 10); 1.5, 2m
           """,
         .value(name: "SECONDS") { (arguments, value) throws(UnacceptableValue) in
           arguments.timeout = try OptionNumbers.seconds(value)

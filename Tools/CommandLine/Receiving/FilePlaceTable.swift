@@ -1,7 +1,8 @@
 /// Who has one of the places for files that are counted, and who waits for one. Pure: times are arguments.
 ///
-/// A file that stands still gives its place away when a file of another sender waits. Who has let one stand still comes behind those who
-/// have not, so that nobody keeps others out with one file after the other.
+/// A file that stands still gives its place away when a file of another sender waits. So does one that drips: it has to come further at
+/// a pace that any radio has, shared by all files that have a place. Who has let one stand still comes behind those who have
+/// not, so that nobody keeps others out with one file after the other.
 struct FilePlaceTable {
   typealias Place = UInt64
   typealias Time = ContinuousClock.Instant
@@ -24,8 +25,10 @@ struct FilePlaceTable {
   private var stalls: [String: Int] = [:]
   private let patience: Duration
 
-  /// A file stands still that comes no further by so many bytes in time: one drop now and then is no progress.
+  /// A file stands still that comes no further by so many bytes in time, however many share the way: one drop now and then is no progress.
   static let leastProgress: UInt64 = 1_024
+  /// Bytes that all files with a place have to come further by in a second, while others wait.
+  static let leastPace: UInt64 = 4_096
   /// With more senders than this all are forgiven.
   private static let stallLimit = 1_024
 
@@ -56,9 +59,16 @@ struct FilePlaceTable {
   mutating func moved(_ place: Place, done: UInt64, of total: UInt64, at now: Time) {
     guard let holder = holders[place] else { return }
     if done >= total { holders[place]?.isComplete = true }
-    guard done >= total || done >= holder.done + Self.leastProgress else { return }
+    guard done >= total || done >= holder.done + leastProgress else { return }
     holders[place]?.done = done
     holders[place]?.movedAt = now
+  }
+
+  /// By what each file has to come further within the patience, at least.
+  private var leastProgress: UInt64 {
+    let seconds = max(0, patience / .seconds(1))
+    let ofAll = UInt64(Double(Self.leastPace) * min(seconds, 86_400))
+    return max(Self.leastProgress, ofAll / UInt64(max(1, holders.count)))
   }
 
   /// What is here already is being read, at our disk's pace: the sender does not stand still meanwhile.
