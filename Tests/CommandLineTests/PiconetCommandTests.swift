@@ -49,6 +49,7 @@ struct PiconetCommandTests {
     listener.bind = HostAndPort(host: "", port: 4000)
     listener.accept = .all
     #expect(try ping("-l", "--bind=:4000", "--accept=all") == PingArguments(link: listener))
+    #expect(try ping("--code")?.link.code == .open)
     #expect(try ping() == PingArguments())
     #expect(try ping("--size=0")?.size == 0)
   }
@@ -70,6 +71,9 @@ struct PiconetCommandTests {
     #expect(throws: UsageError("--listen waits for a peer and takes none to reach")) { try ping("--listen", "Kitchen") }
     #expect(throws: UsageError("--bind says where --listen listens, which was not given")) {
       try cat("--bind=:4000", "Kitchen")
+    }
+    #expect(throws: UsageError("--code lets in who knows the code, and --accept all everybody: choose one")) {
+      try cat("--listen", "--code", "--accept=all")
     }
     #expect(throws: UsageError("'--bind' is for TCP and contradicts '--transport rfcomm'")) {
       try cat("--listen", "--bind=:4000", "--transport=rfcomm")

@@ -134,6 +134,15 @@ private let pingHelp = """
                               command's own)
         --timeout=SECONDS     give up when no peer is found, or it does not
                               answer, for this long (default 30); 1.5, 2m
+        --code[=DIGITS]       prove to the peer that you know its code, 6 to 16
+                              digits, which its --listen --code shows; without
+                              DIGITS you are asked for it. With --listen: let in
+                              those on whose device this code is typed; without
+                              DIGITS a new one is made and shown. Three wrong
+                              tries end a code. Both devices know each other from
+                              then on
+        --code-file=FILE      the same with the code in the first line of FILE,
+                              so that nobody sees it among the processes
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to go over (default auto: a common IP network,
                               then Bluetooth; what this machine lacks is left out
@@ -188,6 +197,15 @@ private let catHelp = """
                               command's own)
         --timeout=SECONDS     give up when no peer is found, or it does not
                               answer, for this long (default 30); 1.5, 2m
+        --code[=DIGITS]       prove to the peer that you know its code, 6 to 16
+                              digits, which its --listen --code shows; without
+                              DIGITS you are asked for it. With --listen: let in
+                              those on whose device this code is typed; without
+                              DIGITS a new one is made and shown. Three wrong
+                              tries end a code. Both devices know each other from
+                              then on
+        --code-file=FILE      the same with the code in the first line of FILE,
+                              so that nobody sees it among the processes
         --transport=auto|bluetooth|l2cap|rfcomm|le|tcp
                               what to go over (default auto: a common IP network,
                               then Bluetooth; what this machine lacks is left out

@@ -51,10 +51,10 @@ struct CatProgram: Sendable {
   /// The first who is accepted; others are told that the session is full. It goes on listening: a link may be lost, and come again.
   private func wait(_ node: Node) async -> Member? {
     guard await link.listen(node) else { return nil }
-    let policy = arguments.link.accept.possible(console)
+    let isOver = Guarded(false)
     let member = await withTaskGroup(of: Member?.self) { group in
       group.addTask {
-        await link.answer(node, policy: policy)
+        if await link.answer(node) { isOver.change { $0 = true } }
         return nil
       }
       group.addTask {
@@ -67,10 +67,10 @@ struct CatProgram: Sendable {
       return first
     }
     guard let member else {
-      link.fail(Delivery.interrupted)
+      if !isOver.value { link.fail(Delivery.interrupted) }
       return nil
     }
-    link.tell(joined: member)
+    await link.tell(joined: member, in: node)
     return member
   }
 

@@ -9,6 +9,8 @@ struct LinkArguments: Hashable, Sendable {
   /// Where TCP listens; nil: every address, any free port.
   var bind: HostAndPort?
   var accept: AcceptPolicy = .ask
+  /// That of the peer; with `listens` the one by which peers that are not known get in. nil: none.
+  var code: CodeOption?
   /// nil: the host's name.
   var name: String?
   /// nil: the command's own session.
@@ -20,6 +22,9 @@ struct LinkArguments: Hashable, Sendable {
   func check() throws(UsageError) {
     if listens, target != nil { throw UsageError("--listen waits for a peer and takes none to reach") }
     if !listens, bind != nil { throw UsageError("--bind says where --listen listens, which was not given") }
+    if listens, code != nil, accept == .all {
+      throw UsageError("--code lets in who knows the code, and --accept all everybody: choose one")
+    }
     var place: DialPlace?
     if case .place(let given) = target { place = given }
     try transport.check(address: place)
@@ -52,11 +57,16 @@ enum DialTarget: Hashable, Sendable {
 }
 
 /// The arguments of a command with one link.
-protocol LinkCommandArguments: TransportArguments {
+protocol LinkCommandArguments: TransportArguments, CodeArguments {
   var link: LinkArguments { get set }
 }
 
 extension LinkCommandArguments {
+  var code: CodeOption? {
+    get { link.code }
+    set { link.code = newValue }
+  }
+
   var transport: TransportOptions {
     get { link.transport }
     set { link.transport = newValue }
@@ -93,11 +103,17 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
         arguments.link.timeout = try OptionNumbers.seconds(value)
       }),
   ]
+  let codes: [Option<Arguments>] = codeOptions(
+    """
+    prove to the peer that you know its code, 6 to 16 digits, which its --listen --code shows; without DIGITS you are asked \
+    for it. With --listen: let in those on whose device this code is typed; without DIGITS a new one is made and shown. Three wrong tries \
+    end a code. Both devices know each other from then on
+    """, file: "the same with the code in the first line of FILE, so that nobody sees it among the processes")
   let says: [Option<Arguments>] = [
     Option("quiet", short: "q", help: "say nothing but errors", .flag { $0.link.verbosity.isQuiet = true }),
     Option("verbose", short: "v", repeatable: true, help: "say more", .flag { $0.link.verbosity.detail += 1 }),
     Option("help", help: "show this help and exit", .help),
     Option("version", help: "show the version and exit", .version),
   ]
-  return options + transportOptions("what to go over") + says
+  return options + codes + transportOptions("what to go over") + says
 }

@@ -52,10 +52,14 @@ struct PeerLink: Sendable {
   /// The peer that was named, once it has accepted; nil: it failed, which was told.
   func reach(_ node: Node) async -> Member? {
     do throws(TransferFailure) {
-      return try await PeerConnection(
-        node: node, place: try await place(node), console: console, naming: environment.naming
-      )
-      .open(timeout: arguments.timeout)
+      let code = try await arguments.code?.wanted(console)
+      let connection = PeerConnection(
+        node: node, place: try await place(node), console: console, naming: environment.naming, code: code)
+      let member = try await connection.open(timeout: arguments.timeout)
+      if member.proven.hasProvenCode {
+        await console.remember(member.proven, in: node, rights: [.send], address: address?.description)
+      }
+      return member
     } catch {
       fail(Task.isCancelled ? Delivery.interrupted : error)
       return nil
@@ -88,6 +92,7 @@ struct PeerLink: Sendable {
 
   /// Listens, and says where; false: it can't, which was told.
   func listen(_ node: Node) async -> Bool {
+    if let codes = codes(node), await !codes.begin() { return false }
     do throws(PiconetError) {
       try await node.setAvailable(true)
     } catch {
@@ -107,7 +112,35 @@ struct PeerLink: Sendable {
   }
 
   /// Answers invitations until the task is cancelled.
-  func answer(_ node: Node, policy: AcceptPolicy) async {
+  /// Whom it accepts besides those who prove the code.
+  private var policy: AcceptPolicy { arguments.code == nil ? arguments.accept.possible(console) : .known }
+
+  private func codes(_ node: Node) -> CodeDesk? {
+    arguments.code.map { CodeDesk(node: node, console: console, option: $0, typedInto: "piconet \(program) --code") }
+  }
+
+  /// Answers invitations until the task is cancelled, or a code that was given is over.
+  /// - Returns: whether the code is over, which was told.
+  func answer(_ node: Node) async -> Bool {
+    let policy = policy
+    return await withTaskGroup(of: Bool.self) { ends in
+      ends.addTask {
+        await invitations(node, policy)
+        return false
+      }
+      if let codes = codes(node) {
+        ends.addTask {
+          await codes.run()
+          return !Task.isCancelled
+        }
+      }
+      let isOver = await ends.next() ?? false
+      ends.cancelAll()
+      return isOver
+    }
+  }
+
+  private func invitations(_ node: Node, _ policy: AcceptPolicy) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         await bluetooth.follow(from: node.listeningAddresses) { obstacle in
@@ -119,10 +152,9 @@ struct PeerLink: Sendable {
     }
   }
 
-  func tell(joined member: Member) {
+  func tell(joined member: Member, in node: Node) async {
     let peer = member.proven
-    console.note(
-      "Connected to \(console.describe(peer)) over \(peer.transport)"
-    )
+    console.note("Connected to \(console.describe(peer)) over \(peer.transport)")
+    if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
   }
 }

@@ -27,15 +27,17 @@ struct PingProgram: Sendable {
 
   private func answer(_ node: Node) async {
     guard await link.listen(node) else { return }
-    let policy = arguments.link.accept.possible(console)
     await withDiscardingTaskGroup { group in
-      group.addTask { await link.answer(node, policy: policy) }
+      group.addTask {
+        // With the node the messages end, and the program with them.
+        if await link.answer(node) { await node.stop() }
+      }
       group.addTask {
         let reach = ReachNotes(console: console, side: .receiver)
         for await change in node.session.membership {
           reach.tell(change)
           switch change {
-          case .joined(let member): link.tell(joined: member)
+          case .joined(let member): await link.tell(joined: member, in: node)
           case .suspended, .resumed: break
           case .left(let id, let error):
             console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)

@@ -3,7 +3,7 @@ import Piconet
 
 /// What `--code` and `--code-file` say of the code that one device shows and that is typed on the other.
 enum CodeOption: Hashable, Sendable {
-  /// imagerecv makes a new one and shows it; imagesend asks for it.
+  /// Who listens makes a new one and shows it; who dials asks for it.
   case open
   case given(TypedCode)
   case file(LocalPath)
@@ -50,7 +50,7 @@ enum CodeOption: Hashable, Sendable {
   }
 }
 
-/// The options of either program.
+/// The options of each program that knows codes.
 protocol CodeArguments {
   var code: CodeOption? { get set }
 }

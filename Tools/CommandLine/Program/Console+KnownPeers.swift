@@ -1,6 +1,17 @@
 import Piconet
 
 extension Console {
+  /// A person has set the code and one has typed it: the key is its device's.
+  /// - Parameter address: where the person has reached it by hand.
+  func remember(_ peer: ProvenMember, in node: Node, rights: Set<PeerRight.Action>, address: String? = nil) async {
+    do throws(PiconetError) {
+      let entry = try await node.remember(peer, confirmed: .code, rights: rights, address: address)
+      if peer.known == nil { note("Remembered as '\(safe(entry.name))'") }
+    } catch {
+      tellNotRemembered(peer, error)
+    }
+  }
+
   /// So many damaged lines are told one by one.
   static let damagedLinesTold = 3
 

@@ -1,10 +1,12 @@
 import Piconet
 
-/// imagerecv's code for senders that are not known: shows it, tells of wrong tries, and makes another when one is over.
+/// The code of a program that listens, for peers that are not known: shows it, tells of wrong tries, and makes another when one is over.
 struct CodeDesk: Sendable {
   let node: Node
   let console: Console
   let option: CodeOption
+  /// The command of the other device.
+  let typedInto: String
 
   /// Before anybody can find us: who came earlier would be let in, or turned away, without it.
   /// - Returns: false if it can't be, which was told.
@@ -46,7 +48,7 @@ struct CodeDesk: Sendable {
     }
     guard case .open = option else { return }
     console.tell(.codeSet(Event.CodeSet(code: code.digits)))
-    console.note("Code: \(code.grouped)   Type it on the other device: imagesend --code FILE...", isQuestion: true)
+    console.note("Code: \(code.grouped)   Type it on the other device: \(typedInto)", isQuestion: true)
   }
 
   private static func read(_ path: LocalPath) throws(PiconetError) -> TypedCode {

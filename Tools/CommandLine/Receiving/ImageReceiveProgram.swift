@@ -48,7 +48,9 @@ public struct ImageReceiveProgram: Sendable {
 
   private func run(_ node: Node, _ configuration: NodeConfiguration) async {
     guard let directory = await openDirectory(node) else { return }
-    let codes = arguments.code.map { CodeDesk(node: node, console: console, option: $0) }
+    let codes = arguments.code.map {
+      CodeDesk(node: node, console: console, option: $0, typedInto: "imagesend --code FILE...")
+    }
     if let codes, await !codes.begin() { return }
     do throws(PiconetError) {
       try await node.setAvailable(true)
@@ -129,16 +131,6 @@ public struct ImageReceiveProgram: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 
-  /// A person has set the code and one has typed it: the key is its device's, may come again, and may be sent to.
-  private func remember(_ peer: ProvenMember, _ node: Node) async {
-    do throws(PiconetError) {
-      let entry = try await node.remember(peer, confirmed: .code, rights: [.push, .send])
-      if peer.known == nil { console.note("Remembered as '\(console.safe(entry.name))'") }
-    } catch {
-      console.tellNotRemembered(peer, error)
-    }
-  }
-
   private func tell(joined peer: ProvenMember, untold: Int) {
     let fingerprint = peer.fingerprint.description
     let transport = "\(peer.transport)"
@@ -163,7 +155,7 @@ public struct ImageReceiveProgram: Sendable {
         } else if let untold = joins.take(peer.fingerprint, at: peer.remoteHost, .now) {
           tell(joined: peer, untold: untold)
         }
-        if peer.hasProvenCode { await remember(peer, node) }
+        if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
       case .suspended, .resumed: reach.tell(change)
       case .left(let id, let error):
         reach.tell(change)

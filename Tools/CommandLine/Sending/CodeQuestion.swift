@@ -32,7 +32,7 @@ final class CodeQuestion: Sendable {
 }
 
 extension CodeOption {
-  /// The code for imagesend; asked for where it was not given.
+  /// The code of the peer that is dialled; asked for where it was not given.
   func wanted(_ console: Console) async throws(TransferFailure) -> TypedCode {
     switch self {
     case .given(let code): return code
