@@ -25,6 +25,28 @@ struct CrossingInvitationTests {
     #expect(near.census.associations == 0)
   }
 
+  @Test("a withdrawal that crosses our accept ends at once what the member of a moment has begun, and what it was offered")
+  func withdrawalOfAnAcceptedInvitation() throws {
+    let near = try AssociatedEngine(capabilities: .streams)
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
+    _ = near.command(.answerInvitation(near.far, accept: true, .left))
+    let ours = TransferID(rawValue: 1)
+    let offer = near.command(.offer(ours, to: near.far, ResourceOffer(name: [65], size: 10)))
+    let stream = StreamID(rawValue: 1)
+    _ = near.command(.openStream(stream, to: near.far, name: "ours"))
+    near.receive(.offer(transfer: 0, ResourceOffer(name: [66], size: 10)), .openStream(stream: 0, name: "theirs"))
+    let ending = Ending(.cancelled, .peer)
+    near.receive(.withdraw(.cancelled))
+    #expect(near.effects.contains(.reply(offer, .failed(ending))))
+    #expect(near.effects.contains(.closeSource(ours)))
+    #expect(near.effects.contains(.deliver(.streamStopped(stream, ending))))
+    let theirs = TransferID(rawValue: TransferID.firstIncoming)
+    #expect(near.effects.contains(.deliver(.transferEnded(theirs, ending))))
+    let streamEnd = Event.streamEnded(StreamID(rawValue: StreamID.firstIncoming), .lost(ending))
+    #expect(near.effects.contains(.deliver(streamEnd)))
+    #expect(try near.transmittedFrames().contains(.leave(.cancelled, detail: "")))
+  }
+
   @Test("an invitation from a peer that we are leaving is declined, even if it was a member")
   func invitationWhileLeaving() throws {
     let near = try AssociatedEngine()

@@ -129,30 +129,14 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
 
 extension PiconetError {
   init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
+    let code = ending.reason.known.map(Code.init)
     // A number that a later version or another application has given: no defect of ours.
-    let unknown: Code = ending.blame == .peer ? .declined : .internalError
     self.init(
-      Self.codes[ending.reason] ?? unknown, peer: peer, blame: ending.blame,
-      detail: Self.codes[ending.reason] == nil ? "\(ending)" : ending.detail, underlying: underlying)
+      code ?? (ending.blame == .peer ? .declined : .internalError), peer: peer, blame: ending.blame,
+      detail: code == nil ? "\(ending)" : ending.detail, underlying: underlying)
     failures = ending.failures
     removedBy = ending.by
   }
-
-  private static let codes: [Reason: Code] = [
-    .left: .left, .declined: .declined, .cancelled: .cancelled, .timedOut: .timedOut, .full: .full,
-    .version: .version, .identity: .identity, .codeMismatch: .codeMismatch, .codeNeeded: .codeNeeded,
-    .wrongCode: .wrongCode, .wrongSession: .wrongSession,
-    .duplicateLink: .linkFailed, .protocolBroken: .protocolBroken, .limitExceeded: .limitExceeded,
-    .shuttingDown: .shuttingDown, .removed: .removed, .linkFailed: .linkFailed, .idle: .linkFailed,
-    .noSuchAssociation: .notConnected, .restarted: .linkFailed, .selfConnection: .unreachable,
-    .alreadyConnected: .alreadyConnected, .inProgress: .inProgress, .unreachable: .unreachable,
-    .nameRefused: .nameRefused, .tooLarge: .tooLarge, .diskFull: .diskFull, .noPermission: .noPermission,
-    .exists: .exists, .digestMismatch: .digestMismatch, .sizeMismatch: .sizeMismatch,
-    .directoryVanished: .directoryVanished, .sourceChanged: .sourceChanged,
-    .sourceUnreadable: .sourceUnreadable, .notWanted: .notWanted, .storageFailed: .storageFailed,
-    .tooManyTransfers: .tooManyTransfers, .notSupported: .notSupported,
-    .notAvailable: .notAvailable, .internalError: .internalError,
-  ]
 
   private static let words: [Code: String] = [
     .declined: "declined", .cancelled: "cancelled", .timedOut: "no answer in time", .full: "the session is full",
@@ -173,6 +157,51 @@ extension PiconetError {
     .notAvailable: "the device is not available", .invalidArgument: "invalid",
     .state: "the stored identity", .internalError: "internal error",
   ]
+}
+
+extension PiconetError.Code {
+  /// What the application is told of a reason of the engine.
+  fileprivate init(_ reason: KnownReason) {
+    self =
+      switch reason {
+      case .left: .left
+      case .declined: .declined
+      case .cancelled: .cancelled
+      case .timedOut: .timedOut
+      case .full: .full
+      case .version: .version
+      case .identity: .identity
+      case .codeMismatch: .codeMismatch
+      case .codeNeeded: .codeNeeded
+      case .wrongCode: .wrongCode
+      case .wrongSession: .wrongSession
+      case .duplicateLink, .linkFailed, .idle, .restarted: .linkFailed
+      case .protocolBroken: .protocolBroken
+      case .limitExceeded: .limitExceeded
+      case .shuttingDown: .shuttingDown
+      case .removed: .removed
+      case .noSuchAssociation: .notConnected
+      case .selfConnection, .unreachable: .unreachable
+      case .alreadyConnected: .alreadyConnected
+      case .inProgress: .inProgress
+      case .nameRefused: .nameRefused
+      case .tooLarge: .tooLarge
+      case .diskFull: .diskFull
+      case .noPermission: .noPermission
+      case .exists: .exists
+      case .digestMismatch: .digestMismatch
+      case .sizeMismatch: .sizeMismatch
+      case .directoryVanished: .directoryVanished
+      case .sourceChanged: .sourceChanged
+      case .sourceUnreadable: .sourceUnreadable
+      case .notWanted: .notWanted
+      case .storageFailed: .storageFailed
+      case .tooManyTransfers: .tooManyTransfers
+      case .notSupported: .notSupported
+      case .notAvailable: .notAvailable
+      case .internalError: .internalError
+      }
+  }
 }
 
 extension PiconetError.Code {

@@ -104,7 +104,12 @@ extension Frame {
     case .refuse(let transfer, let reason, _): .refuse(transfer: transfer, reason, detail: "")
     case .resetStream(let stream, let reason, _): .resetStream(stream: stream, reason, detail: "")
     case .stopStream(let stream, let reason, _): .stopStream(stream: stream, reason, detail: "")
-    default: self
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
+      .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit, .message, .fragment, .invite,
+      .accept, .withdraw, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed,
+      .offer, .acceptOffer, .stored, .present, .restart, .comparing, .senderPaused, .receiverPaused, .openStream,
+      .streamData, .endStream, .streamDone, .unknownOptional:
+      self
     }
   }
 }

@@ -16,8 +16,7 @@ extension SessionEngine {
       if let id { turn.reply(id, .done) }
       return
     }
-    beginLeaving(association, reason, command: id, by: by, &turn)
-    association.endTraffic(Ending(reason, .us), &turn)
+    beginLeaving(association, Ending(reason, .us, by: by), command: id, &turn)
     endProof(of: association, Ending(reason, .us), &turn)
     if association.invitation != nil {
       association.send(.decline(reason, detail: ""), &turn)
@@ -25,14 +24,15 @@ extension SessionEngine {
     }
   }
 
-  /// From here on nothing new begins; the goodbye goes when what was queued before it has gone.
+  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have gone.
   func beginLeaving(
-    _ association: Association, _ reason: Reason, command: CommandID? = nil, by: NodeID? = nil, _ turn: inout Turn
+    _ association: Association, _ ending: Ending, command: CommandID? = nil, _ turn: inout Turn
   ) {
     association.leaving = Association.Leaving(
-      command: command, reason: reason, by: by, deadline: turn.now + configuration.leaveTimeout)
+      command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
     turn.deadlinesMoved = true
     turn.flush(association.link)
+    association.endTraffic(Ending(ending.reason, ending.blame), &turn)
   }
 
   mutating func receivedLeave(
@@ -49,7 +49,7 @@ extension SessionEngine {
 
 extension Association {
   /// We are leaving: what the application has under way with the far side ends now.
-  func endTraffic(_ ending: Ending, _ turn: inout Turn) {
+  fileprivate func endTraffic(_ ending: Ending, _ turn: inout Turn) {
     for transfer in transfers.order { abandon(transfer, ending, &turn) }
     refuseTransfers(ending, &turn)
     resetStreams(ending, &turn)

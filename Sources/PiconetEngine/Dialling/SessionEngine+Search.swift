@@ -136,7 +136,9 @@ extension SessionEngine {
     switch failure.code {
     case .refused, .authentication: association.search?.refusing.insert(kind)
     case .timedOut where Self.mayAskUser(kind): association.search?.refusing.insert(kind)
-    default: break
+    case .timedOut, .unreachable, .reset, .busy, .noService, .hostDown, .permission, .notAvailable, .cancelled,
+      .tooManyDescriptors, .connectionLimit, .other:
+      break
     }
     association.search?.race?.failed(kind, failure)
     dialOn(association, &turn)

@@ -28,8 +28,7 @@ extension SessionEngine {
         end(association, Ending(.shuttingDown, .us), &turn)
         continue
       }
-      beginLeaving(association, .shuttingDown, &turn)
-      association.endTraffic(Ending(.shuttingDown, .us), &turn)
+      beginLeaving(association, Ending(.shuttingDown, .us), &turn)
     }
   }
 

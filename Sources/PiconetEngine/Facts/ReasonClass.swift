@@ -17,15 +17,19 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// One of the two does not let the other in, or not any more.
   case refused
 
-  /// The class of a reason that ends an association; any reason that never does is somebody's wish.
+  /// The class of a reason that ends an association; a reason that never does, and a number of a later version, is somebody's wish.
   public init(_ reason: Reason) {
     self =
-      switch reason {
+      switch reason.known {
       case .removed: .removed
       case .timedOut, .linkFailed, .noSuchAssociation, .restarted, .duplicateLink, .unreachable: .lost
       case .protocolBroken, .limitExceeded, .internalError: .broken
       case .identity, .codeMismatch, .version, .wrongSession, .selfConnection, .full, .notAvailable: .refused
-      default: .left
+      case .left, .declined, .cancelled, .shuttingDown, .idle, .alreadyConnected, .inProgress, .notSupported,
+        .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
+        .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+        .tooManyTransfers, nil:
+        .left
       }
   }
 

@@ -279,11 +279,16 @@ extension SessionEngine {
   /// How an attempt ends whose code was under way, or on the screen.
   static func brokenOff(_ ending: Ending) -> Ending {
     let words = "the attempt broke off before both sides had compared the code"
-    return switch ending.reason {
+    return switch ending.reason.known {
     case .codeMismatch, .declined, .identity, .shuttingDown: ending
     case .timedOut, .cancelled, .left:
       Ending(ending.reason, ending.blame, ending.detail.isEmpty ? words : "\(words): \(ending.detail)")
-    default: Ending(.codeMismatch, ending.blame, "\(words): \(ending)")
+    case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .linkFailed, .idle,
+      .noSuchAssociation, .restarted, .selfConnection, .alreadyConnected, .inProgress, .unreachable, .notSupported,
+      .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists,
+      .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted,
+      .storageFailed, .tooManyTransfers, .internalError, nil:
+      Ending(.codeMismatch, ending.blame, "\(words): \(ending)")
     }
   }
 
@@ -309,7 +314,7 @@ extension SessionEngine {
       association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), &turn)
     } else {
       // The inviter may have confirmed, and take us for a member.
-      beginLeaving(association, ending.reason, &turn)
+      beginLeaving(association, Ending(ending.reason, .us), &turn)
     }
     closeInvitation(of: association, ending, &turn)
   }

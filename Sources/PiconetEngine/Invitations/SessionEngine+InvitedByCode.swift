@@ -206,7 +206,7 @@ extension InvitationAttempt {
     guard code != nil else { return false }
     return switch phase {
     case .sharing, .invited, .proving, .proven: true
-    default: false
+    case .dialling, .linking, .drawing, .answering: false
     }
   }
 }

@@ -185,7 +185,7 @@ extension SessionEngine {
   /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
   private mutating func acceptedWithdrawn(from far: NodeID, _ turn: inout Turn) {
     guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
-    beginLeaving(association, .cancelled, &turn)
+    beginLeaving(association, Ending(.cancelled, .us), &turn)
     endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil { association.send(.decline(.left, detail: ""), &turn) }
@@ -234,7 +234,7 @@ extension SessionEngine {
       }
     } else if association.isMember, association.leaving == nil {
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      beginLeaving(association, .cancelled, &turn)
+      beginLeaving(association, Ending(.cancelled, .peer), &turn)
     }
   }
 

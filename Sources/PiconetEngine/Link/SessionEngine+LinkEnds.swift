@@ -21,11 +21,16 @@ extension SessionEngine {
 
   /// Whose fault it is that the far side closes with this reason.
   private static func blame(of reason: Reason) -> Blame {
-    switch reason {
+    switch reason.known {
     case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
     case .duplicateLink: .nobody
     case .timedOut, .linkFailed: .link
-    default: .peer
+    case .left, .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .shuttingDown, .removed, .idle,
+      .noSuchAssociation, .restarted, .alreadyConnected, .inProgress, .unreachable, .notSupported, .notAvailable,
+      .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
+      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
+      .tooManyTransfers, .internalError, nil:
+      .peer
     }
   }
 

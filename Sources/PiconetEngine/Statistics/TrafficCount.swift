@@ -54,7 +54,12 @@ public struct TrafficCount: Sendable, Hashable {
       chunks.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: transfer)))
     case .streamData(let stream, let body):
       streams.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: stream)))
-    default: controlFrames &+= 1
+    case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .codeNonce,
+      .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
+      .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
+      .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
+      .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
+      controlFrames &+= 1
     }
   }
 

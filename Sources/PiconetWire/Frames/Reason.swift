@@ -4,95 +4,84 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+  private init(_ known: KnownReason) { rawValue = known.rawValue }
+
+  /// Nil: a later version, or an application, has given the number.
+  public var known: KnownReason? { KnownReason(rawValue: rawValue) }
+
   // Ends of links, invitations and associations.
 
   /// The peer left of its own will.
-  public static let left = Reason(rawValue: 0)
-  public static let declined = Reason(rawValue: 1)
-  public static let cancelled = Reason(rawValue: 2)
-  public static let timedOut = Reason(rawValue: 3)
+  public static let left = Reason(.left)
+  public static let declined = Reason(.declined)
+  public static let cancelled = Reason(.cancelled)
+  public static let timedOut = Reason(.timedOut)
   /// The session has as many members as it takes.
-  public static let full = Reason(rawValue: 4)
+  public static let full = Reason(.full)
   /// No version in common.
-  public static let version = Reason(rawValue: 5)
+  public static let version = Reason(.version)
   /// The peer's key is not the one that is trusted.
-  public static let identity = Reason(rawValue: 6)
+  public static let identity = Reason(.identity)
   /// A person compared the short codes and they differ.
-  public static let codeMismatch = Reason(rawValue: 7)
+  public static let codeMismatch = Reason(.codeMismatch)
   /// The two nodes have different session ids.
-  public static let wrongSession = Reason(rawValue: 8)
+  public static let wrongSession = Reason(.wrongSession)
   /// Another link to the same peer is kept instead.
-  public static let duplicateLink = Reason(rawValue: 9)
-  public static let protocolBroken = Reason(rawValue: 10)
-  public static let limitExceeded = Reason(rawValue: 11)
-  public static let shuttingDown = Reason(rawValue: 12)
+  public static let duplicateLink = Reason(.duplicateLink)
+  public static let protocolBroken = Reason(.protocolBroken)
+  public static let limitExceeded = Reason(.limitExceeded)
+  public static let shuttingDown = Reason(.shuttingDown)
   /// The peer was removed from the group.
-  public static let removed = Reason(rawValue: 13)
-  public static let linkFailed = Reason(rawValue: 14)
+  public static let removed = Reason(.removed)
+  public static let linkFailed = Reason(.linkFailed)
   /// Nobody used the association.
-  public static let idle = Reason(rawValue: 15)
+  public static let idle = Reason(.idle)
   /// The association is not, or no longer, known.
-  public static let noSuchAssociation = Reason(rawValue: 16)
+  public static let noSuchAssociation = Reason(.noSuchAssociation)
   /// A newer incarnation of the same peer has taken the place of the former.
-  public static let restarted = Reason(rawValue: 17)
+  public static let restarted = Reason(.restarted)
   /// Both ends of a link have the same key.
-  public static let selfConnection = Reason(rawValue: 18)
+  public static let selfConnection = Reason(.selfConnection)
   /// The peer is a member of the session already.
-  public static let alreadyConnected = Reason(rawValue: 19)
+  public static let alreadyConnected = Reason(.alreadyConnected)
   /// An invitation to the same peer is under way.
-  public static let inProgress = Reason(rawValue: 20)
+  public static let inProgress = Reason(.inProgress)
   /// No address of the peer could be reached on any transport, or the peer is not in sight.
-  public static let unreachable = Reason(rawValue: 21)
+  public static let unreachable = Reason(.unreachable)
   /// The other side's program is older, and can't do what was asked for. Never sent.
-  public static let notSupported = Reason(rawValue: 22)
+  public static let notSupported = Reason(.notSupported)
   /// The node hides, and lets in its members only.
-  public static let notAvailable = Reason(rawValue: 23)
+  public static let notAvailable = Reason(.notAvailable)
   /// The node is invited by its code only.
-  public static let codeNeeded = Reason(rawValue: 24)
+  public static let codeNeeded = Reason(.codeNeeded)
   /// The code that was typed is not the one of the other side, or the proof of it broke off.
-  public static let wrongCode = Reason(rawValue: 25)
+  public static let wrongCode = Reason(.wrongCode)
 
   // Ends of transfers.
 
   /// The name can't be stored safely.
-  public static let nameRefused = Reason(rawValue: 32)
-  public static let tooLarge = Reason(rawValue: 33)
-  public static let diskFull = Reason(rawValue: 34)
-  public static let noPermission = Reason(rawValue: 35)
+  public static let nameRefused = Reason(.nameRefused)
+  public static let tooLarge = Reason(.tooLarge)
+  public static let diskFull = Reason(.diskFull)
+  public static let noPermission = Reason(.noPermission)
   /// A file of that name is there already and stays.
-  public static let exists = Reason(rawValue: 36)
-  public static let digestMismatch = Reason(rawValue: 37)
+  public static let exists = Reason(.exists)
+  public static let digestMismatch = Reason(.digestMismatch)
   /// More or fewer bytes than offered.
-  public static let sizeMismatch = Reason(rawValue: 38)
-  public static let directoryVanished = Reason(rawValue: 39)
+  public static let sizeMismatch = Reason(.sizeMismatch)
+  public static let directoryVanished = Reason(.directoryVanished)
   /// The source grew, shrank or changed while it was sent.
-  public static let sourceChanged = Reason(rawValue: 40)
-  public static let sourceUnreadable = Reason(rawValue: 41)
+  public static let sourceChanged = Reason(.sourceChanged)
+  public static let sourceUnreadable = Reason(.sourceUnreadable)
   /// The receiver doesn't take this kind of content.
-  public static let notWanted = Reason(rawValue: 42)
-  public static let storageFailed = Reason(rawValue: 43)
+  public static let notWanted = Reason(.notWanted)
+  public static let storageFailed = Reason(.storageFailed)
   /// More transfers at once than the receiver's hello allows.
-  public static let tooManyTransfers = Reason(rawValue: 44)
+  public static let tooManyTransfers = Reason(.tooManyTransfers)
 
-  public static let internalError = Reason(rawValue: 63)
-
-  static let names: [Reason: String] = [
-    .left: "left", .declined: "declined", .cancelled: "cancelled", .timedOut: "timed out", .full: "full",
-    .version: "no common version", .identity: "identity", .codeMismatch: "code mismatch",
-    .wrongSession: "another session", .duplicateLink: "duplicate link", .protocolBroken: "protocol broken",
-    .limitExceeded: "limit exceeded", .shuttingDown: "shutting down", .removed: "removed",
-    .linkFailed: "link failed", .idle: "idle", .noSuchAssociation: "no such association", .restarted: "restarted",
-    .selfConnection: "connected to itself", .alreadyConnected: "already connected", .inProgress: "in progress",
-    .unreachable: "unreachable", .notSupported: "not supported there",
-    .notAvailable: "not available", .codeNeeded: "a code is needed", .wrongCode: "wrong code",
-    .nameRefused: "name refused", .tooLarge: "too large", .diskFull: "disk full", .noPermission: "no permission",
-    .exists: "exists already", .digestMismatch: "digest mismatch", .sizeMismatch: "size mismatch",
-    .directoryVanished: "directory vanished", .sourceChanged: "source changed",
-    .sourceUnreadable: "source unreadable", .notWanted: "not wanted", .storageFailed: "storage failed",
-    .tooManyTransfers: "too many transfers", .internalError: "internal error",
-  ]
+  public static let internalError = Reason(.internalError)
 }
 
 extension Reason: CustomStringConvertible {
-  public var description: String { Self.names[self] ?? "reason \(rawValue)" }
+  public var description: String { known?.words ?? "reason \(rawValue)" }
 }
