@@ -98,7 +98,8 @@ let package = Package(
       name: "piconet-benchmark", dependencies: ["Piconet", "CPiconetSystem"],
       path: "Tools/BenchmarkProgram", swiftSettings: strictOnCaller),
     .executableTarget(
-      name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes", swiftSettings: strict),
+      name: "effect-hashes", dependencies: ["PiconetTestKit", "PiconetEngine"], path: "Tools/EffectHashes",
+      swiftSettings: strict),
     .executableTarget(
       name: "dnssd-tool", dependencies: ["PiconetIP", "PiconetEngine", "PiconetWire"],
       path: "Tools/DNSServiceDiscoveryTool", swiftSettings: strict),

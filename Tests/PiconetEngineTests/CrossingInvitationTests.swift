@@ -25,7 +25,7 @@ struct CrossingInvitationTests {
     #expect(near.census.associations == 0)
   }
 
-  @Test("a withdrawal that crosses our accept ends at once what the member of a moment has begun, and what it was offered")
+  @Test("a withdrawal that crosses our accept ends at once what was begun in between, both ways")
   func withdrawalOfAnAcceptedInvitation() throws {
     let near = try AssociatedEngine(capabilities: .streams)
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))

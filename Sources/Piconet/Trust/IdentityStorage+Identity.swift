@@ -66,7 +66,8 @@ extension IdentityStorage {
       guard text.contains("PRIVATE KEY-----") else { return "there is no key in it" }
       return "the key in it can't be read: \(failure.detail)"
     }
-    return passphrase == nil ? "the key in it is encrypted" : "the passphrase is another one, or the key in it is damaged"
+    return passphrase == nil
+      ? "the key in it is encrypted" : "the passphrase is another one, or the key in it is damaged"
   }
 
   private static func check(_ passphrase: [UInt8]?) throws(PiconetError) {
