@@ -31,8 +31,7 @@ struct DependantTests {
       sees carl 'Anna: Hello, [31mall.'
       types ben 'Bye.'
       leaves ben
-      sees anna '* Ben has gone'
-      sees carl '* Ben has gone'
+      for name in anna carl; do sees $name '* Ben has gone'; sees $name 'Ben: Bye.'; done
       leaves anna
       leaves carl
       wait

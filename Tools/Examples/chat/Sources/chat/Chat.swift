@@ -8,8 +8,12 @@ import Piconet
 ///     PICONET_INTERFACES=lo swift run chat Ben      # in another one of the same machine
 ///
 /// Between two machines leave the variable out.
-@main struct Chat {
-  let node: Node
+@main actor Chat {
+  private let node: Node
+  /// Of everybody who was ever here: what somebody has said may come to be read when it has left.
+  private var names: [NodeID: String] = [:]
+
+  init(_ node: Node) { self.node = node }
 
   static func main() async {
     guard let name = CommandLine.arguments.dropFirst().first else {
@@ -24,7 +28,7 @@ import Piconet
     do {
       try await Node.run(configuration) { node in
         try await node.setAvailable(true)
-        await Chat(node: node).run()
+        await Chat(node).run()
       }
     } catch {
       print("chat: \(error)")
@@ -36,10 +40,10 @@ import Piconet
   /// order.
   func run() async {
     await withDiscardingTaskGroup { group in
-      group.addTask { await invite() }
-      group.addTask { await accept() }
-      group.addTask { await tellWhoIsHere() }
-      group.addTask { await hear() }
+      group.addTask { await self.invite() }
+      group.addTask { await self.accept() }
+      group.addTask { await self.tellWhoIsHere() }
+      group.addTask { await self.hear() }
       for await line in typedLines() where !line.isEmpty { await say(line) }
       group.cancelAll()
     }
@@ -66,18 +70,21 @@ import Piconet
   }
 
   private func tellWhoIsHere() async {
-    // One that has left is told by its id alone.
-    var names: [NodeID: String] = [:]
     for await change in node.session.membership {
       switch change {
       case .joined(let member):
         names[member.id] = printable(member.name)
-        print("* \(printable(member.name)) is here")
-      case .suspended(let member, _): print("* \(printable(member.name)) is out of reach; what you say waits")
-      case .resumed(let member, _): print("* \(printable(member.name)) is back")
-      case .left(let id, let error): print("* \(names.removeValue(forKey: id) ?? "somebody") has gone: \(error.code)")
+        print("* \(name(of: member.id)) is here")
+      case .suspended(let member, _): print("* \(name(of: member.id)) is out of reach; what you say waits")
+      case .resumed(let member, _): print("* \(name(of: member.id)) is back")
+      case .left(let id, let error): print("* \(name(of: id)) has gone: \(error.code)")
       }
     }
+  }
+
+  private func name(of id: NodeID) -> String {
+    // A message may be read before we have heard that its sender has joined.
+    names[id] ?? printable(node.session.members.first { $0.id == id }?.name ?? "somebody")
   }
 
   private func say(_ line: String) async {
@@ -90,8 +97,7 @@ import Piconet
 
   private func hear() async {
     for await message in node.session.messages {
-      let sender = node.session.members.first { $0.id == message.sender }
-      print("\(printable(sender?.name ?? "?")): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
+      print("\(name(of: message.sender)): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
     }
   }
 }

@@ -40,11 +40,10 @@ import Piconet
     }
   }
 
-  /// Of two that see each other the one with the smaller id invites.
+  /// Of two that see each other the one with the smaller id invites; whoever is a member already stays one.
   private func invite() async {
     for await peers in node.peers {
-      let members = Set(node.session.members.map(\.id))
-      for peer in peers where node.id < peer.id && !members.contains(peer.id) { _ = try? await node.invite(peer) }
+      for peer in peers where node.id < peer.id { _ = try? await node.invite(peer) }
     }
   }
 

@@ -1,8 +1,7 @@
 /// A drawing that several people change at once, and that ends up the same for all, in whatever order they hear of the
 /// strokes: in each place the newest one stands.
 struct Drawing {
-  static let width = 32
-  static let height = 8
+  static let (width, height) = (32, 8)
   private(set) var strokes: [Stroke?] = Array(repeating: nil, count: width * height)
   /// Of the newest stroke that was seen (a Lamport clock). The next one of ours is newer.
   private(set) var time = 0
