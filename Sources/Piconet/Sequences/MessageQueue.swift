@@ -20,21 +20,30 @@ struct MessageBatch: Sendable {
 /// Bounded whatever members do: reliable messages by the credit that reading gives back, unreliable ones by dropping what is
 /// above a window for each member. What members have left behind unread, who may join and leave without end, goes, oldest
 /// first, when all together is above the limit.
-///
-/// Its continuations are unchecked, because this is where each message passes: whoever takes one out of the list, under the
-/// lock, resumes it, once.
 final class MessageQueue: Sendable {
-  private struct State {
+  private struct State: AwaitedState {
     var waiting: [MessageBatch] = []
     var cost = 0
     var unreliable: [UInt64: Int] = [:]
     var memberships: Set<UInt64> = []
     var isFinished = false
-    var takers: [(id: UInt64, continuation: UnsafeContinuation<[MessageBatch]?, Never>)] = []
+    var waiters = Waiters<Void, [MessageBatch]?>()
+
+    mutating func answer(to need: Void) -> [MessageBatch]?? {
+      if let batches = takeAll() { return .some(batches) }
+      return isFinished ? .some(nil) : nil
+    }
+
+    mutating func takeAll() -> [MessageBatch]? {
+      guard !waiting.isEmpty else { return nil }
+      defer { waiting = [] }
+      cost = 0
+      unreliable.removeAll(keepingCapacity: true)
+      return waiting
+    }
   }
 
   private let state = Mutex(State())
-  private let nextTaker = Atomic<UInt64>(0)
   private let window: Int
   private let limit: Int
 
@@ -59,7 +68,7 @@ final class MessageQueue: Sendable {
   func push(_ batch: MessageBatch) {
     let taker = state.withLock { state -> UnsafeContinuation<[MessageBatch]?, Never>? in
       if state.isFinished { return nil }
-      guard state.takers.isEmpty else { return state.takers.removeFirst().continuation }
+      if let taker = state.waiters.takeFirst() { return taker }
       if batch.mode == .unreliable {
         let cost = state.unreliable[batch.membership, default: 0] + batch.cost
         guard cost <= window else { return nil }
@@ -85,7 +94,7 @@ final class MessageQueue: Sendable {
   /// A reader has gone without having read these: the next one gets them first.
   func giveBack(_ batches: [MessageBatch]) {
     let taker = state.withLock { state -> UnsafeContinuation<[MessageBatch]?, Never>? in
-      guard state.takers.isEmpty else { return state.takers.removeFirst().continuation }
+      if let taker = state.waiters.takeFirst() { return taker }
       state.waiting.insert(contentsOf: batches, at: 0)
       for batch in batches {
         state.cost += batch.cost
@@ -97,43 +106,11 @@ final class MessageQueue: Sendable {
   }
 
   /// What was pushed before is still handed out; then every taker gets nil.
-  func finish() {
-    let takers = state.withLock { state in
-      state.isFinished = true
-      defer { state.takers = [] }
-      return state.takers
-    }
-    for taker in takers { taker.continuation.resume(returning: nil) }
-  }
+  func finish() { state.change { $0.isFinished = true } }
 
   /// All that waits, at least one batch; nil at the end, and when the task is cancelled.
   func next() async -> [MessageBatch]? {
-    if let batches = state.withLock({ Self.takeAll(&$0) }) { return batches }
-    let id = nextTaker.add(1, ordering: .relaxed).newValue
-    return await withTaskCancellationHandler {
-      await withUnsafeContinuation { continuation in
-        let answer = state.withLock { state -> [MessageBatch]?? in
-          if let batches = Self.takeAll(&state) { return .some(batches) }
-          if state.isFinished || Task.isCancelled { return .some(nil) }
-          state.takers.append((id, continuation))
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      let taker = state.withLock { state -> UnsafeContinuation<[MessageBatch]?, Never>? in
-        guard let index = state.takers.firstIndex(where: { $0.id == id }) else { return nil }
-        return state.takers.remove(at: index).continuation
-      }
-      taker?.resume(returning: nil)
-    }
-  }
-
-  private static func takeAll(_ state: inout State) -> [MessageBatch]? {
-    guard !state.waiting.isEmpty, !Task.isCancelled else { return nil }
-    defer { state.waiting = [] }
-    state.cost = 0
-    state.unreliable.removeAll(keepingCapacity: true)
-    return state.waiting
+    if !Task.isCancelled, let batches = state.withLock({ $0.takeAll() }) { return batches }
+    return await state.wait(ifCancelled: .some(nil))
   }
 }

@@ -2,12 +2,16 @@ import Synchronization
 
 /// A value that tasks can wait for to change: they see the latest, not every one, so nothing piles up.
 final class Watched<Value: Sendable>: Sendable {
-  private struct State {
+  private struct State: AwaitedState {
     var value: Value
     var version: UInt64 = 1
     var isFinished = false
-    var waiters: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-    var nextWaiter: UInt64 = 0
+    var waiters = Waiters<UInt64, Void>()
+
+    // Nobody takes anything from anybody.
+    static var servesInTurns: Bool { false }
+
+    func answer(to seen: UInt64) -> Void? { version > seen || isFinished ? () : nil }
   }
 
   private let state: Mutex<State>
@@ -18,50 +22,22 @@ final class Watched<Value: Sendable>: Sendable {
 
   /// Without effect once it is finished.
   func update(_ change: (inout Value) -> Void) {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      if state.isFinished { return [] }
+    state.change { state in
+      if state.isFinished { return }
       change(&state.value)
       state.version += 1
-      defer { state.waiters = [] }
-      return state.waiters.map(\.continuation)
     }
-    for waiter in waiters { waiter.resume() }
   }
 
-  func finish() {
-    let waiters = state.withLock { state in
-      state.isFinished = true
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.continuation.resume() }
-  }
+  func finish() { state.change { $0.isFinished = true } }
 
   /// The value and its version as soon as it is newer than `version`; nil at the end, and when the task is cancelled.
   func next(after version: UInt64, isolation: isolated (any Actor)?) async -> (value: Value, version: UInt64)? {
     while !Task.isCancelled {
-      let (now, isFinished, id) = state.withLock { state in
-        state.nextWaiter += 1
-        return ((state.value, state.version), state.isFinished, state.nextWaiter)
-      }
+      let (now, isFinished) = state.withLock { (($0.value, $0.version), $0.isFinished) }
       if now.1 > version { return now }
       if isFinished { return nil }
-      await withTaskCancellationHandler {
-        await withCheckedContinuation(isolation: isolation) { continuation in
-          let mustWait = state.withLock { state in
-            guard state.version <= version, !state.isFinished, !Task.isCancelled else { return false }
-            state.waiters.append((id, continuation))
-            return true
-          }
-          if !mustWait { continuation.resume() }
-        }
-      } onCancel: {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-          guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-          return state.waiters.remove(at: index).continuation
-        }
-        waiter?.resume()
-      }
+      await state.wait(for: version, ifCancelled: ())
     }
     return nil
   }

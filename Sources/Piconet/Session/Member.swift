@@ -26,7 +26,8 @@ public struct Member: Sendable, Identifiable {
   /// An unreliable message never waits: it is dropped, and counted, when the connection can't take it now; one that comes behind a
   /// newer one is dropped there (see `NodeConfiguration.deliversLateMessages`). At most `proven.unreliableLimit` bytes; 1,000 are
   /// recommended, which most transports carry in one packet.
-  /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; why the member has left.
+  /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; `limitExceeded` where 65,536 calls wait already; why
+  ///   the member has left.
   public func send(_ bytes: [UInt8], mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(bytes[...], mode: mode)
   }

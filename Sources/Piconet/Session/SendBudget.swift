@@ -4,20 +4,33 @@ import Synchronization
 
 /// How much may be queued to one member: senders wait here, in order, so that the loop's queue stays bounded.
 final class SendBudget: Sendable {
-  private struct State {
+  private struct State: AwaitedState {
+    let limit: Int
     var available: Int
     var ending: PiconetError?
-    var waiters: [(id: UInt64, cost: Int, continuation: CheckedContinuation<PiconetError?, Never>)] = []
-    var nextWaiter: UInt64 = 0
     var dropped: UInt64 = 0
+    /// By the cost of what is to be sent; the answer is why it can't be.
+    var waiters: Waiters<Int, PiconetError?>
+
+    mutating func answer(to cost: Int) -> PiconetError?? {
+      if let ending { return .some(ending) }
+      guard available >= min(cost, limit) else { return nil }
+      available -= cost
+      return .some(nil)
+    }
   }
 
   private let state: Mutex<State>
   private let limit: Int
 
-  init(limit: Int) {
+  /// - Parameters:
+  ///   - limit: what may be queued.
+  ///   - waitingLimit: calls that may wait at once; each holds what it is to send.
+  init(limit: Int, waitingLimit: Int = 65_536) {
     self.limit = limit
-    state = Mutex(State(available: limit))
+    let tooMany = PiconetError(
+      .limitExceeded, blame: .us, detail: "\(waitingLimit) calls wait for room already; no more may")
+    state = Mutex(State(limit: limit, available: limit, waiters: Waiters(limit: waitingLimit, refusal: tooMany)))
   }
 
   enum Claim {
@@ -49,60 +62,16 @@ final class SendBudget: Sendable {
 
   /// Waits for room and takes it.
   func wait(for cost: Int) async throws(PiconetError) {
-    let id = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
-    }
-    let failure = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let answer = state.withLock { state -> PiconetError?? in
-          if let ending = state.ending { return .some(ending) }
-          if Task.isCancelled { return .some(Self.cancelled) }
-          if state.waiters.isEmpty, state.available >= min(cost, limit) {
-            state.available -= cost
-            return .some(nil)
-          }
-          state.waiters.append((id, cost, continuation))
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state -> CheckedContinuation<PiconetError?, Never>? in
-        guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-        return state.waiters.remove(at: index).continuation
-      }
-      waiter?.resume(returning: Self.cancelled)
-    }
-    if let failure { throw failure }
+    if let failure = await state.wait(for: cost, ifCancelled: .some(Self.cancelled)) { throw failure }
   }
 
   private static let cancelled = PiconetError(.cancelled, blame: .us, detail: "the calling task was cancelled")
 
   /// Messages have left the queue.
-  func giveBack(_ cost: Int) {
-    let admitted = state.withLock { state in
-      state.available += cost
-      var admitted: [CheckedContinuation<PiconetError?, Never>] = []
-      while let first = state.waiters.first, state.available >= min(first.cost, limit) {
-        state.available -= first.cost
-        admitted.append(first.continuation)
-        state.waiters.removeFirst()
-      }
-      return admitted
-    }
-    for continuation in admitted { continuation.resume(returning: nil) }
-  }
+  func giveBack(_ cost: Int) { state.change { $0.available += cost } }
 
   /// The member is gone: everybody who waits or comes later gets the reason.
-  func end(_ ending: PiconetError) {
-    let waiters = state.withLock { state in
-      state.ending = state.ending ?? ending
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.continuation.resume(returning: ending) }
-  }
+  func end(_ ending: PiconetError) { state.change { $0.ending = $0.ending ?? ending } }
 
   /// Unreliable messages that did not even get to the loop.
   var droppedCount: UInt64 { state.withLock { $0.dropped } }

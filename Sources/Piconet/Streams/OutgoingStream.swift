@@ -39,7 +39,7 @@ public final class OutgoingStream: Sendable, Identifiable {
   ///
   /// Cancelling the calling task ends a write that waits; how much of it was taken is not known then.
   /// - Throws: `cancelled` for the calling task, why the reader has cancelled, why the member has left, `invalidArgument` after
-  ///   `finish` or `cancel`.
+  ///   `finish` or `cancel`, `limitExceeded` where 65,536 writes wait already.
   public func write(_ bytes: ArraySlice<UInt8>) async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }
     var rest = bytes

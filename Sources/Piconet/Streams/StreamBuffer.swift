@@ -19,7 +19,7 @@ final class StreamBuffer: Sendable {
     case void(PiconetError)
   }
 
-  private struct State {
+  private struct State: AwaitedState {
     var waiting = StreamPieces()
     var end: End?
     /// Read, and not told to the engine.
@@ -27,8 +27,32 @@ final class StreamBuffer: Sendable {
     /// Somebody has read to the end, which is told also of a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
-    var takers: [(id: UInt64, count: Int, continuation: CheckedContinuation<Reading, Never>)] = []
-    var nextTaker: UInt64 = 0
+    /// By how many bytes they take at most.
+    var waiters = Waiters<Int, Reading>()
+
+    mutating func answer(to count: Int) -> Reading? {
+      if waiting.isEmpty {
+        switch end {
+        case .finished:
+          isReadToItsEnd = true
+          return .end
+        case .lost(let error), .void(let error): return .failed(error)
+        case nil: return nil
+        }
+      }
+      let taken = count == onePiece ? waiting.takePiece() : waiting.take(upTo: count)
+      untold += taken.count
+      return .bytes(taken)
+    }
+
+    /// What the engine is to be told now.
+    mutating func tell() -> Int? {
+      let isDue = untold > 0 && (waiting.isEmpty || untold >= toldTogether)
+      guard isDue || (isReadToItsEnd && !isTold) else { return nil }
+      defer { untold = 0 }
+      isTold = true
+      return untold
+    }
   }
 
   private let state = Mutex(State())
@@ -82,75 +106,28 @@ final class StreamBuffer: Sendable {
 
   /// Changes what there is, and answers those who wait for it.
   private func serve(_ change: (inout State) -> Void) {
-    var answers: [(CheckedContinuation<Reading, Never>, Reading)] = []
-    let told = state.withLock { state in
+    let (answers, told) = state.withLock { state in
       change(&state)
-      while let taker = state.takers.first, let reading = Self.take(taker.count, &state) {
-        answers.append((taker.continuation, reading))
-        state.takers.removeFirst()
-      }
-      return Self.tell(&state)
+      return (state.serve(), state.tell())
     }
+    // First: whoever has read may end the stream, or the node.
     if let told { consumed(told) }
-    for (continuation, reading) in answers { continuation.resume(returning: reading) }
-  }
-
-  private static func take(_ count: Int, _ state: inout State) -> Reading? {
-    if state.waiting.isEmpty {
-      switch state.end {
-      case .finished:
-        state.isReadToItsEnd = true
-        return .end
-      case .lost(let error), .void(let error): return .failed(error)
-      case nil: return nil
-      }
-    }
-    let taken = count == onePiece ? state.waiting.takePiece() : state.waiting.take(upTo: count)
-    state.untold += taken.count
-    return .bytes(taken)
-  }
-
-  /// What the engine is to be told now.
-  private static func tell(_ state: inout State) -> Int? {
-    let isDue = state.untold > 0 && (state.waiting.isEmpty || state.untold >= toldTogether)
-    guard isDue || (state.isReadToItsEnd && !state.isTold) else { return nil }
-    defer { state.untold = 0 }
-    state.isTold = true
-    return state.untold
+    answers.tell()
   }
 
   /// The next bytes, at most `count`.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
-    let (id, answer, told) = state.withLock { state -> (UInt64, Reading?, Int?) in
-      state.nextTaker += 1
+    let (answer, told) = state.withLock { state -> (Reading?, Int?) in
       // What is there needs no waiting.
-      guard !Task.isCancelled, state.takers.isEmpty, let reading = Self.take(count, &state) else {
-        return (state.nextTaker, nil, nil)
-      }
-      return (state.nextTaker, reading, Self.tell(&state))
+      guard !Task.isCancelled, state.waiters.isEmpty, let reading = state.answer(to: count) else { return (nil, nil) }
+      return (reading, state.tell())
     }
     if let told { consumed(told) }
     if let answer { return answer }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation(isolation: isolation) { continuation in
-        let (answer, told) = state.withLock { state -> (Reading?, Int?) in
-          if Task.isCancelled { return (.failed(Self.cancelled), nil) }
-          guard state.takers.isEmpty, let reading = Self.take(count, &state) else {
-            state.takers.append((id, count, continuation))
-            return (nil, nil)
-          }
-          return (reading, Self.tell(&state))
-        }
-        if let told { consumed(told) }
-        if let answer { continuation.resume(returning: answer) }
-      }
-    } onCancel: {
-      let taker = state.withLock { state -> CheckedContinuation<Reading, Never>? in
-        guard let index = state.takers.firstIndex(where: { $0.id == id }) else { return nil }
-        return state.takers.remove(at: index).continuation
-      }
-      taker?.resume(returning: .failed(Self.cancelled))
-    }
+    let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
+    // It may have come before there was anything to wait for.
+    if let told = state.withLock({ $0.tell() }) { consumed(told) }
+    return reading
   }
 
   private static let cancelled = PiconetError(.cancelled, blame: .us, detail: "the calling task was cancelled")

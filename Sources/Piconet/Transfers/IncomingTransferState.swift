@@ -10,7 +10,7 @@ final class IncomingTransferState: Sendable {
   }
 
   private let state = Mutex(State())
-  private let ending = TransferOutcome<Ending?>()
+  private let ending = Outcome<Ending?>()
   let total: UInt64
   let watched: Watched<TransferProgress>
 

@@ -14,7 +14,7 @@ public final class OutgoingTransfer: Sendable {
   private let source: any OfferedSource
   private let closure: (@Sendable (UInt64, UInt64) -> Void)?
   private let comparing: (@Sendable (UInt64, UInt64) -> Void)?
-  private let outcome = TransferOutcome<Result<SentFile, PiconetError>>()
+  private let outcome = Outcome<Result<SentFile, PiconetError>>()
   private let core: NodeCore
 
   /// - Parameters:

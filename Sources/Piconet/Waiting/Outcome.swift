@@ -1,0 +1,40 @@
+import Synchronization
+
+/// How something ended, for all who wait for it; told once.
+final class Outcome<Value: Sendable>: Sendable {
+  private struct State: AwaitedState {
+    var value: Value?
+    var waiters = Waiters<Void, Value?>()
+
+    func answer(to need: Void) -> Value?? { value.map { .some($0) } }
+  }
+
+  private let state = Mutex(State())
+
+  /// What it ended with, if it did.
+  var value: Value? { state.withLock { $0.value } }
+
+  /// The first outcome counts.
+  /// - Returns: false if there is one already.
+  @discardableResult
+  func end(_ value: Value) -> Bool {
+    var isFirst = false
+    state.change { state in
+      isFirst = state.value == nil
+      if isFirst { state.value = .some(value) }
+    }
+    return isFirst
+  }
+
+  /// Whatever becomes of the calling task.
+  func wait() async -> Value {
+    // No waiter is taken away before the end: nil never comes.
+    while true { if let value = await state.wait(ifCancelled: nil) { return value } }
+  }
+
+  /// As `wait`; nil when the task is cancelled before.
+  func waitUnlessCancelled() async -> Value? {
+    if let value { return value }
+    return await state.wait(ifCancelled: .some(nil))
+  }
+}

@@ -1,0 +1,157 @@
+import Synchronization
+
+/// Tasks that wait for something their owner does not have yet, in the order in which they came. It is a part of the
+/// owner's state (`AwaitedState`), under the owner's lock.
+///
+/// Its continuations are unchecked, because each message passes here: whoever takes one out of the list, under the
+/// lock, resumes it, once, outside of the lock.
+struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
+  private struct Waiter: Sendable {
+    let id: UInt64
+    let need: Need
+    let continuation: UnsafeContinuation<Answer, Never>
+  }
+
+  private var list: [Waiter] = []
+  private let limit: Int
+  private let refusal: Answer?
+
+  /// As many as come.
+  init() {
+    limit = .max
+    refusal = nil
+  }
+
+  /// - Parameters:
+  ///   - limit: how many wait at most.
+  ///   - refusal: what the next one is told at once.
+  init(limit: Int, refusal: Answer) {
+    self.limit = limit
+    self.refusal = refusal
+  }
+
+  var isEmpty: Bool { list.isEmpty }
+
+  var count: Int { list.count }
+
+  /// Who came first, to be resumed by the caller.
+  mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
+    list.isEmpty ? nil : list.removeFirst().continuation
+  }
+
+  fileprivate mutating func take(_ id: UInt64) -> UnsafeContinuation<Answer, Never>? {
+    guard let index = list.firstIndex(where: { $0.id == id }) else { return nil }
+    return list.remove(at: index).continuation
+  }
+
+  /// - Returns: the refusal if there is no room.
+  fileprivate mutating func add(
+    _ id: UInt64, _ need: Need, _ continuation: UnsafeContinuation<Answer, Never>
+  ) -> Answer? {
+    if list.count >= limit { return refusal }
+    list.append(Waiter(id: id, need: need, continuation: continuation))
+    return nil
+  }
+
+  /// Takes out those that `answer` has something for: all of them, or the first ones up to one that has to wait.
+  fileprivate mutating func answer(inTurns: Bool, _ answer: (Need) -> Answer?) -> Answers<Answer> {
+    var answers = Answers<Answer>()
+    var index = 0
+    while index < list.count {
+      if let found = answer(list[index].need) {
+        answers.add(found, for: list.remove(at: index).continuation)
+      } else if inTurns {
+        break
+      } else {
+        index += 1
+      }
+    }
+    return answers
+  }
+}
+
+/// What tasks that have waited are told, once the lock is open.
+struct Answers<Answer: Sendable>: Sendable {
+  private var list: [(continuation: UnsafeContinuation<Answer, Never>, answer: Answer)] = []
+
+  fileprivate mutating func add(_ answer: Answer, for continuation: UnsafeContinuation<Answer, Never>) {
+    list.append((continuation, answer))
+  }
+
+  /// In the order in which they came. To be called once.
+  consuming func tell() {
+    for (continuation, answer) in list { continuation.resume(returning: answer) }
+  }
+}
+
+/// A state that tasks wait for, behind a mutex.
+protocol AwaitedState: Sendable {
+  /// What a task that waits is after.
+  associatedtype Need: Sendable = Void
+  associatedtype Answer: Sendable
+
+  /// Whether those who came first are served first, even if others could be served already.
+  static var servesInTurns: Bool { get }
+  var waiters: Waiters<Need, Answer> { get set }
+  /// What there is for such a need, which is then taken out of the state; nil if that has to be waited for. Once the
+  /// state is closed it gives everybody the reason.
+  mutating func answer(to need: Need) -> Answer?
+}
+
+extension AwaitedState {
+  static var servesInTurns: Bool { true }
+
+  /// To be called after what may be an answer to somebody.
+  mutating func serve() -> Answers<Answer> {
+    if waiters.isEmpty { return Answers() }
+    // Out of the state meanwhile, which answers.
+    var waiters = Waiters<Need, Answer>()
+    swap(&waiters, &self.waiters)
+    defer { swap(&waiters, &self.waiters) }
+    return waiters.answer(inTurns: Self.servesInTurns) { answer(to: $0) }
+  }
+}
+
+private let lastWaiter = Atomic<UInt64>(0)
+
+extension Mutex where Value: AwaitedState {
+  /// Changes the state, then tells those who have waited for that.
+  func change(_ body: (inout Value) -> Void) {
+    let answers = withLock { state in
+      body(&state)
+      return state.serve()
+    }
+    answers.tell()
+  }
+
+  /// Waits for an answer; there may be one at once.
+  /// - Parameter cancelled: the answer to a task that is cancelled, before it waits or meanwhile: nothing is taken out
+  ///   of the state for it. Nil: it waits all the same.
+  func wait(
+    for need: Value.Need, ifCancelled cancelled: Value.Answer?
+  ) async -> Value.Answer {
+    let id = lastWaiter.add(1, ordering: .relaxed).newValue
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let answer = withLock { state -> Value.Answer? in
+          if let cancelled, Task.isCancelled { return cancelled }
+          if !Value.servesInTurns || state.waiters.isEmpty, let answer = state.answer(to: need) { return answer }
+          return state.waiters.add(id, need, continuation)
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      guard let cancelled else { return }
+      let waiter = withLock { $0.waiters.take(id) }
+      waiter?.resume(returning: cancelled)
+    }
+  }
+}
+
+extension Mutex where Value: AwaitedState, Value.Need == Void {
+  func wait(
+    ifCancelled cancelled: Value.Answer?
+  ) async -> Value.Answer {
+    await wait(for: (), ifCancelled: cancelled)
+  }
+}
