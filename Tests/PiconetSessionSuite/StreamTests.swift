@@ -46,7 +46,7 @@ extension SessionSuite {
             }
             try await group.waitForAll()
           }
-          #expect(pair.client.core.streams.count == 0 && pair.server.core.streams.count == 0)
+          #expect(pair.client.core.streamCount == 0 && pair.server.core.streamCount == 0)
         }
       }
     }

@@ -67,9 +67,10 @@ struct FormerMemberTests {
       let core = former.core
       let id = former.id
       // Past all that is looked at before, as by a task that was held up behind it.
-      for command in [Command.leave(id, .left), .remove(id), .ping(id, timeout: .seconds(60))] {
-        #expect(await core.command(command, of: former) == .failed(NodeCore.hasLeft))
+      for request in [Request.leave(id), .remove(id)] {
+        #expect(await ending(core.answer(to: request, of: former)) == NodeCore.hasLeft)
       }
+      #expect(await ending(core.answer(to: .ping(id, timeout: .seconds(60)), of: former)) == NodeCore.hasLeft)
       #expect(await failure { try await core.openStream(named: "a", to: former) }?.code == .notConnected)
       #expect(await core.statistics(of: former) == nil)
       let source = try #require(DataSource([1], name: [1]))
@@ -79,4 +80,9 @@ struct FormerMemberTests {
       #expect(try await pair.client.session.ping(onClient) > .zero)
     }
   }
+}
+
+/// Why a request has failed.
+private func ending<Answer>(_ result: Result<Answer, Ending>) -> Ending? {
+  if case .failure(let ending) = result { ending } else { nil }
 }

@@ -22,7 +22,7 @@ extension Node {
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }
-    guard case .failed(let ending) = await core.command(.setCode(number)) else { return }
+    guard case .failure(let ending) = await core.answer(to: .setCode(number)) else { return }
     throw PiconetError(ending, peer: nil)
   }
 
@@ -46,7 +46,7 @@ extension Node {
   ) async throws(PiconetError) -> Member {
     try await invite(
       .node(peer.id), context: context, timeout: timeout, code: core.prover.number(of: code),
-      NodeCore.Inviting(proven: proven, code: nil))
+      Inviting(proven: proven, code: nil))
   }
 
   /// Invites whoever answers at an address by the code that it shows; see `connect(to:expecting:context:timeout:proven:code:)`.
@@ -68,7 +68,7 @@ extension Node {
   ) async throws(PiconetError) -> Member {
     try await invite(
       .addresses(addresses, expected: expected), context: context, timeout: timeout,
-      code: core.prover.number(of: code), NodeCore.Inviting(proven: proven, code: nil))
+      code: core.prover.number(of: code), Inviting(proven: proven, code: nil))
   }
 }
 

@@ -77,10 +77,10 @@ public final class Node: Sendable {
 
   /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has read waits
   /// for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
-  public var states: Happenings<PeerStateChange> { Happenings(queue: core.states.changes) }
+  public var states: Happenings<PeerStateChange> { Happenings(queue: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
-  public var currentStates: [NodeID: PeerState] { core.states.current }
+  public var currentStates: [NodeID: PeerState] { core.peerStates }
 
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
@@ -112,7 +112,7 @@ public final class Node: Sendable {
     proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     let member = try await invite(
-      .node(peer.id), context: context, timeout: timeout, NodeCore.Inviting(proven: proven, code: code))
+      .node(peer.id), context: context, timeout: timeout, Inviting(proven: proven, code: code))
     // The judge has looked at what we have dialled; the peer may have dialled us at the same moment.
     guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
       await !core.wasAdvertised(member.proven)
@@ -159,24 +159,22 @@ public final class Node: Sendable {
   ) async throws(PiconetError) -> Member {
     try await invite(
       .addresses(addresses, expected: expected), context: context, timeout: timeout,
-      NodeCore.Inviting(proven: proven, code: code))
+      Inviting(proven: proven, code: code))
   }
 
   func invite(
     _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil,
-    _ inviting: NodeCore.Inviting
+    _ inviting: Inviting
   ) async throws(PiconetError) -> Member {
     try await checkRight(to: target)
-    let reply = await core.invite(target, context: context, timeout: timeout, code: code, inviting)
-    switch reply {
-    case .connected(let node):
+    let request = Request.invite(target, context: context, timeout: timeout, code: code, inviting)
+    switch await core.answer(to: request) {
+    case .success(let node):
       guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }
       return member
-    case .failed(let ending):
+    case .failure(let ending):
       if case .node(let node) = target { throw PiconetError(ending, peer: node) }
       throw PiconetError(ending, peer: nil)
-    case .done, .stored, .roundTrip, .code:
-      throw PiconetError(.internalError, blame: .us, detail: "an invitation got another command's reply")
     }
   }
 
@@ -221,7 +219,7 @@ public final class Node: Sendable {
   /// `NodeConfiguration.disconnectTimeout`.
   /// - Throws: `invalidArgument` if it is neither 0 nor 2 s to 24 hours.
   public func setDisconnectTimeout(_ timeout: Duration) async throws(PiconetError) {
-    guard case .failed(let ending) = await core.command(.setDisconnectTimeout(timeout)) else { return }
+    guard case .failure(let ending) = await core.answer(to: .setDisconnectTimeout(timeout)) else { return }
     let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }

@@ -262,7 +262,7 @@ final class NodeShell: @unchecked Sendable {
     guard isFirst else { return await waitUntilStopped() }
     if await loop.perform({ [self] in driver != nil }) {
       core.endSending()
-      _ = await core.command(.shutDown)
+      _ = await core.answer(to: .shutDown())
       await core.waitUntilFinished()
     }
     await withCheckedContinuation { continuation in

@@ -20,13 +20,9 @@ extension Session {
   ///   - timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.
   /// - Throws: `timedOut`, `cancelled` for the calling task, `notConnected`, `limitExceeded` (16 to a member are under way), or why the connection has ended.
   public func ping(_ member: Member, timeout: Duration = .seconds(10)) async throws(PiconetError) -> Duration {
-    switch await core.commandUnlessCancelled(
-      .ping(member.id, timeout: timeout), of: member, onCancel: { .cancelPing($0) })
-    {
-    case .roundTrip(let duration): return duration
-    case .failed(let ending): throw PiconetError(ending, peer: member.id)
-    case .done, .connected, .stored, .code:
-      throw PiconetError(.internalError, blame: .us, detail: "a ping got another command's reply")
+    switch await core.answer(to: .ping(member.id, timeout: timeout), of: member) {
+    case .success(let duration): return duration
+    case .failure(let ending): throw PiconetError(ending, peer: member.id)
     }
   }
 }

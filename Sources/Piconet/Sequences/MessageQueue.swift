@@ -4,15 +4,23 @@ import Synchronization
 
 /// Messages as they came from one member in one go.
 struct MessageBatch: Sendable {
-  var node: NodeID
-  /// Tells this membership of the node from its former ones.
-  var membership: UInt64
-  var messages: [Bytes]
-  var mode: DeliveryMode
+  let sender: Membership
+  /// The sender's, at hand for each message.
+  let node: NodeID
+  let messages: [Bytes]
+  let mode: DeliveryMode
   /// What they cost of the window that the sender has.
-  var cost: Int
+  let cost: Int
   /// How many of them were read.
   var position = 0
+
+  init(from sender: Membership, _ messages: [Bytes], _ mode: DeliveryMode, cost: Int) {
+    self.sender = sender
+    node = sender.proven.id
+    self.messages = messages
+    self.mode = mode
+    self.cost = cost
+  }
 }
 
 /// Hands messages from the loop to tasks, all that wait in one go.
@@ -24,8 +32,8 @@ final class MessageQueue: Sendable {
   private struct State: AwaitedState {
     var waiting: [MessageBatch] = []
     var cost = 0
-    var unreliable: [UInt64: Int] = [:]
-    var memberships: Set<UInt64> = []
+    /// What each membership has waiting of unreliable ones.
+    var unreliable: [ObjectIdentifier: Int] = [:]
     var isFinished = false
     var waiters = Waiters<Void, [MessageBatch]?>()
 
@@ -59,20 +67,14 @@ final class MessageQueue: Sendable {
 
   var hasReliable: Bool { state.withLock { $0.waiting.contains { $0.mode == .reliable } } }
 
-  func joined(_ membership: UInt64) { state.withLock { _ = $0.memberships.insert(membership) } }
-
-  func left(_ membership: UInt64) { state.withLock { _ = $0.memberships.remove(membership) } }
-
-  func isCurrent(_ membership: UInt64) -> Bool { state.withLock { $0.memberships.contains(membership) } }
-
   func push(_ batch: MessageBatch) {
     let taker = state.withLock { state -> UnsafeContinuation<[MessageBatch]?, Never>? in
       if state.isFinished { return nil }
       if let taker = state.waiters.takeFirst() { return taker }
       if batch.mode == .unreliable {
-        let cost = state.unreliable[batch.membership, default: 0] + batch.cost
+        let cost = state.unreliable[ObjectIdentifier(batch.sender), default: 0] + batch.cost
         guard cost <= window else { return nil }
-        state.unreliable[batch.membership] = cost
+        state.unreliable[ObjectIdentifier(batch.sender)] = cost
       }
       state.waiting.append(batch)
       state.cost += batch.cost
@@ -84,9 +86,9 @@ final class MessageQueue: Sendable {
 
   private func dropLeftBehind(_ state: inout State) {
     state.waiting.removeAll { batch in
-      guard state.cost > limit, !state.memberships.contains(batch.membership) else { return false }
+      guard state.cost > limit, batch.sender.isOver else { return false }
       state.cost -= batch.cost
-      if batch.mode == .unreliable { state.unreliable[batch.membership] = nil }
+      if batch.mode == .unreliable { state.unreliable[ObjectIdentifier(batch.sender)] = nil }
       return true
     }
   }
@@ -98,7 +100,7 @@ final class MessageQueue: Sendable {
       state.waiting.insert(contentsOf: batches, at: 0)
       for batch in batches {
         state.cost += batch.cost
-        if batch.mode == .unreliable { state.unreliable[batch.membership, default: 0] += batch.cost }
+        if batch.mode == .unreliable { state.unreliable[ObjectIdentifier(batch.sender), default: 0] += batch.cost }
       }
       return nil
     }
@@ -110,7 +112,11 @@ final class MessageQueue: Sendable {
 
   /// All that waits, at least one batch; nil at the end, and when the task is cancelled.
   func next() async -> [MessageBatch]? {
-    if !Task.isCancelled, let batches = state.withLock({ $0.takeAll() }) { return batches }
+    let batches = state.withLock { state in
+      // For a cancelled task they stay.
+      state.waiting.isEmpty || Task.isCancelled ? nil : state.takeAll()
+    }
+    if let batches { return batches }
     return await state.wait(ifCancelled: .some(nil))
   }
 }

@@ -21,19 +21,15 @@ public struct Invitation: Sendable, Identifiable {
   /// it. Returns within about two seconds; called again it gives the same code.
   /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached, and the invitation stands.
   public func showCode() async throws(PiconetError) -> String {
-    switch await command(.showCode(peer.id)) {
-    case .code(let code): return code
-    case .failed(let ending): throw state.value ?? PiconetError(ending, peer: peer.id)
-    case .done, .connected, .stored, .roundTrip: throw PiconetError(.notConnected, peer: peer.id, blame: .us)
+    switch await answer(to: .showCode(peer.id)) {
+    case .success(let code): return code
+    case .failure(let ending): throw state.value ?? PiconetError(ending, peer: peer.id)
     }
   }
 
   /// About this invitation: the peer may have invited anew since, which is another one. It is looked at on the loop, where they end.
-  private func command(_ command: Command) async -> Reply {
-    await core.reply { [self] id in
-      .conditional(
-        .fact(.commanded(id, command)), { core.isOpen(self) }, refused: { core.replied(id, .failed(Self.isOver)) })
-    }
+  private func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
+    await core.answer(to: request, if: { core.isOpen(self) }, otherwise: Self.isOver)
   }
 
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
@@ -48,15 +44,15 @@ public struct Invitation: Sendable, Identifiable {
       if state.value == nil, let member = core.member(peer.id) { return member }
       throw state.value ?? PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already")
     }
-    switch await command(.answerInvitation(peer.id, accept: true, .left)) {
-    case .failed(let ending) where ending.reason == .identity && state.value == nil:
+    switch await answer(to: .accept(invitationOf: peer.id)) {
+    case .failure(let ending) where ending.reason == .identity && state.value == nil:
       // It stands.
       throw PiconetError(ending, peer: peer.id)
-    case .failed(let ending):
+    case .failure(let ending):
       core.answered(self)
       state.finish()
       throw state.value ?? PiconetError(ending, peer: peer.id)
-    case .done, .connected, .stored, .roundTrip, .code:
+    case .success:
       guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
       return member
     }
@@ -65,7 +61,7 @@ public struct Invitation: Sendable, Identifiable {
   /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different codes.
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
-    _ = await command(.answerInvitation(peer.id, accept: false, code.reason))
+    _ = await answer(to: .decline(invitationOf: peer.id, code.reason))
     core.answered(self)
     state.finish()
   }

@@ -6,19 +6,19 @@ import PiconetWire
 /// A member of the session: where messages and files go. Any task may use it; when the member has left, everything throws
 /// why.
 public struct Member: Sendable, Identifiable {
-  /// Who it is and how it is connected.
-  public let proven: ProvenMember
+  let membership: Membership
   let core: NodeCore
-  let budget: SendBudget
-  /// Tells this membership from the peer's former ones.
-  let membership: UInt64
+
+  /// Who it is and how it is connected.
+  public var proven: ProvenMember { membership.proven }
+  var budget: SendBudget { membership.budget }
 
   /// The key's fingerprint and the incarnation.
-  public var id: NodeID { proven.id }
+  public var id: NodeID { membership.proven.id }
   /// What the member is reached over now; nil while it is suspended, and when it has left. `Session.membership` tells of each change.
-  public var transport: TransportKind? { core.transport(of: self) }
+  public var transport: TransportKind? { membership.transport }
   /// What its user called it; not to be trusted.
-  public var name: String { proven.name }
+  public var name: String { membership.proven.name }
 
   /// Sends a message and returns when the association has taken it: it will arrive, in the order of the calls, exactly once,
   /// or the member leaves the session with a reason. Waits while too much is queued.
@@ -52,7 +52,7 @@ public struct Member: Sendable, Identifiable {
 
   /// Why no message of this size may be sent; nil if it may.
   func refusal(of count: Int, _ mode: DeliveryMode) -> PiconetError? {
-    let limit = mode == .reliable ? proven.messageLimit : proven.unreliableLimit
+    let limit = mode == .reliable ? membership.proven.messageLimit : membership.proven.unreliableLimit
     if count <= limit { return nil }
     let detail =
       mode == .reliable
@@ -150,6 +150,6 @@ public struct Member: Sendable, Identifiable {
   /// one, nothing is ended.
   public func disconnect() async {
     budget.end(PiconetError(.left, peer: id, blame: .us))
-    _ = await core.command(.leave(id, .left), of: self)
+    _ = await core.answer(to: .leave(id), of: self)
   }
 }

@@ -87,7 +87,7 @@ public struct Session: Sendable {
     error.removedBy = core.id
     // Whoever waits to send, or sends from now on, gets it.
     member.budget.end(error)
-    if case .failed(let ending) = await core.command(.remove(member.id), of: member) {
+    if case .failure(let ending) = await core.answer(to: .remove(member.id), of: member) {
       throw PiconetError(ending, peer: member.id)
     }
   }

@@ -29,7 +29,7 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
 
   deinit {
     if !buffer.isOver { core.cancel(stream, .cancelled, "the stream was dropped") }
-    core.streams.forget(stream)
+    core.forget(stream)
   }
 
   var stream: StreamID { StreamID(rawValue: id) }

@@ -8,35 +8,47 @@ extension NodeCore {
   static let streamBudget = EngineConfiguration(scope: "", name: "").transmitWindow
 
   func openStream(named name: String, to member: Member) async throws(PiconetError) -> OutgoingStream {
-    let id = StreamID(rawValue: makeCommand().rawValue)
+    let id = StreamID(rawValue: makeNumber())
     let node = member.id
     let state = OutgoingStreamState(receiver: node, limit: Self.streamBudget)
     // Before it is asked for: what stops it may come right behind the answer.
-    streams.add(id, state)
-    if case .failed(let ending) = await command(.openStream(id, to: node, name: name), of: member) {
-      streams.forget(id)
+    withState { $0.streams.add(id, state) }
+    if case .failure(let ending) = await answer(to: .openStream(id, to: node, name: name), of: member) {
+      forget(id)
       throw PiconetError(ending, peer: node)
     }
     return OutgoingStream(id, name: name, receiver: node, state: state, core: self)
   }
 
+  /// Nobody holds it any more.
+  func forget(_ stream: StreamID) { withState { $0.streams.forget(stream) } }
+
+  /// Streams that somebody holds.
+  var streamCount: Int { withState { $0.streams.count } }
+
   func cancel(_ stream: StreamID, _ reason: Reason, _ detail: String) {
-    submit(.fact(.commanded(makeCommand(), .cancelStream(stream, reason, detail: detail))))
+    tell(.cancelStream(stream, reason, detail: detail))
   }
 
-  func streamTaken(_ stream: StreamID, count: Int) { streams.outgoing(stream)?.budget.giveBack(count) }
+  // MARK: What the loop tells
+
+  func incomingStream(_ id: StreamID) -> StreamBuffer? { withState { $0.streams.incoming[id] } }
+
+  private func outgoingStream(_ id: StreamID) -> OutgoingStreamState? { withState { $0.streams.outgoing[id] } }
+
+  func streamTaken(_ stream: StreamID, count: Int) { outgoingStream(stream)?.budget.giveBack(count) }
 
   func streamOpened(_ id: StreamID, from node: NodeID, name: String) {
     guard let sender = member(node)?.proven else { return cancel(id, .declined, "") }
     let buffer = StreamBuffer(sender: node) { [weak self] count in
       self?.submit(.fact(.streamConsumed(id, byteCount: count)))
     }
-    streams.add(id, buffer)
+    withState { $0.streams.add(id, buffer) }
     incomingStreams.push(IncomingStream(id, name: name, sender: sender, buffer: buffer, core: self))
   }
 
   func streamEnded(_ id: StreamID, _ end: StreamEnd) {
-    guard let buffer = streams.incoming(id) else { return }
+    guard let buffer = incomingStream(id) else { return }
     switch end {
     case .finished: return buffer.end(.finished)
     case .cancelled(let ending): buffer.end(.void(PiconetError(ending, peer: buffer.sender)))
@@ -47,7 +59,7 @@ extension NodeCore {
   }
 
   func streamStopped(_ id: StreamID, _ ending: Ending) {
-    guard let stream = streams.outgoing(id) else { return }
+    guard let stream = outgoingStream(id) else { return }
     stream.stop(PiconetError(ending, peer: stream.receiver))
   }
 }

@@ -26,7 +26,7 @@ public final class OutgoingStream: Sendable, Identifiable {
 
   deinit {
     if state.budget.ending == nil { core.cancel(stream, .cancelled, "the stream was dropped") }
-    core.streams.forget(stream)
+    core.forget(stream)
   }
 
   var stream: StreamID { StreamID(rawValue: id) }
@@ -67,10 +67,7 @@ public final class OutgoingStream: Sendable, Identifiable {
   public func finish() async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }
     state.budget.end(PiconetError(.invalidArgument, peer: receiver, blame: .us, detail: "the stream is finished"))
-    let stream = stream
-    let reply = await core.command(
-      .finishStream(stream), onCancel: { _ in .cancelStream(stream, .cancelled, detail: "") })
-    guard case .failed(let ending) = reply else { return }
+    guard case .failure(let ending) = await core.answer(to: .finishStream(stream)) else { return }
     throw state.stopped ?? PiconetError(ending, peer: receiver)
   }
 

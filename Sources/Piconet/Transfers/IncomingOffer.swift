@@ -112,7 +112,7 @@ public struct IncomingOffer: Sendable, Identifiable {
 
   /// Refuses the offer; the sender is told the reason.
   public func decline(_ code: PiconetError.Code = .declined, detail: String = "") async {
-    _ = await core.command(.declineOffer(transfer, code.reason, detail: detail))
+    _ = await core.answer(to: .declineOffer(transfer, code.reason, detail: detail))
   }
 }
 

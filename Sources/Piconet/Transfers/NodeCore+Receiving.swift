@@ -27,7 +27,7 @@ extension NodeCore {
       let told =
         (error.underlying as? FileFailure)?.told
         ?? ResourceFailure(error.code == .cancelled ? .cancelled : .internalError, "")
-      _ = await command(.declineOffer(offer.transfer, told.reason, detail: told.detail))
+      _ = await answer(to: .declineOffer(offer.transfer, told.reason, detail: told.detail))
       throw PiconetError(
         error.code, peer: offer.sender.id, blame: error.blame, detail: error.detail, underlying: error.underlying)
     }
@@ -48,7 +48,7 @@ extension NodeCore {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let compared = try await onDisk { () throws(FileFailure) in store.compare() }
       guard store.isComparing else { return }
-      submit(.fact(.commanded(makeCommand(), .tellCompared(offer.transfer, byteCount: compared))))
+      tell(.tellCompared(offer.transfer, byteCount: compared))
       comparing?(compared, offer.size)
     }
   }
@@ -59,11 +59,11 @@ extension NodeCore {
     try await claim(offer, progress)
     guard offer.size <= limit else {
       let detail = "\(offer.size) bytes; at most \(limit) are taken here"
-      _ = await command(.declineOffer(offer.transfer, .tooLarge, detail: detail))
+      _ = await answer(to: .declineOffer(offer.transfer, .tooLarge, detail: detail))
       throw PiconetError(.tooLarge, peer: offer.sender.id, blame: .peer, detail: detail)
     }
     guard let store = MemoryStore(size: offer.size) else {
-      _ = await command(.declineOffer(offer.transfer, .internalError, detail: ""))
+      _ = await answer(to: .declineOffer(offer.transfer, .internalError))
       throw PiconetError(.internalError, peer: offer.sender.id, blame: .us, detail: "no SHA-256")
     }
     let transfer = IncomingTransfer<ReceivedData>(
@@ -94,16 +94,36 @@ extension NodeCore {
     }
     // A short file might be here before its cancellation is.
     if Task.isCancelled {
-      _ = await command(.declineOffer(offer.transfer, .cancelled, detail: ""))
+      _ = await answer(to: .declineOffer(offer.transfer, .cancelled))
       throw PiconetError(.cancelled, peer: offer.sender.id, blame: .us)
     }
   }
 
   private func accept(_ offer: IncomingOffer, into store: any ResourceStore, offset: UInt64) async {
-    let transfer = offer.transfer
-    if case .failed(let ending) = await reply(to: { .acceptOffer($0, transfer, store, offset: offset) }) {
+    if case .failure(let ending) = await answer(to: .acceptOffer(offer.transfer, into: store, offset: offset)) {
       // How the offer has ended says more than that it has; where that was told, it counts.
       offer.state.end(ending)
     }
+  }
+
+  // MARK: What the loop tells
+
+  func offered(_ transfer: TransferID, _ node: NodeID, _ offer: ResourceOffer) {
+    guard let sender = member(node)?.proven else { return tell(.declineOffer(transfer, .declined, detail: "")) }
+    let incoming = IncomingTransferState(total: offer.size)
+    withState { $0.transfers.receiving[transfer] = incoming }
+    offers.push(IncomingOffer(transfer, offer, sender: sender, state: incoming, core: self))
+  }
+
+  func receiving(_ transfer: TransferID) -> IncomingTransferState? {
+    withState { $0.transfers.receiving[transfer] }
+  }
+
+  func storeProgressed(_ transfer: TransferID, stored: UInt64) { receiving(transfer)?.progressed(stored) }
+
+  func transferEnded(_ transfer: TransferID, _ ending: Ending?) {
+    guard let incoming = withState({ $0.transfers.receiving.removeValue(forKey: transfer) }) else { return }
+    incoming.end(ending)
+    offers.remove { $0.state === incoming }
   }
 }

@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetFiles
+import PiconetHTTP
 import PiconetRuntime
 import PiconetWire
 import Synchronization
@@ -23,24 +24,26 @@ extension NodeCore {
     let offer = ResourceOffer(
       name: source.name, size: source.size, mediaType: mediaType, modified: source.modified, metadata: metadata,
       identity: source.identity, folder: source.folder)
-    let command = makeCommand()
     let transfer = OutgoingTransfer(
-      TransferID(rawValue: makeCommand().rawValue), to: member.id, source: source, core: self, progress: progress,
+      TransferID(rawValue: makeNumber()), to: member.id, source: source, core: self, progress: progress,
       comparing: comparing)
     if let file = source as? FileSource {
       file.hashed.withLock { $0 = { [weak transfer] count in transfer?.compared(count) } }
     }
-    if expect(transfer, command) {
-      let offering = NodeInput.offer(command, transfer.transfer, member.id, offer, source)
-      submit(
-        input(offering, of: member) { [self] in
-          if source.arrives { _ = worker.submit { source.close() } }
-          replied(command, .failed(Self.hasLeft))
-        })
-    } else {
-      transfer.ended(.failed(Ending(.shuttingDown, .us)))
+    withState { $0.transfers.sending[transfer.transfer] = transfer }
+    let request = Request.offer(transfer.transfer, to: member.id, offer, from: source)
+    hand(over: request, if: { self.isSending(source, to: member) }, otherwise: Self.hasLeft) { [self] result in
+      _ = withState { $0.transfers.sending.removeValue(forKey: transfer.transfer) }
+      transfer.ended(result)
     }
     return transfer
+  }
+
+  /// On the loop. Where nothing is sent the source is not asked any more.
+  private func isSending(_ source: any OfferedSource, to member: Member) -> Bool {
+    if !member.membership.isOver { return true }
+    if source.arrives { _ = worker.submit { source.close() } }
+    return false
   }
 
   /// Waits for the end; the task's cancellation is the transfer's.
@@ -59,7 +62,7 @@ extension NodeCore {
 
   /// In either direction.
   func cancel(_ transfer: TransferID, _ reason: Reason = .cancelled) {
-    submit(.fact(.commanded(makeCommand(), .cancelTransfer(transfer, reason))))
+    tell(.cancelTransfer(transfer, reason))
   }
 
   /// - Parameter watched: how the transfer stands; it is finished with the transfer.
@@ -67,7 +70,31 @@ extension NodeCore {
     // Together, so that two callers at once leave the switch as the engine has it.
     watched.update { progress in
       progress.isPaused = isPaused
-      submit(.fact(.commanded(makeCommand(), .pauseTransfer(transfer, isPaused))))
+      tell(.pauseTransfer(transfer, isPaused))
     }
   }
+
+  // MARK: What is fetched for it
+
+  /// A fetch ends with the node at the latest.
+  /// - Returns: false if the node does nothing any more.
+  func watch(_ fetch: HTTPFetch) -> Bool {
+    withState { state in
+      if !state.isClosed { state.transfers.add(fetch) }
+      return !state.isClosed
+    }
+  }
+
+  /// Ends a fetch on a thread that may wait for it.
+  func close(_ fetch: HTTPFetch) {
+    forget(fetch)
+    if !worker.submit({ fetch.close() }) { fetch.close() }
+  }
+
+  /// It has ended.
+  func forget(_ fetch: HTTPFetch) { withState { $0.transfers.remove(fetch) } }
+
+  // MARK: What the loop tells
+
+  func sending(_ transfer: TransferID) -> OutgoingTransfer? { withState { $0.transfers.sending[transfer] } }
 }

@@ -93,34 +93,29 @@ public final class OutgoingTransfer: Sendable {
 
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
 
-  func ended(_ reply: Reply) {
-    if case .stored = reply { watched.update { $0.stored = $0.total } }
+  func ended(_ result: Result<StoredResource, Ending>) {
+    if case .success = result { watched.update { $0.stored = $0.total } }
     // First, so that whoever sees the end can't change how it stands.
     watched.finish()
-    outcome.end(result(of: reply))
+    switch result {
+    case .success(let stored): outcome.end(sentFile(stored))
+    case .failure(let ending):
+      let underlying = ending.blame == .us ? source.sourceFailure : nil
+      outcome.end(.failure(PiconetError(ending, peer: receiver, underlying: underlying)))
+    }
   }
 
-  private func result(of reply: Reply) -> Result<SentFile, PiconetError> {
-    switch reply {
-    case .stored(let name, let wasThere):
-      guard let digest = source.sentDigest else {
-        return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
-      }
-      // As it is if it is a name at all; a hostile receiver may say anything.
-      let storedName =
-        SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
-      return .success(
-        SentFile(
-          storedName: storedName, size: source.size, digest: digest,
-          resumedFrom: wasThere ? 0 : watched.value.resumedFrom, wasThere: wasThere))
-    case .failed(let ending):
-      return .failure(
-        PiconetError(ending, peer: receiver, underlying: ending.blame == .us ? source.sourceFailure : nil))
-    case .done, .connected, .roundTrip, .code:
-      return .failure(
-        PiconetError(
-          .internalError, peer: receiver, blame: .us, detail: "an offer got another command's reply"))
+  private func sentFile(_ stored: StoredResource) -> Result<SentFile, PiconetError> {
+    guard let digest = source.sentDigest else {
+      return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
     }
+    // As it is if it is a name at all; a hostile receiver may say anything.
+    let name = stored.name
+    let storedName = SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
+    let resumedFrom = stored.wasThere ? 0 : watched.value.resumedFrom
+    return .success(
+      SentFile(
+        storedName: storedName, size: source.size, digest: digest, resumedFrom: resumedFrom, wasThere: stored.wasThere))
   }
 }
 

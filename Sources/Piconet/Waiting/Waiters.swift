@@ -127,9 +127,9 @@ extension Mutex where Value: AwaitedState {
   /// Waits for an answer; there may be one at once.
   /// - Parameter cancelled: the answer to a task that is cancelled, before it waits or meanwhile: nothing is taken out
   ///   of the state for it. Nil: it waits all the same.
-  func wait(
-    for need: Value.Need, ifCancelled cancelled: Value.Answer?
-  ) async -> Value.Answer {
+  // Inlined, or a message would pay for one more frame of an asynchronous function.
+  @inline(__always)
+  func wait(for need: Value.Need, ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
     let id = lastWaiter.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
@@ -149,9 +149,8 @@ extension Mutex where Value: AwaitedState {
 }
 
 extension Mutex where Value: AwaitedState, Value.Need == Void {
-  func wait(
-    ifCancelled cancelled: Value.Answer?
-  ) async -> Value.Answer {
+  @inline(__always)
+  func wait(ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
     await wait(for: (), ifCancelled: cancelled)
   }
 }

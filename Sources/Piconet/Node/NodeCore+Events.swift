@@ -1,0 +1,43 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// What the loop tells; each concept has the rest of it beside its types.
+extension NodeCore {
+  func happened(_ event: Event) {
+    switch event {
+    case .messagesReceived(let node, let batch, let mode): received(batch, from: node, mode)
+    case .peerFound(let summary), .peerChanged(let summary):
+      advertised.seen(summary.node, as: summary.name, at: .now)
+      peers.update { $0[summary.node] = summary }
+    case .peerLost(let node):
+      advertised.lost(node, at: .now)
+      peers.update { $0[node] = nil }
+    case .connected(let peer): connected(peer)
+    case .disconnected(let node, let ending): disconnected(node, ending)
+    case .suspended(let node, let ending): suspended(node, ending)
+    case .resumed(let node, let traits): resumed(node, over: traits.kind)
+    case .stateChanged(let node, let name, let condition): stateChanged(node, name, condition)
+    case .invitationReceived(let peer, let context, _, let comparesCodes): invited(peer, context, comparesCodes)
+    case .invitationEnded(let node, let ending): invitationEnded(node, ending)
+    case .confirmationNeeded(let peer, let code): confirm(proven(peer), code)
+    case .invitationSent(let command, let peer): inviting(command)?.proven?(proven(peer))
+    case .codeShown(let command, let peer, let code): inviting(command)?.code?(proven(peer), code)
+    case .peerRefused(let node, let name, let traits, let ending, let untold):
+      refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
+    case .codeFailed(let peer, _, let left, let ending): failedCodes.push(FailedCode(peer, left: left, ending))
+    case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
+    case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)
+    case .transferProgressed(let transfer, let stored): sending(transfer)?.stored(stored)
+    case .transferCompared(let transfer, let count): sending(transfer)?.compared(count)
+    case .transferPaused(let transfer, let isPaused):
+      sending(transfer)?.paused(isPaused)
+      receiving(transfer)?.paused(isPaused)
+    case .transferEnded(let transfer, let ending): transferEnded(transfer, ending)
+    case .streamReceived(let stream, let bytes): incomingStream(stream)?.push(bytes)
+    case .streamOpened(let stream, let node, let name): streamOpened(stream, from: node, name: name)
+    case .streamEnded(let stream, let end): streamEnded(stream, end)
+    case .streamStopped(let stream, let ending): streamStopped(stream, ending)
+    }
+  }
+}

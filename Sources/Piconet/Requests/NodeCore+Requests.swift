@@ -1,0 +1,79 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// What the loop is asked for, and its answers.
+extension NodeCore {
+  static let hasLeft = Ending(.noSuchAssociation, .us, "it has left")
+
+  static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
+
+  /// Gives a command whose reply nobody waits for.
+  func tell(_ command: Command) { submit(.fact(.commanded(makeCommand(), command))) }
+
+  /// Hands a request over and waits for its answer.
+  func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
+    await answer(to: request, if: nil, otherwise: Self.hasLeft)
+  }
+
+  /// As that, about a member: refused if this membership is over when the loop comes to it.
+  func answer<Answer>(to request: Request<Answer>, of member: Member) async -> Result<Answer, Ending> {
+    await answer(to: request, if: { !member.membership.isOver }, otherwise: Self.hasLeft)
+  }
+
+  /// - Parameters:
+  ///   - isWanted: looked at on the loop, where memberships and invitations begin and end: who has left may have come
+  ///     back while the request was on its way, and is another member then.
+  ///   - refusal: the answer if it does not hold.
+  func answer<Answer>(
+    to request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending
+  ) async -> Result<Answer, Ending> {
+    let outcome = Outcome<Result<Answer, Ending>>()
+    if case .leaving = request.cancellation, Task.isCancelled { return .failure(Self.taskCancelled) }
+    let id = hand(over: request, if: isWanted, otherwise: refusal) { outcome.end($0) }
+    // Behind the request, also where the task is cancelled already.
+    return await withTaskCancellationHandler {
+      guard case .leaving = request.cancellation else { return await outcome.wait() }
+      if let result = await outcome.waitUnlessCancelled() { return result }
+      _ = withState { $0.requests.take(id) }
+      return .failure(Self.taskCancelled)
+    } onCancel: {
+      switch request.cancellation {
+      case .none: break
+      case .by(let command), .leaving(let command): tell(command(id))
+      }
+    }
+  }
+
+  /// Hands a request over.
+  /// - Parameter done: called once: on the loop; or at the end of the node, or after it, on any thread.
+  @discardableResult
+  func hand<Answer>(
+    over request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending,
+    done: @escaping @Sendable (Result<Answer, Ending>) -> Void
+  ) -> CommandID {
+    let id = makeCommand()
+    let pending = PendingRequests.Pending(
+      replied: { done(request.result(of: $0)) }, failed: { done(.failure($0)) }, inviting: request.inviting)
+    let isTaken = withState { state in
+      if !state.isClosed { state.requests.add(id, pending) }
+      return !state.isClosed
+    }
+    guard isTaken else {
+      done(.failure(Ending(.shuttingDown, .us)))
+      return id
+    }
+    let input = request.input(id)
+    if let isWanted {
+      submit(.conditional(input, isWanted, refused: { [self] in replied(id, .failed(refusal)) }))
+    } else {
+      submit(input)
+    }
+    return id
+  }
+
+  func replied(_ command: CommandID, _ reply: Reply) {
+    let pending = withState { $0.requests.take(command) }
+    pending?.replied(reply)
+  }
+}

@@ -1,0 +1,144 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// Something that the loop is asked for, with the kind of answer that it gives. The functions below are the only way to
+/// one, and each pairs a command with its reply: nobody can wait for another one's.
+struct Request<Answer: Sendable>: Sendable {
+  /// What becomes of it when the task that waits is cancelled.
+  enum Cancellation: Sendable {
+    /// The task waits all the same.
+    case none
+    /// This command ends it, whose reply then comes.
+    case by(@Sendable (CommandID) -> Command)
+    /// As that, but the task does not even wait for the reply: what comes of the request is nobody's.
+    case leaving(@Sendable (CommandID) -> Command)
+  }
+
+  /// What is handed over under this number.
+  let input: @Sendable (CommandID) -> NodeInput
+  /// What a reply says; nil if it is none to this request.
+  private let answer: @Sendable (Reply) -> Answer?
+  var cancellation = Cancellation.none
+  /// Who is told of its progress, if it is an invitation.
+  var inviting: Inviting?
+
+  fileprivate init(_ command: Command, _ answer: @escaping @Sendable (Reply) -> Answer?) {
+    self.init(input: { .fact(.commanded($0, command)) }, answer)
+  }
+
+  fileprivate init(
+    input: @escaping @Sendable (CommandID) -> NodeInput, _ answer: @escaping @Sendable (Reply) -> Answer?
+  ) {
+    self.input = input
+    self.answer = answer
+  }
+
+  func result(of reply: Reply) -> Result<Answer, Ending> {
+    if case .failed(let ending) = reply { return .failure(ending) }
+    if let answer = answer(reply) { return .success(answer) }
+    // The one place where the engine's word is checked.
+    assertionFailure("\(reply) is no reply to this request")
+    return .failure(Ending(.internalError, .us, "the engine has replied to another command"))
+  }
+}
+
+/// Who wants to hear of an invitation of ours; called on the loop.
+struct Inviting: Sendable {
+  /// The peer is proven and has been asked.
+  var proven: (@Sendable (ProvenMember) -> Void)?
+  /// The code is on its screen.
+  var code: (@Sendable (ProvenMember, String) -> Void)?
+}
+
+// MARK: What is only done
+
+extension Request where Answer == Void {
+  private init(_ command: Command) { self.init(command, Self.isDone) }
+
+  private static func isDone(_ reply: Reply) -> Void? { if case .done = reply { () } else { nil } }
+
+  static func setCode(_ code: TypedCodeID?) -> Self { Self(.setCode(code)) }
+  static func setDisconnectTimeout(_ timeout: Duration) -> Self { Self(.setDisconnectTimeout(timeout)) }
+  static func shutDown() -> Self { Self(.shutDown) }
+
+  static func accept(invitationOf node: NodeID) -> Self { Self(.answerInvitation(node, accept: true, .left)) }
+  static func decline(invitationOf node: NodeID, _ reason: Reason) -> Self {
+    Self(.answerInvitation(node, accept: false, reason))
+  }
+
+  static func leave(_ node: NodeID) -> Self { Self(.leave(node, .left)) }
+  static func remove(_ node: NodeID) -> Self { Self(.remove(node)) }
+
+  static func openStream(_ stream: StreamID, to node: NodeID, name: String) -> Self {
+    Self(.openStream(stream, to: node, name: name))
+  }
+
+  static func finishStream(_ stream: StreamID) -> Self {
+    var request = Self(.finishStream(stream))
+    request.cancellation = .by { _ in .cancelStream(stream, .cancelled, detail: "") }
+    return request
+  }
+
+  static func declineOffer(_ transfer: TransferID, _ reason: Reason, detail: String = "") -> Self {
+    Self(.declineOffer(transfer, reason, detail: detail))
+  }
+
+  /// The store has the first `offset` bytes already.
+  static func acceptOffer(_ transfer: TransferID, into store: any ResourceStore, offset: UInt64) -> Self {
+    Self(input: { .acceptOffer($0, transfer, store, offset: offset) }, isDone)
+  }
+}
+
+// MARK: What brings something
+
+extension Request where Answer == NodeID {
+  /// Brings who has accepted.
+  static func invite(
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID?, _ inviting: Inviting
+  ) -> Self {
+    var request = Self(.invite(target, context: context, timeout: timeout, code: code)) { reply in
+      if case .connected(let node) = reply { node } else { nil }
+    }
+    request.cancellation = .by { .cancelInvitation($0) }
+    request.inviting = inviting
+    return request
+  }
+}
+
+extension Request where Answer == String {
+  /// Brings the short code.
+  static func showCode(_ node: NodeID) -> Self {
+    Self(.showCode(node)) { reply in if case .code(let code) = reply { code } else { nil } }
+  }
+}
+
+extension Request where Answer == Duration {
+  /// Brings the round trip.
+  static func ping(_ node: NodeID, timeout: Duration) -> Self {
+    var request = Self(.ping(node, timeout: timeout)) { reply in
+      if case .roundTrip(let duration) = reply { duration } else { nil }
+    }
+    request.cancellation = .leaving { .cancelPing($0) }
+    return request
+  }
+}
+
+/// What the far side has made of a resource.
+struct StoredResource: Sendable {
+  /// The far side's word.
+  var name: [UInt8]
+  /// It had this very content before.
+  var wasThere: Bool
+}
+
+extension Request where Answer == StoredResource {
+  /// Brings what has become of it on the far side.
+  static func offer(
+    _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
+  ) -> Self {
+    Self(input: { .offer($0, transfer, node, offer, source) }) { reply in
+      if case .stored(let name, let wasThere) = reply { StoredResource(name: name, wasThere: wasThere) } else { nil }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// Invitations of others, and the questions that they put to a person.
+extension NodeCore {
+  /// Whether the invitation waits for its answer.
+  func isOpen(_ invitation: Invitation) -> Bool {
+    withState { $0.invitations.isOpen(invitation.id, invitation.state) }
+  }
+
+  func answered(_ invitation: Invitation) {
+    withState { $0.invitations.answered(invitation.id, invitation.state) }
+  }
+
+  // MARK: What the loop tells
+
+  func inviting(_ command: CommandID) -> Inviting? { withState { $0.requests.inviting(command) } }
+
+  func invited(_ peer: ProvenPeer, _ context: [UInt8], _ comparesCodes: Bool) {
+    let member = proven(peer)
+    if case .remembered = configuration.trust, !member.rights.contains(.push) {
+      // It may be sent to, and no more.
+      return tell(.answerInvitation(member.id, accept: false, .declined))
+    }
+    let invitation = Invitation(
+      peer: member, context: context, comparesCodes: comparesCodes, core: self, state: Watched(nil))
+    withState { $0.invitations.came(from: peer.node, invitation.state) }
+    invitations.push(invitation)
+  }
+
+  func invitationEnded(_ node: NodeID, _ ending: Ending) {
+    guard let invitation = withState({ $0.invitations.take(node) }) else { return }
+    invitation.update { $0 = PiconetError(ending, peer: node) }
+    invitations.remove { $0.state === invitation }
+  }
+
+  func confirm(_ member: ProvenMember, _ code: String) {
+    guard let ask = configuration.confirm else { return tell(.confirm(member.id, false, .identity)) }
+    let number = makeNumber()
+    withState { state in
+      // Under the lock, or it might have been asked before it is noted that it is.
+      let task = Task { [self] in
+        let isSame = await ask(member, code)
+        tell(.confirm(member.id, isSame, .codeMismatch))
+        withState { $0.invitations.hasAsked(number) }
+      }
+      state.invitations.asks(number, task)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import PiconetEngine
+import PiconetRuntime
+import PiconetWire
+
+/// Members, and messages to and from them.
+extension NodeCore {
+  var members: [Member] {
+    let memberships = withState { $0.members.all }
+    return memberships.map { Member(membership: $0, core: self) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+  }
+
+  func member(_ id: NodeID) -> Member? {
+    withState { $0.members[id] }.map { Member(membership: $0, core: self) }
+  }
+
+  /// How the connection to a member is; nil if it has left.
+  func statistics(of member: Member) async -> AssociationStatistics? {
+    isClosed ? nil : await loop.perform { [self] in member.membership.isOver ? nil : look?(member.id) }
+  }
+
+  var peerStates: [NodeID: PeerState] { withState { $0.members.states } }
+
+  // MARK: What the loop tells
+
+  func received(_ batch: [Bytes], from node: NodeID, _ mode: DeliveryMode) {
+    let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
+    guard let membership = withState({ $0.members[node] }) else { return }
+    messages.push(MessageBatch(from: membership, batch, mode, cost: cost))
+  }
+
+  /// A reader has read all of these messages.
+  func consumed(_ batch: MessageBatch) {
+    guard batch.mode == .reliable, !batch.sender.isOver else { return }
+    submit(.fact(.messagesConsumed(batch.node, byteCount: batch.cost)))
+  }
+
+  func messagesTaken(_ node: NodeID, cost: Int) { withState { $0.members[node] }?.budget.giveBack(cost) }
+
+  func connected(_ peer: ProvenPeer) {
+    let membership = Membership(proven(peer), budget: SendBudget(limit: messageWindow))
+    let invitation = withState { state in
+      state.members.joined(membership)
+      return state.invitations.take(peer.node)
+    }
+    if let invitation {
+      // Answered: by `accept`, or by an invitation of ours, which nobody has to wait for then.
+      invitation.finish()
+      invitations.remove { $0.state === invitation }
+    }
+    self.membership.push(.joined(Member(membership: membership, core: self)))
+  }
+
+  func disconnected(_ node: NodeID, _ ending: Ending) {
+    let error = PiconetError(ending, peer: node)
+    withState { $0.members.left(node) }?.end(error)
+    // Those that nobody has taken go with the member.
+    incomingStreams.remove { $0.sender.id == node }
+    membership.push(.left(node, error))
+  }
+
+  func suspended(_ node: NodeID, _ ending: Ending) {
+    guard let member = member(node) else { return }
+    member.membership.isReached(over: nil)
+    membership.push(.suspended(member, PiconetError(ending, peer: node)))
+  }
+
+  func resumed(_ node: NodeID, over transport: TransportKind) {
+    guard let member = member(node) else { return }
+    member.membership.isReached(over: transport)
+    membership.push(.resumed(member, transport))
+  }
+
+  func stateChanged(_ node: NodeID, _ name: String, _ condition: PeerCondition) {
+    let peerState = PeerState(condition, peer: node)
+    withState { $0.members.changed(node, to: peerState) }
+    stateChanges.push(PeerStateChange(peer: node, name: name, state: peerState))
+  }
+}

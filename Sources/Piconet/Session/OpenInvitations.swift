@@ -1,0 +1,29 @@
+import PiconetEngine
+
+/// Invitations of others that wait for an answer, and persons who compare codes. A part of the node's state, under its
+/// lock.
+struct OpenInvitations: Sendable {
+  /// By who invites; what each ends with, if it was not answered.
+  private var open: [NodeID: Watched<PiconetError?>] = [:]
+  private var confirmations: [UInt64: Task<Void, Never>] = [:]
+
+  mutating func came(from node: NodeID, _ state: Watched<PiconetError?>) { open[node] = state }
+
+  /// This very one, of which `state` tells.
+  func isOpen(_ node: NodeID, _ state: Watched<PiconetError?>) -> Bool { open[node] === state }
+
+  mutating func answered(_ node: NodeID, _ state: Watched<PiconetError?>) {
+    if isOpen(node, state) { open[node] = nil }
+  }
+
+  mutating func take(_ node: NodeID) -> Watched<PiconetError?>? { open.removeValue(forKey: node) }
+
+  mutating func asks(_ number: UInt64, _ task: Task<Void, Never>) { confirmations[number] = task }
+
+  mutating func hasAsked(_ number: UInt64) { confirmations[number] = nil }
+
+  mutating func takeAll() -> (invitations: [Watched<PiconetError?>], confirmations: [Task<Void, Never>]) {
+    defer { self = OpenInvitations() }
+    return (Array(open.values), Array(confirmations.values))
+  }
+}
