@@ -11,7 +11,8 @@ struct BatchMailboxTests {
       let done = Gate()
       let mailbox = await loop.perform {
         let tally = Tally()
-        return BatchMailbox<(Int, Int)>(loop: loop, limit: .max) { batch in
+        let mailbox = BatchMailbox<(Int, Int)>(loop: loop, limit: .max)
+        mailbox.receive { batch in
           #expect(loop.isOnLoop)
           for (producer, number) in batch {
             if tally.next[producer] != number { tally.disorder += 1 }
@@ -23,6 +24,7 @@ struct BatchMailboxTests {
             done.open()
           }
         }
+        return mailbox
       }
       let workers = try (0..<8).map { _ in try WorkerThread(name: "producer") }
       for (producer, worker) in workers.enumerated() {
@@ -37,7 +39,8 @@ struct BatchMailboxTests {
   func limit() async throws {
     try await withLoop { loop, actor in
       let blocked = Gate()
-      let mailbox = BatchMailbox<Int>(loop: loop, limit: 10) { _ in }
+      let mailbox = BatchMailbox<Int>(loop: loop, limit: 10)
+      mailbox.receive { _ in }
       // The loop is kept busy until the pushes are done, so that it drains nothing meanwhile.
       var lock = BlockedLoop(loop)
       #expect(mailbox.push(1, weight: 9) == .taken)
@@ -53,7 +56,8 @@ struct BatchMailboxTests {
   @Test("a closed mailbox takes nothing more, delivers what it has, and leaves nobody waiting")
   func closing() async throws {
     try await withLoop { loop, actor in
-      let mailbox = BatchMailbox<Int>(loop: loop, limit: 1) { batch in
+      let mailbox = BatchMailbox<Int>(loop: loop, limit: 1)
+      mailbox.receive { batch in
         actor.assumeIsolated { $0.log += batch.map(String.init) }
       }
       var lock = BlockedLoop(loop)
@@ -69,10 +73,40 @@ struct BatchMailboxTests {
     }
   }
 
+  @Test("what is pushed before anybody receives waits, and comes first")
+  func early() async throws {
+    try await withLoop { loop, actor in
+      let mailbox = BatchMailbox<Int>(loop: loop, limit: .max)
+      #expect(mailbox.push(1) == .taken)
+      #expect(mailbox.push(2) == .taken)
+      mailbox.receive { batch in
+        actor.assumeIsolated { $0.log += batch.map(String.init) }
+      }
+      #expect(mailbox.push(3) == .taken)
+      #expect(await actor.run { $0.log } == ["1", "2", "3"])
+    }
+  }
+
+  @Test("once it is closed and empty a mailbox lets go of its receiver")
+  func lettingGo() async throws {
+    try await withLoop { loop, actor in
+      for pushes in [true, false] {
+        let gone = Gate()
+        let mailbox = BatchMailbox<Int>(loop: loop, limit: .max)
+        mailbox.receive { [farewell = Farewell(gone)] _ in withExtendedLifetime(farewell) {} }
+        if pushes { #expect(mailbox.push(1) == .taken) }
+        mailbox.close()
+        await gone.wait()
+        #expect(mailbox.push(2) == .closed)
+      }
+    }
+  }
+
   @Test("producers that wait for room bound the mailbox to its limit and one push each")
   func bounded() async throws {
     try await withLoop { loop, actor in
-      let mailbox = BatchMailbox<Int>(loop: loop, limit: 100) { batch in
+      let mailbox = BatchMailbox<Int>(loop: loop, limit: 100)
+      mailbox.receive { batch in
         actor.assumeIsolated { actor in
           #expect(batch.count <= 104)
           actor.counted += batch.count
@@ -88,6 +122,13 @@ struct BatchMailboxTests {
       #expect(await actor.counted == 20_000)
     }
   }
+}
+
+/// Says when it goes.
+private final class Farewell: Sendable {
+  private let gone: Gate
+  init(_ gone: Gate) { self.gone = gone }
+  deinit { gone.open() }
 }
 
 private final class Tally {

@@ -36,7 +36,8 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     driver = NodeDriver(
       loop: loop, worker: worker,
       engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
-      transports: [self], discoveries: [self], security: self, trust: self, observer: self)
+      transports: [self], discoveries: [self], security: self, trust: self, observer: self,
+      inputs: BatchMailbox(loop: loop, limit: .max))
   }
 
   func end() {

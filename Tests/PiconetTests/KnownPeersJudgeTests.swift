@@ -16,8 +16,9 @@ struct KnownPeersJudgeTests {
   private func judge(
     _ policy: TrustPolicy = .firstUse, file: KnownPeersFile? = nil, names: Set<String> = []
   ) throws -> KnownPeersJudge {
-    KnownPeersJudge(
-      policy: policy, program: "images", ownPeer: try node(0).peer, file: file, advertisedNames: { _ in names })
+    let judge = KnownPeersJudge(policy: policy, program: "images", ownPeer: try node(0).peer, file: file)
+    for name in names { judge.saw(try node(1), as: name) }
+    return judge
   }
 
   @Test(

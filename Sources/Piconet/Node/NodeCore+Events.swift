@@ -8,10 +8,10 @@ extension NodeCore {
     switch event {
     case .messagesReceived(let node, let batch, let mode): received(batch, from: node, mode)
     case .peerFound(let summary), .peerChanged(let summary):
-      advertised.seen(summary.node, as: summary.name, at: .now)
+      judge.saw(summary.node, as: summary.name)
       peers.update { $0[summary.node] = summary }
     case .peerLost(let node):
-      advertised.lost(node, at: .now)
+      judge.lost(node)
       peers.update { $0[node] = nil }
     case .connected(let peer): connected(peer)
     case .disconnected(let node, let ending): disconnected(node, ending)

@@ -6,8 +6,8 @@ import Synchronization
 
 /// What node, session, members, invitations and offers share: the way to the loop, and what the loop has told.
 final class NodeCore: NodeObserver, @unchecked Sendable {
-  // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; the observer's methods
-  // are called on the loop only.
+  // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; `judge` is used on
+  // the loop only, where the observer's methods are called, too.
   let id: NodeID
   let configuration: NodeConfiguration
   let loop: EventLoop
@@ -15,12 +15,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let worker: WorkerThread
   /// Has the codes that are typed.
   let prover: TypedCodeProver
-  /// Looks at the connection to a peer; set and called on the loop only.
-  var look: ((NodeID) -> AssociationStatistics?)?
-  /// How a key stands with this device; set and called on the loop only.
-  var standing: ((PeerID) -> KnownPeersJudge.Standing)?
-  /// On the loop only.
-  var advertised = AdvertisedNames()
+  /// Confined to the loop.
+  let judge: KnownPeersJudge
   private let inputs: BatchMailbox<NodeInput>
   let messageWindow: Int
 
@@ -51,10 +47,10 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   private let isFinished = Outcome<Void>()
   private let lastNumber = Atomic<UInt64>(1)
 
-  /// - Parameter take: called on the loop with what was submitted.
+  /// - Parameter inputs: where the loop takes what is submitted.
   init(
     id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
-    prover: TypedCodeProver, take: @escaping (inout [NodeInput]) -> Void
+    prover: TypedCodeProver, judge: KnownPeersJudge, inputs: BatchMailbox<NodeInput>
   ) {
     self.id = id
     self.configuration = configuration
@@ -64,7 +60,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     executor = LoopTaskExecutor(loop: loop)
     self.worker = worker
     self.prover = prover
-    inputs = BatchMailbox(loop: loop, limit: .max, handler: take)
+    self.judge = judge
+    self.inputs = inputs
   }
 
   /// Any thread. For a short look or change: `body` calls nobody.
@@ -86,19 +83,15 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   var isClosed: Bool { withState { $0.isClosed } }
 
   func standing(of peer: PeerID) async -> KnownPeersJudge.Standing {
-    isClosed
-      ? KnownPeersJudge.Standing() : await loop.perform { [self] in standing?(peer) ?? KnownPeersJudge.Standing() }
+    isClosed ? KnownPeersJudge.Standing() : await loop.perform { [self] in judge.standing(of: peer) }
   }
 
   /// Whether the peer was advertised lately under the name that it has now.
   func wasAdvertised(_ peer: ProvenMember) async -> Bool {
-    isClosed
-      ? false : await loop.perform { [self] in advertised.names(of: peer.fingerprint, at: .now).contains(peer.name) }
+    isClosed ? false : await loop.perform { [self] in judge.names(of: peer.fingerprint).contains(peer.name) }
   }
 
-  func proven(_ peer: ProvenPeer) -> ProvenMember {
-    ProvenMember(peer, standing?(peer.node.peer) ?? KnownPeersJudge.Standing())
-  }
+  func proven(_ peer: ProvenPeer) -> ProvenMember { ProvenMember(peer, judge.standing(of: peer.node.peer)) }
 
   // MARK: The end
 

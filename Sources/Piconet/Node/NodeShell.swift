@@ -8,46 +8,46 @@ import Synchronization
 
 /// The real parts of a node, wired together, from start to stop.
 final class NodeShell: @unchecked Sendable {
-  // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or behind the
-  // mutex; `trace` is set on the loop before anything else and dropped when the loop is done with it.
+  // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or guards
+  // itself.
   let core: NodeCore
-  private let loop: EventLoop
-  private let worker: WorkerThread
-  private let resolver: WorkerThread
+  private let threads: NodeThreads
   private let configuration: NodeConfiguration
-  private var driver: NodeDriver?
-  private let take: Forward
-  private var wiring: NodeWiring?
-  private var trace: TraceFile?
   private let knownPeers: KnownPeersFile?
+  private let trace: TraceFile?
   private let currentPresence: Mutex<Presence>
-
-  private enum Life { case running, stopping, stopped }
-  private let life = Mutex((phase: Life.running, waiters: [CheckedContinuation<Void, Never>]()))
+  private var driver: NodeDriver?
+  private var wiring: NodeWiring?
+  private let isStopping = Atomic<Bool>(false)
+  private let hasStopped = Outcome<Void>()
 
   static func start(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
-    let engineConfiguration = try configuration.engineConfiguration()
+    let engine = try configuration.engineConfiguration()
     let listen = try listenPlace(configuration.listen)
     let (identity, knownPeers) = try loadIdentity(configuration.identity)
-    let shell: NodeShell
+    let trace = try configuration.trace.map(openTrace)
+    let threads: NodeThreads
     do throws(SystemError) {
-      shell = try NodeShell(configuration, engineConfiguration, identity: identity, knownPeers: knownPeers)
+      threads = try NodeThreads()
     } catch {
+      trace?.close()
       throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
     }
-    let failure = await shell.loop.perform { () -> PiconetError? in
+    let outcome = await threads.loop.perform { () -> Result<NodeShell, PiconetError> in
       do throws(PiconetError) {
-        try shell.build(engineConfiguration, identity: identity, listen: listen)
-        return nil
+        return .success(
+          try NodeShell(
+            configuration, engine, identity: identity, knownPeers: knownPeers, listen: listen, trace: trace,
+            threads: threads))
       } catch {
-        return error
+        return .failure(error)
       }
     }
-    if let failure {
-      await shell.stop()
-      throw failure
+    if case .failure = outcome {
+      trace?.close()
+      threads.stop()
     }
-    return shell
+    return try outcome.get()
   }
 
   private static func listenPlace(_ text: String?) throws(PiconetError) -> HostPort? {
@@ -79,74 +79,53 @@ final class NodeShell: @unchecked Sendable {
     }
   }
 
+  /// On the loop. Each part is made of those before it.
   private init(
     _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity,
-    knownPeers: KnownPeersFile?
-  ) throws(SystemError) {
+    knownPeers: KnownPeersFile?, listen: HostPort?, trace: TraceFile?, threads: NodeThreads
+  ) throws(PiconetError) {
     self.configuration = configuration
     self.knownPeers = knownPeers
+    self.trace = trace
+    self.threads = threads
     currentPresence = Mutex(Presence(mode: configuration.mode))
-    loop = try EventLoop(name: "piconet")
-    do throws(SystemError) {
-      worker = try WorkerThread(name: "piconet-disk", limit: 16_384)
-    } catch {
-      loop.stop()
-      throw error
-    }
-    do throws(SystemError) {
-      resolver = try WorkerThread(name: "piconet-names", limit: 64)
-    } catch {
-      worker.stop()
-      loop.stop()
-      throw error
-    }
-    var random = SystemRandomNumberGenerator()
-    let id = NodeID(peer: identity.peer, incarnation: Incarnation(rawValue: random.next()))
-    let take = Forward()
-    core = NodeCore(
-      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: loop,
-      worker: worker,
-      prover: TypedCodeProver(own: identity.peer)
-    ) { take.driver?.take(emptying: &$0) }
-    self.take = take
-  }
-
-  /// On the loop.
-  private func build(
-    _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity, listen: HostPort?
-  ) throws(PiconetError) {
-    let security: OpenSSLLinkSecurity
-    do throws(SecureChannelFailure) {
-      security = try OpenSSLLinkSecurity(identity: identity, prover: core.prover)
-    } catch {
-      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
-    }
-    var random = SystemRandomNumberGenerator()
-    var engine = SessionEngine(
-      identity: LocalIdentity(node: core.id), configuration: engineConfiguration, seed: random.next())
-    if let settings = configuration.trace {
-      trace = try Self.openTrace(settings)
-      engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
-    }
+    let prover = TypedCodeProver(own: identity.peer)
+    let security = try Self.security(identity, prover)
     let judge = KnownPeersJudge(
       policy: configuration.trust, program: configuration.program, ownPeer: identity.peer,
-      visibility: configuration.visibility,
-      file: knownPeers,
-      advertisedNames: { [unowned core] peer in core.advertised.names(of: peer, at: .now) })
-    core.standing = { judge.standing(of: $0) }
+      visibility: configuration.visibility, file: knownPeers)
     let wiring = try NodeWiring(
-      loop: loop, configuration: configuration, listen: listen, resolver: resolver, veiled: { judge.veiled })
+      loop: threads.loop, configuration: configuration, listen: listen, resolver: threads.resolver,
+      veiled: { judge.veiled })
     self.wiring = wiring
+    var random = SystemRandomNumberGenerator()
+    let id = NodeID(peer: identity.peer, incarnation: Incarnation(rawValue: random.next()))
+    let inputs = BatchMailbox<NodeInput>(loop: threads.loop, limit: .max)
+    core = NodeCore(
+      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: threads.loop,
+      worker: threads.worker, prover: prover, judge: judge, inputs: inputs)
+    var engine = SessionEngine(
+      identity: LocalIdentity(node: id), configuration: engineConfiguration, seed: random.next())
+    if let settings = configuration.trace {
+      engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
+    }
     var limits = LinkLimits()
     limits.securingTimeout = configuration.patience.handshake
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
-      loop: loop, worker: worker, engine: engine,
-      transports: wiring.transports, discoveries: wiring.discoveries, security: security,
-      trust: judge,
-      observer: core, limits: limits, trace: trace)
-    take.driver = driver
-    core.look = { [take] node in take.driver?.statistics(of: node) }
+      loop: threads.loop, worker: threads.worker, engine: engine, transports: wiring.transports,
+      discoveries: wiring.discoveries, security: security, trust: judge, observer: core, inputs: inputs,
+      limits: limits, trace: trace)
+  }
+
+  private static func security(
+    _ identity: DeviceIdentity, _ prover: TypedCodeProver
+  ) throws(PiconetError) -> OpenSSLLinkSecurity {
+    do throws(SecureChannelFailure) {
+      return try OpenSSLLinkSecurity(identity: identity, prover: prover)
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+    }
   }
 
   private static func openTrace(_ settings: TraceSettings) throws(PiconetError) -> TraceFile {
@@ -158,8 +137,8 @@ final class NodeShell: @unchecked Sendable {
     }
   }
 
-  /// The lines of the known peers that can't be read, as the file is now; none where the file itself can't be read, which each peer's
-  /// refusal tells.
+  /// The lines of the known peers that can't be read, as the file is now; none where the file itself can't be read,
+  /// which each peer's refusal tells.
   var damagedKnownPeers: [DamagedLine] {
     get async {
       guard let knownPeers else { return [] }
@@ -202,7 +181,7 @@ final class NodeShell: @unchecked Sendable {
   var presence: Presence { currentPresence.withLock { $0 } }
 
   func setPresence(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
-    let failures = await loop.perform { [self] () -> [TransportKind: LinkFailure]? in
+    let failures = await threads.loop.perform { [self] () -> [TransportKind: LinkFailure]? in
       guard driver != nil else { return nil }
       let (before, after) = currentPresence.withLock { presence in
         let before = presence
@@ -249,61 +228,36 @@ final class NodeShell: @unchecked Sendable {
   }
 
   var listeningAddresses: [TransportAddress] {
-    get async { await loop.perform { [self] in driver?.listeningAddresses ?? [] } }
+    get async { await threads.loop.perform { [self] in driver?.listeningAddresses ?? [] } }
   }
 
   // MARK: The end
 
+  /// Leaves everybody in good order, and ends everything. Whoever comes second waits for the first.
   func stop() async {
-    let isFirst = life.withLock { life in
-      defer { if life.phase == .running { life.phase = .stopping } }
-      return life.phase == .running
-    }
-    guard isFirst else { return await waitUntilStopped() }
-    if await loop.perform({ [self] in driver != nil }) {
-      core.endSending()
-      _ = await core.answer(to: .shutDown())
-      await core.waitUntilFinished()
-    }
+    guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return await hasStopped.wait() }
+    core.endSending()
+    _ = await core.answer(to: .shutDown())
+    await core.waitUntilFinished()
+    await closeWiring()
+    core.end()
+    trace?.close()
+    threads.stop()
+    hasStopped.end(())
+  }
+
+  /// Orderly closes may take a moment; the wiring is kept until then.
+  private func closeWiring() async {
     await withCheckedContinuation { continuation in
-      loop.execute { [self] in
+      threads.loop.execute { [self] in
         driver?.close()
         driver = nil
-        take.driver = nil
         guard let wiring else { return continuation.resume() }
-        // Kept until then: orderly closes may take a moment.
         wiring.shutDown { [self] in
           self.wiring = nil
           continuation.resume()
         }
       }
     }
-    core.end()
-    trace?.close()
-    resolver.stop()
-    worker.stop()
-    loop.stop()
-    let waiters = life.withLock { life in
-      life.phase = .stopped
-      defer { life.waiters = [] }
-      return life.waiters
-    }
-    for waiter in waiters { waiter.resume() }
   }
-
-  private func waitUntilStopped() async {
-    await withCheckedContinuation { continuation in
-      let isStopped = life.withLock { life in
-        if life.phase != .stopped { life.waiters.append(continuation) }
-        return life.phase == .stopped
-      }
-      if isStopped { continuation.resume() }
-    }
-  }
-}
-
-/// Lets the core's mailbox reach the driver, which is made after it. Not a weak reference, which would be paid for with each message.
-private final class Forward: @unchecked Sendable {
-  // Sendable is right: set, read and cleared on the loop.
-  var driver: NodeDriver?
 }

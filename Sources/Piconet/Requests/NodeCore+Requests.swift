@@ -63,7 +63,9 @@ extension NodeCore {
       done(.failure(Ending(.shuttingDown, .us)))
       return id
     }
-    let input = request.input(id)
+    let input = request.input(id) { [self] answer in
+      if withState({ $0.requests.take(id) }) != nil { done(.success(answer)) }
+    }
     if let isWanted {
       submit(.conditional(input, isWanted, refused: { [self] in replied(id, .failed(refusal)) }))
     } else {

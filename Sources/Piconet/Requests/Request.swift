@@ -15,8 +15,8 @@ struct Request<Answer: Sendable>: Sendable {
     case leaving(@Sendable (CommandID) -> Command)
   }
 
-  /// What is handed over under this number.
-  let input: @Sendable (CommandID) -> NodeInput
+  /// What is handed over under this number. `answer` is for what is asked of the driver; the engine replies.
+  let input: @Sendable (CommandID, _ answer: @escaping @Sendable (Answer) -> Void) -> NodeInput
   /// What a reply says; nil if it is none to this request.
   private let answer: @Sendable (Reply) -> Answer?
   var cancellation = Cancellation.none
@@ -24,11 +24,12 @@ struct Request<Answer: Sendable>: Sendable {
   var inviting: Inviting?
 
   fileprivate init(_ command: Command, _ answer: @escaping @Sendable (Reply) -> Answer?) {
-    self.init(input: { .fact(.commanded($0, command)) }, answer)
+    self.init(input: { id, _ in .fact(.commanded(id, command)) }, answer)
   }
 
   fileprivate init(
-    input: @escaping @Sendable (CommandID) -> NodeInput, _ answer: @escaping @Sendable (Reply) -> Answer?
+    input: @escaping @Sendable (CommandID, @escaping @Sendable (Answer) -> Void) -> NodeInput,
+    _ answer: @escaping @Sendable (Reply) -> Answer?
   ) {
     self.input = input
     self.answer = answer
@@ -86,7 +87,7 @@ extension Request where Answer == Void {
 
   /// The store has the first `offset` bytes already.
   static func acceptOffer(_ transfer: TransferID, into store: any ResourceStore, offset: UInt64) -> Self {
-    Self(input: { .acceptOffer($0, transfer, store, offset: offset) }, isDone)
+    Self(input: { id, _ in .acceptOffer(id, transfer, store, offset: offset) }, isDone)
   }
 }
 
@@ -124,6 +125,11 @@ extension Request where Answer == Duration {
   }
 }
 
+extension Request where Answer == AssociationStatistics? {
+  /// Brings how the connection to a peer is; nil if there is none.
+  static func inspect(_ node: NodeID) -> Self { Self(input: { .inspect(node, answer: $1) }, { _ in nil }) }
+}
+
 /// What the far side has made of a resource.
 struct StoredResource: Sendable {
   /// The far side's word.
@@ -137,7 +143,7 @@ extension Request where Answer == StoredResource {
   static func offer(
     _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
   ) -> Self {
-    Self(input: { .offer($0, transfer, node, offer, source) }) { reply in
+    Self(input: { id, _ in .offer(id, transfer, node, offer, source) }) { reply in
       if case .stored(let name, let wasThere) = reply { StoredResource(name: name, wasThere: wasThere) } else { nil }
     }
   }

@@ -15,7 +15,8 @@ extension NodeCore {
 
   /// How the connection to a member is; nil if it has left.
   func statistics(of member: Member) async -> AssociationStatistics? {
-    isClosed ? nil : await loop.perform { [self] in member.membership.isOver ? nil : look?(member.id) }
+    guard case .success(let statistics) = await answer(to: .inspect(member.id), of: member) else { return nil }
+    return statistics
   }
 
   var peerStates: [NodeID: PeerState] { withState { $0.members.states } }

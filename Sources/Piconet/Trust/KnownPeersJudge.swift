@@ -15,22 +15,19 @@ final class KnownPeersJudge: TrustJudge {
   private let ownPeer: PeerID
   private let visibility: NodeVisibility
   private let file: KnownPeersFile?
-  /// The names under which a key was advertised lately; none if it was not.
-  private let advertisedNames: (PeerID) -> Set<String>
+  private var advertised = AdvertisedNames()
   /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
   private(set) var memory = KnownPeersFile.Memory()
 
   init(
     policy: TrustPolicy, program: String, ownPeer: PeerID, visibility: NodeVisibility = .everybody,
-    file: KnownPeersFile?,
-    advertisedNames: @escaping (PeerID) -> Set<String>
+    file: KnownPeersFile?
   ) {
     self.policy = policy
     self.program = program
     self.ownPeer = ownPeer
     self.visibility = visibility
     self.file = file
-    self.advertisedNames = advertisedNames
   }
 
   /// Looked at each time: another program of this user may have changed it meanwhile.
@@ -75,9 +72,18 @@ final class KnownPeersJudge: TrustJudge {
     }
   }
 
+  /// A node is in sight, under this name.
+  func saw(_ node: NodeID, as name: String) { advertised.seen(node, as: name, at: .now) }
+
+  /// It is not in sight any more.
+  func lost(_ node: NodeID) { advertised.lost(node, at: .now) }
+
+  /// The names under which a key was advertised lately; none if it was not.
+  func names(of peer: PeerID) -> Set<String> { advertised.names(of: peer, at: .now) }
+
   /// A name under which the key was advertised, if it was, and this is none of them.
   private func contradicted(_ peer: PeerID, _ name: String) -> String? {
-    let names = advertisedNames(peer)
+    let names = names(of: peer)
     return names.contains(name) ? nil : names.min()
   }
 

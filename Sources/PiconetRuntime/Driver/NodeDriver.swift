@@ -3,7 +3,8 @@ import PiconetWire
 
 /// Owns the engine on its loop: feeds it facts, does what its effects say, in their order, without suspending.
 ///
-/// Confined to the loop. Other threads hand over `NodeInput` through `input`.
+/// Confined to the loop. Other threads hand over `NodeInput` through a mailbox. Whoever makes a driver closes it: its
+/// timers, transports and discoveries hold it until then.
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
   let worker: WorkerThread
@@ -16,6 +17,7 @@ public final class NodeDriver: RoundHandler {
   private let security: any LinkSecurity
   private let trust: any TrustJudge
   private let observer: any NodeObserver
+  private let inputs: BatchMailbox<NodeInput>
   private var timer: LoopTimer?
   private var armed: Instant?
   /// When the links were last looked at for those that rest.
@@ -61,11 +63,13 @@ public final class NodeDriver: RoundHandler {
   /// Rounds of sealing and writing before other work has its turn.
   private static let flushesPerRound = 16
 
+  /// - Parameter inputs: what it takes from now on; `close` closes it.
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
-    limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
+    inputs: BatchMailbox<NodeInput>, limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
   ) {
+    self.inputs = inputs
     self.limits = limits
     self.trace = trace
     self.loop = loop
@@ -78,22 +82,21 @@ public final class NodeDriver: RoundHandler {
     self.observer = observer
     radio =
       transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
-    own.driver = self
-    timer = LoopTimer(loop: loop) { [own] in
-      guard let driver = own.driver else { return }
-      driver.armed = nil
-      driver.process(.deadlineReached)
-      driver.lookForRestingLinks()
+    timer = LoopTimer(loop: loop) { [self] in
+      armed = nil
+      process(.deadlineReached)
+      lookForRestingLinks()
     }
-    securingTimer = LoopTimer(loop: loop) { [own] in own.driver?.securingDeadline() }
-    closingTimer = LoopTimer(loop: loop) { [own] in own.driver?.closingDeadline() }
+    securingTimer = LoopTimer(loop: loop) { [self] in securingDeadline() }
+    closingTimer = LoopTimer(loop: loop) { [self] in closingDeadline() }
     for discovery in discoveries {
       let source = discovery.sourceName
-      discovery.setHandler { [own] report in own.driver?.process(.discoveryReported(source: source, report)) }
+      discovery.setHandler { [self] report in process(.discoveryReported(source: source, report)) }
     }
     for transport in transports {
-      transport.setListeningHandler { [own] in own.driver?.listeningChanged() }
+      transport.setListeningHandler { [self] in listeningChanged() }
     }
+    inputs.receive { [self] in take(emptying: &$0) }
     loop.addRoundHandler(self)
   }
 
@@ -101,10 +104,6 @@ public final class NodeDriver: RoundHandler {
     readBuffer.deallocate()
     openBuffer.deallocate()
   }
-
-  /// What callbacks hold in place of a weak reference, of which one makes every count of references to the driver slow. `close` ends it.
-  private final class Reference { var driver: NodeDriver? }
-  private let own = Reference()
 
   /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it costs.
   private func lookForRestingLinks() {
@@ -123,6 +122,7 @@ public final class NodeDriver: RoundHandler {
 
   /// - Parameter inputs: its elements are moved out, not copied; it is good for nothing afterwards.
   public func take(emptying inputs: inout [NodeInput]) {
+    if isEnding { return }
     let now = now
     inputs.drain { take($0, at: now) }
     work()
@@ -140,6 +140,7 @@ public final class NodeDriver: RoundHandler {
       stores[transfer] = StoreRunner(id: transfer, store: store, offset: offset)
       engine.handle(.commanded(command, .acceptOffer(transfer, offset: offset)), at: now, into: &effects)
     case .advertise(let advertisement): advertise(advertisement)
+    case .inspect(let node, let answer): answer(engine.statistics(of: node, at: now))
     case .conditional(let inner, let isWanted, let refused): if isWanted() { take(inner, at: now) } else { refused() }
     case .search(let scope):
       for discovery in discoveries {
@@ -176,7 +177,7 @@ public final class NodeDriver: RoundHandler {
     var failures: [TransportKind: LinkFailure] = [:]
     for transport in transports where transport.listeningPort == nil {
       do throws(LinkFailure) {
-        try transport.listen { [own] endpoint in own.driver?.accepted(endpoint) }
+        try transport.listen { [self] endpoint in accepted(endpoint) }
       } catch {
         failures[transport.kind] = error
       }
@@ -210,21 +211,23 @@ public final class NodeDriver: RoundHandler {
     advertise(advertisement)
   }
 
-  /// A look at the connection to a peer; nil where there is none.
-  public func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: loop.now) }
-
   /// Where everybody may dial.
   public var listeningAddresses: [TransportAddress] {
     listening == .everybody ? transports.flatMap { $0.listeningAddresses } : []
   }
 
-  /// Ends all that is left: links, discoveries, timers. Whoever makes a driver closes it.
+  /// Ends all that is left: links, discoveries, timers. What comes later is nobody's.
   public func close() {
     isEnding = true
+    inputs.close()
     engine.endRecording(.complete)
     passTraceOn()
     radio?.close()
-    for discovery in discoveries { discovery.close() }
+    for discovery in discoveries {
+      discovery.setHandler { _ in }
+      discovery.close()
+    }
+    for transport in transports { transport.setListeningHandler {} }
     stopListening()
     for runner in runners.values.sorted(by: { $0.id < $1.id }) { runner.abort() }
     for (runner, _) in closing { runner.abort() }
@@ -232,12 +235,10 @@ public final class NodeDriver: RoundHandler {
     stores = [:]
     for source in sources.values { close(source) }
     sources = [:]
-    timer?.set(nil)
-    securingTimer?.set(nil)
-    closingTimer?.set(nil)
+    for timer in [timer, securingTimer, closingTimer] { timer?.set(nil) }
+    (timer, securingTimer, closingTimer) = (nil, nil, nil)
     loop.removeRoundHandler(self)
     writers = []
-    own.driver = nil
   }
 
   // MARK: The engine
@@ -256,6 +257,7 @@ public final class NodeDriver: RoundHandler {
 
   /// As `process`, where `work` follows anyway.
   private func note(_ fact: Fact) {
+    if isEnding { return }
     if isWorking || !facts.isEmpty || !effects.isEmpty {
       facts.append(fact)
     } else {
@@ -389,9 +391,9 @@ public final class NodeDriver: RoundHandler {
     guard source.arrives else {
       return readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
-    let read = LoopConfined { [own] in
-      guard let self = own.driver, self.sources[transfer] === source else { return }
-      self.readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
+    let read = LoopConfined { [self] in
+      guard !isEnding, sources[transfer] === source else { return }
+      readNow(transfer, source, number: number, offset: offset, payloadCount, frameCount: frameCount)
     }
     source.whenReadable(upTo: offset + UInt64(payloadCount)) { [loop] in loop.execute { read.value() } }
   }
@@ -428,9 +430,8 @@ public final class NodeDriver: RoundHandler {
       } catch {
         return .sourceFailed(transfer, error.reason, detail: error.detail)
       }
-    } then: { [own] fact in
-      guard let self = own.driver else { return }
-      if let fact { self.process(fact) } else { self.finish(transfer) }
+    } then: { [self] fact in
+      if let fact { process(fact) } else { finish(transfer) }
     }
     if !isTaken { facts.append(.sourceFailed(transfer, .internalError, detail: "too much waits for the disk")) }
   }
@@ -442,18 +443,18 @@ public final class NodeDriver: RoundHandler {
   }
 
   private func proceed(_ transfer: TransferID) {
-    stores[transfer]?.proceed(on: worker, loop: loop) { [own] runner, fact in
-      guard let self = own.driver else { return }
+    stores[transfer]?.proceed(on: worker, loop: loop) { [self] runner, fact in
+      if isEnding { return }
       switch fact {
-      case .chunkStored(_, let upTo): self.observer.storeProgressed(transfer, stored: upTo)
-      case .committed: self.stores[transfer] = nil
+      case .chunkStored(_, let upTo): observer.storeProgressed(transfer, stored: upTo)
+      case .committed: stores[transfer] = nil
       case .storeRestarted(_, let offset):
         runner.restart(offset: offset)
-        self.observer.storeProgressed(transfer, stored: offset)
+        observer.storeProgressed(transfer, stored: offset)
       default: break
       }
-      self.process(fact)
-      if self.stores[transfer] === runner { self.busyStores.insert(transfer) }
+      process(fact)
+      if stores[transfer] === runner { busyStores.insert(transfer) }
     }
   }
 
@@ -465,12 +466,13 @@ public final class NodeDriver: RoundHandler {
       return
     }
     if kind.usesRadio { radio?.dialBegins(dial) }
-    dials[dial] = transport.dial(addresses) { [own] result in own.driver?.dialled(dial, result) }
+    dials[dial] = transport.dial(addresses) { [self] result in dialled(dial, result) }
   }
 
   private func dialled(_ dial: DialID, _ result: Result<any LinkEndpoint, LinkFailure>) {
     let isWanted = dials.removeValue(forKey: dial) != nil
-    defer { radio?.dialEnded(dial) }
+    // After the end the discoveries are closed, too.
+    defer { if !isEnding { radio?.dialEnded(dial) } }
     switch result {
     case .success(let endpoint) where isWanted && !isEnding: secure(endpoint, dial: dial)
     case .success(let endpoint): endpoint.close(abort: true)

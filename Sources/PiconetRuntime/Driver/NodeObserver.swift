@@ -25,6 +25,8 @@ public enum NodeInput: Sendable {
   indirect case acceptOffer(CommandID, TransferID, any ResourceStore, offset: UInt64)
   indirect case advertise(Advertisement?)
   case search(scope: String?)
+  /// Asks how the connection to a peer is; `answer` is called on the loop, with nil where there is none.
+  indirect case inspect(NodeID, answer: @Sendable (AssociationStatistics?) -> Void)
   /// Another input, if a condition holds when the loop comes to it; otherwise `refused` is called there.
   indirect case conditional(NodeInput, @Sendable () -> Bool, refused: @Sendable () -> Void)
 }

@@ -17,33 +17,42 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   @usableFromInline let batches: MailboxBatches<Element>
   @usableFromInline let limit: Int
   @usableFromInline let loop: EventLoop
-  /// What the loop does with what waits: made where the element's type is known, so that it is compiled for that.
+  /// What the loop is to call: made where the element's type is known, so that it is compiled for that.
   @usableFromInline let drain: () -> Void
 
-  /// - Parameters:
-  ///   - limit: the weight at which the mailbox is full; each push says what its element weighs.
-  ///   - handler: gets all that waits, in the order of the pushes, on the loop. The array is only good during the call, in which
-  ///     it may take elements out instead of copying them.
+  /// - Parameter limit: the weight at which the mailbox is full; each push says what its element weighs.
   @inlinable
-  public init(loop: EventLoop, limit: Int, handler: @escaping (inout [Element]) -> Void) {
+  public init(loop: EventLoop, limit: Int) {
     precondition(limit > 0, "a mailbox needs room")
     self.loop = loop
     self.limit = limit
-    let batches = MailboxBatches(handler: handler)
+    let batches = MailboxBatches<Element>()
     self.batches = batches
     drain = { batches.drain() }
   }
 
-  /// Any thread. Wakes the loop if the mailbox was empty.
+  /// Any thread, once. Hands what waits, and what comes until the mailbox is closed, to `handler`, which the mailbox
+  /// holds until then.
+  /// - Parameter handler: gets all that waits, in the order of the pushes, on the loop. The array is only good during
+  ///   the call, in which it may take elements out instead of copying them.
+  @inlinable
+  public func receive(_ handler: @escaping (inout [Element]) -> Void) {
+    let mustSchedule = batches.state.withLock { state in
+      precondition(state.receiver == nil, "a mailbox has one receiver")
+      if !state.isClosed { state.receiver = MailboxBatches<Element>.Receiver(handler) }
+      return state.schedule()
+    }
+    if mustSchedule { schedule() }
+  }
+
+  /// Any thread. Wakes the loop if the mailbox was empty. As long as nobody receives, what was pushed waits.
   @inlinable
   public func push(_ element: Element, weight: Int = 1) -> Push {
     let (push, mustSchedule) = batches.state.withLock { state -> (Push, Bool) in
       if state.isClosed { return (.closed, false) }
       state.pending.append(element)
       state.weight += weight
-      let wasScheduled = state.isScheduled
-      state.isScheduled = true
-      return (state.weight >= limit ? .full : .taken, !wasScheduled)
+      return (state.weight >= limit ? .full : .taken, state.schedule())
     }
     if mustSchedule { schedule() }
     return push
@@ -67,12 +76,17 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Any thread. Refuses further pushes. What was pushed before still reaches the handler.
   public func close() {
-    let waiting = batches.state.withLock { state in
+    let (waiting, receiver) = batches.state.withLock { state in
       state.isClosed = true
-      defer { state.waiting = [] }
-      return state.waiting
+      defer {
+        state.waiting = []
+        if !state.isScheduled { state.receiver = nil }
+      }
+      return (state.waiting, state.isScheduled ? nil : state.receiver)
     }
     for body in waiting { body() }
+    // Outside of the lock: with it goes whatever it holds.
+    withExtendedLifetime(receiver) {}
   }
 
   @usableFromInline

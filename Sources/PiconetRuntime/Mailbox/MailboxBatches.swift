@@ -5,38 +5,54 @@ final class MailboxBatches<Element: Sendable> {
   struct State {
     @usableFromInline var pending: [Element] = []
     @usableFromInline var weight = 0
+    /// Nil as long as nobody receives, and when nobody does any more.
+    @usableFromInline var receiver: Receiver?
     @usableFromInline var isScheduled = false
     @usableFromInline var isClosed = false
     @usableFromInline var waiting: [@Sendable () -> Void] = []
     @inlinable init() {}
+
+    /// Whether the loop has to be told now of what waits.
+    @inlinable
+    mutating func schedule() -> Bool {
+      if isScheduled || receiver == nil || pending.isEmpty { return false }
+      isScheduled = true
+      return true
+    }
+  }
+
+  /// In an object: a closure alone would be made anew each time that it leaves the lock.
+  @usableFromInline
+  final class Receiver {
+    @usableFromInline let take: (inout [Element]) -> Void
+    @inlinable init(_ take: @escaping (inout [Element]) -> Void) { self.take = take }
   }
 
   @usableFromInline let state: Monitor<State>
   // Touched on the loop only, `batch` by `drain` alone, which takes it out of the object: not checked for overlapping accesses.
-  @usableFromInline let handler: (inout [Element]) -> Void
   @usableFromInline @exclusivity(unchecked) var batch: [Element] = []
 
   @inlinable
-  init(handler: @escaping (inout [Element]) -> Void) {
-    self.handler = handler
-    state = Monitor(State())
-  }
+  init() { state = Monitor(State()) }
 
   /// On the loop.
   @inlinable
   func drain() {
     // The two arrays take turns, so that their room is kept; but not the room of one great flood.
-    let waiting = state.withLock { state in
+    let (waiting, receiver) = state.withLock { state in
       swap(&state.pending, &batch)
       state.weight = 0
       state.isScheduled = false
-      defer { if !state.waiting.isEmpty { state.waiting = [] } }
-      return state.waiting
+      defer {
+        if !state.waiting.isEmpty { state.waiting = [] }
+        if state.isClosed { state.receiver = nil }
+      }
+      return (state.waiting, state.receiver)
     }
     // Out of the object meanwhile: it is ours alone then.
     var taken: [Element] = []
     swap(&taken, &batch)
-    handler(&taken)
+    receiver?.take(&taken)
     if !taken.isEmpty || taken.capacity > 65_536 { taken.removeAll(keepingCapacity: taken.capacity <= 65_536) }
     swap(&taken, &batch)
     for body in waiting { body() }
