@@ -34,7 +34,7 @@ struct ImportTests {
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
-    "Tools/EffectHashes": ["PiconetTestKit"],
+    "Tools/EffectHashes": ["PiconetEngine", "PiconetTestKit"],
     // Manifests of their own; and what it takes to read a keyboard without Foundation.
     "Tools/Examples": ["Dispatch", "PackageDescription"],
     "Tools/FarAdapter": [

@@ -2,6 +2,8 @@ import PiconetWire
 
 /// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more than the
 /// message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
+///
+/// What every message passes is not checked for exclusive access at run time, for the reason of `Association`.
 final class Link {
   /// What has happened so far. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
@@ -21,7 +23,7 @@ final class Link {
   let opening: LinkOpening
   let openedAt: Instant
   var phase: Phase = .awaitingHello
-  var decoder: FrameDecoder
+  @exclusivity(unchecked) var decoder: FrameDecoder
 
   /// The far side, once its hello came.
   var node: NodeID?
@@ -37,7 +39,7 @@ final class Link {
   var pings = PingTable()
 
   /// The association whose active link this is.
-  var association: Association?
+  @exclusivity(unchecked) var association: Association?
   /// Something of the association has gone over this link.
   var hasCarried = false
   /// The member for whose association we have dialled this link, rather than for an invitation.
@@ -54,7 +56,7 @@ final class Link {
   var isForgotten = false
 
   /// Encoded frames that go before everything else.
-  var control: [UInt8] = []
+  @exclusivity(unchecked) var control: [UInt8] = []
   /// Encoded unreliable messages that go with the next flush, or not at all, and how many they are.
   var unreliable: [UInt8] = []
   var unreliableCount = 0
