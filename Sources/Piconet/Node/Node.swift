@@ -11,6 +11,10 @@ import PiconetWire
 /// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
 /// descriptor, advertisement or temporary file, but for what another transfer may go on with (`IncomingOffer.startStoring`).
 ///
+/// A node that is dropped without `stop` begins to stop by itself, as `stop` does, with nobody who waits for it: hold it
+/// for as long as it is to be there. Its session, members, invitations, transfers, streams and sequences do not keep
+/// it; what they wait for ends with `shuttingDown`.
+///
 /// ```swift
 /// try await Node.run(NodeConfiguration(session: "chess", name: "Anna's laptop")) { node in
 ///   for await peers in node.peers { print(peers) }
@@ -40,12 +44,15 @@ public final class Node: Sendable {
     }
   }
 
-  /// Starts a node that is not available yet. Whoever makes a node this way calls `stop`.
+  /// Starts a node that is not available yet. Whoever makes a node this way calls `stop`, which alone waits for its
+  /// end.
   /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made, `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
     shell = try await NodeShell.start(configuration)
     core = shell.core
   }
+
+  deinit { shell.beginStopping() }
 
   /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and leaves
   /// connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and members whose

@@ -126,6 +126,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for invitation in open.invitations { invitation.finish() }
     for stream in streams.outgoing.values { stream.stop(error) }
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
+    // What nobody has taken is over, too, and would hold on to the node.
+    invitations.remove { _ in true }
+    offers.remove { _ in true }
     incomingStreams.remove { _ in true }
     finishQueues()
   }

@@ -246,6 +246,11 @@ final class NodeShell: @unchecked Sendable {
     hasStopped.end(())
   }
 
+  /// The node was dropped: stops, unless that has begun already.
+  func beginStopping() {
+    if !isStopping.load(ordering: .acquiring) { Task { [self] in await stop() } }
+  }
+
   /// Orderly closes may take a moment; the wiring is kept until then.
   private func closeWiring() async {
     await withCheckedContinuation { continuation in
