@@ -51,22 +51,26 @@ enum DependantPackages {
   /// text, a minute at most.
   ///
   /// It has a folder, a network with nothing but `lo`, and processes of its own: the kernel ends what it leaves
-  /// running.
+  /// running. Where this machine lets us make no namespaces it shares `lo` with others, and ends its programs itself.
   /// - Returns: what it wrote.
   @discardableResult
   static func play(_ script: String) async throws -> String {
     let folder = FileManager.default.temporaryDirectory.appending(path: "piconet-play-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let user = geteuid() == 0 ? [] : ["--user", "--map-root-user"]
-    let own = ["unshare"] + user + ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    let namespaces = await (try? run(namespaces + ["true"], seconds: 10)) == nil ? [] : namespaces
     let stage = "cd '\(folder.path)'; programs='\(programs)'\n" + prelude
-    return try await run(own + ["bash", "-c", stage + script], seconds: 180)
+    return try await run(namespaces + ["bash", "-c", stage + script], seconds: 180)
   }
+
+  private static let namespaces =
+    ["unshare"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
+    + ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
   private static let prelude = """
     set -eu
-    ip link set lo up
+    trap 'kill $(jobs -p) 2>/dev/null || :' EXIT
+    ip link set lo up 2>/dev/null || :
     export PICONET_INTERFACES=lo XDG_STATE_HOME=$PWD/state
     declare -A keyboards
     start() {
