@@ -213,6 +213,8 @@ struct DocumentationTests {
     let order = try #require(configuration.firstMatch(of: /var transports: \[TransportKind\] = (\[.*\])/)).1
     let choice = try #require(Repository.text("Tools/CommandLine/Options/OptionWord.swift")).text
     #expect(choice.contains("case .auto: \(order)"))
+    let engine = try #require(Repository.text("Sources/PiconetEngine/Configuration/EngineConfiguration.swift")).text
+    #expect(engine.contains("var transports: [TransportKind] = \(order)"))
     let words = order.dropFirst().dropLast().split(separator: ", ").map { $0.dropFirst().uppercased() }
     let told = /order (?:is )?([A-Z0-9]+(?:, [A-Z0-9]+)+)/
     var count = 0

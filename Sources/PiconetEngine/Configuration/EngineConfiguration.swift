@@ -65,7 +65,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// Peers in the discovery table at most. Default 1024.
   public var sightingLimit = 1024
   /// Transports in order of preference.
-  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm]
+  public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
   /// Whether an association moves by itself to a transport that is better in the order of `transports`, when one leads to the
