@@ -75,6 +75,6 @@ struct RadioUseTests {
 
   @Test("only links over Bluetooth use the radio")
   func kinds() {
-    #expect(TransportKind.allCases.filter(\.usesRadio) == [.l2cap, .rfcomm, .le])
+    #expect(TransportKind.allCases.filter(\.usesBluetooth) == [.l2cap, .rfcomm, .le])
   }
 }

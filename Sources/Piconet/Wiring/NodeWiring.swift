@@ -31,7 +31,7 @@ final class NodeWiring {
       shutDownAdditional = parts.shutDown
     }
     #if Bluetooth
-      let kinds = Set(configuration.transports).intersection([.l2cap, .rfcomm, .le]).subtracting(transports.map(\.kind))
+      let kinds = Set(configuration.transports.filter(\.usesBluetooth)).subtracting(transports.map(\.kind))
       if !kinds.isEmpty {
         let stack = BluetoothStack(
           loop: loop, configuration: try BluetoothConfiguration(configuration, transports: kinds),

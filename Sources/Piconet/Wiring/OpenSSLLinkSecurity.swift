@@ -19,11 +19,7 @@ final class OpenSSLLinkSecurity: LinkSecurity {
   }
 
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {
-    let context =
-      switch kind {
-      case .l2cap, .rfcomm, .le: shortRecordContext
-      case .tcp, .relay, .simulated: context
-      }
+    let context = kind.usesBluetooth ? shortRecordContext : context
     return context.makeChannel(role: isDialler ? .client : .server)
   }
 

@@ -20,7 +20,7 @@ final class Association {
   let limits: PeerLimits
 
   /// How many associations the far side had begun with us when it confirmed this one; nil until then.
-  var farBegun: UInt64?
+  var remoteBegun: UInt64?
 
   /// For whoever wants to see.
   var counts = AssociationCounts()
@@ -41,7 +41,7 @@ final class Association {
   /// There is no link.
   var suspension: Suspension?
   /// Another link is looked for: because there is none, or for a better one.
-  var search: WaySearch?
+  var search: LinkSearch?
   /// Where we have dialled the peer.
   var dialled: [TransportAddress] = []
   /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
@@ -136,7 +136,7 @@ final class Association {
   // MARK: Another link
 
   /// Goes on upon another link, where the far side has so many of our frames.
-  func resumed(farHas received: UInt64) {
+  func resumed(remoteHas received: UInt64) {
     acknowledged(upTo: received)
     for frames in unacknowledged.frames(above: received) {
       backlog.append(frames)

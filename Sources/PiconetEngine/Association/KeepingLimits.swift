@@ -81,8 +81,8 @@ extension SessionEngine {
   mutating func endCrowded(_ turn: inout Turn) {
     let peers = turn.crowded.sorted()
     turn.crowded = []
-    for far in peers {
-      guard let association = associations[far] else { continue }
+    for remote in peers {
+      guard let association = associations[remote] else { continue }
       let detail =
         association.keepsTooMuch
         ? association.isMember

@@ -11,7 +11,7 @@ extension SessionEngine {
       if waits(link, beside: former, &turn) { return }
       // A hello that counts this association but does not hold it came from a node that has lost it. One that does not even
       // count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
-      guard hello.held?.id != former.id, let counted = former.farBegun, hello.associationsBegun >= counted else {
+      guard hello.held?.id != former.id, let counted = former.remoteBegun, hello.associationsBegun >= counted else {
         return refuse(link, .duplicateLink, "", &turn)
       }
       end(former, Self.lostThere, &turn)
@@ -73,10 +73,10 @@ extension SessionEngine {
 
   /// In answer to a new association. That to a resumed one comes before the link is active.
   func receivedAssociated(_ count: UInt64, from association: Association) throws(Breach) {
-    guard node < association.node, association.farBegun == nil else {
+    guard node < association.node, association.remoteBegun == nil else {
       throw Breach("associated twice, or without an associate")
     }
-    association.farBegun = count
+    association.remoteBegun = count
   }
 
   /// Nobody is a member, invited, about to be, or leaving.

@@ -47,8 +47,8 @@ extension SessionEngine {
   }
 
   /// Why an association that the far side holds is over.
-  func reasonGone(_ far: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
-    farewells.reason(for: far, holding: held, at: now) ?? .noSuchAssociation
+  func reasonGone(_ remote: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
+    farewells.reason(for: remote, holding: held, at: now) ?? .noSuchAssociation
   }
 
   /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has not reached.
@@ -75,7 +75,7 @@ extension SessionEngine {
     let isHeld = hello.held?.id == association.id
     guard let current = association.link else {
       // A hello that does not even count the association was sent before the far side had it.
-      return isHeld || association.farBegun.map { hello.associationsBegun < $0 } ?? true
+      return isHeld || association.remoteBegun.map { hello.associationsBegun < $0 } ?? true
     }
     return isHeld && current.phase == .active && isBetter(link, than: current)
   }
@@ -112,7 +112,7 @@ extension SessionEngine {
   /// The active link has given no sign of life.
   mutating func probeEnded(_ link: Link, _ turn: inout Turn) {
     link.probe = nil
-    guard let far = link.node, let association = associations[far], association.link?.phase == .active
+    guard let remote = link.node, let association = associations[remote], association.link?.phase == .active
     else { return }
     resume(association, on: link, &turn)
   }
@@ -132,13 +132,13 @@ extension SessionEngine {
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: inout Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
-    guard association.farBegun ?? begun == begun, received >= association.acknowledged else {
+    guard association.remoteBegun ?? begun == begun, received >= association.acknowledged else {
       return end(association, Self.lostThere, &turn)
     }
     guard received <= association.sent else {
       return breach(link, .protocolBroken, "has received frames that were not sent", &turn)
     }
-    association.farBegun = begun
+    association.remoteBegun = begun
     if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
     activate(association, on: link, received, &turn)
     let others = links.values.filter { $0.node == remote && $0.phase == .ready }
@@ -190,7 +190,7 @@ extension SessionEngine {
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
     association.inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
-    association.resumed(farHas: received)
+    association.resumed(remoteHas: received)
     association.restateTransfers(&turn)
     turn.flush(link)
     turn.deadlinesMoved = true
@@ -210,8 +210,8 @@ extension SessionEngine {
     }
     configuration.disconnectTimeout = timeout
     turn.deadlinesMoved = true
-    for far in associations.keys.sorted() {
-      if let association = associations[far] { suspensionDeadline(association, &turn) }
+    for remote in associations.keys.sorted() {
+      if let association = associations[remote] { suspensionDeadline(association, &turn) }
     }
     turn.reply(id, .done)
   }
@@ -235,7 +235,7 @@ extension SessionEngine {
       end(association, ending, &turn)
       return
     }
-    searchOn(association, &turn)
+    continueSearch(association, &turn)
   }
 }
 

@@ -44,8 +44,8 @@ struct UnreliableTraffic: Sendable {
 
 extension SessionEngine {
   /// What became of the unreliable messages with a member; nil for others.
-  public func unreliableCounts(of far: NodeID) -> UnreliableCounts? {
-    guard let association = associations[far], association.isMember else { return nil }
+  public func unreliableCounts(of remote: NodeID) -> UnreliableCounts? {
+    guard let association = associations[remote], association.isMember else { return nil }
     return association.unreliable.counts
   }
 }

@@ -77,7 +77,7 @@ struct ConnectRace: Sendable {
     isNextDue = true
     // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
     // link begins upon it ends the new one too. It is dialled once more.
-    if failure.code == .reset, Self.isOfRadio(kind), repeated.insert(kind).inserted {
+    if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted {
       waiting.insert(kind, at: 0)
       return
     }
@@ -85,7 +85,7 @@ struct ConnectRace: Sendable {
     let tried = dialled[kind] ?? []
     if oneByOne.contains(kind) {
       usedUp.formUnion(tried)
-    } else if tried.count > 1, !Self.isOfRadio(kind), failure.code == .authentication || failure.code == .reset {
+    } else if tried.count > 1, !kind.usesBluetooth, failure.code == .authentication || failure.code == .reset {
       // Something answered first at one of them, and can't or won't do TLS: the peer may be at another.
       oneByOne.insert(kind)
     } else {
@@ -97,19 +97,12 @@ struct ConnectRace: Sendable {
   /// Whether what fails of this transport is one address of several.
   func isOneByOne(_ kind: TransportKind) -> Bool { oneByOne.contains(kind) }
 
-  private static func isOfRadio(_ kind: TransportKind) -> Bool {
-    switch kind {
-    case .l2cap, .rfcomm, .le: true
-    case .tcp, .relay, .simulated: false
-    }
-  }
-
   /// Time is up: what failed, and those that have not answered.
   var failuresInTime: [TransportFailure] {
     failures
       + running.map { kind in
         // A radio hears nothing of a device that is off or far away: its silence is all there is to tell.
-        let words = Self.isOfRadio(kind) ? "the device does not answer: is it on and near?" : ""
+        let words = kind.usesBluetooth ? "the device does not answer: is it on and near?" : ""
         return TransportFailure(kind, LinkFailure(.timedOut, words))
       }
   }

@@ -12,9 +12,9 @@ extension SessionEngine {
     if let search = association.search, !search.isWaiting { return }
     let delay =
       isDialler
-      ? Duration.zero : WaySearch.pause(after: 1, within: configuration.disconnectTimeout, &random)
-    association.search = WaySearch(nextRound: turn.now + delay)
-    searchOn(association, &turn)
+      ? Duration.zero : LinkSearch.pause(after: 1, within: configuration.disconnectTimeout, &random)
+    association.search = LinkSearch(nextRound: turn.now + delay)
+    continueSearch(association, &turn)
   }
 
   /// Whether the association wants another link now: one that nobody uses is not worth a dial.
@@ -32,7 +32,7 @@ extension SessionEngine {
     return [race.nextDeadline, search.roundEnds].compactMap { $0 }.min()
   }
 
-  mutating func searchOn(_ association: Association, _ turn: inout Turn) {
+  mutating func continueSearch(_ association: Association, _ turn: inout Turn) {
     guard let search = association.search, search.link == nil, wantsLink(association) else { return }
     if search.race != nil {
       if let end = search.roundEnds, end <= turn.now {
@@ -70,7 +70,7 @@ extension SessionEngine {
 
   private mutating func endRound(_ association: Association, _ turn: inout Turn) {
     // Who has not answered may be waiting for its user.
-    for kind in association.search?.race?.running ?? [] where Self.mayAskUser(kind) {
+    for kind in association.search?.race?.running ?? [] where kind.mayAskUser {
       association.search?.refusing.insert(kind)
     }
     cancelSearchDials(of: association.node, &turn)
@@ -102,7 +102,7 @@ extension SessionEngine {
     let pause =
       association.suspension == nil
       ? Duration.seconds(10 << min(rounds, 5))
-      : WaySearch.pause(after: rounds, within: configuration.disconnectTimeout, &random)
+      : LinkSearch.pause(after: rounds, within: configuration.disconnectTimeout, &random)
     association.search?.nextRound = turn.now + pause
   }
 
@@ -113,8 +113,8 @@ extension SessionEngine {
     turn.deadlinesMoved = true
   }
 
-  private mutating func cancelSearchDials(of far: NodeID, _ turn: inout Turn) {
-    for dial in searchDials.keys.sorted() where searchDials[dial]?.node == far {
+  private mutating func cancelSearchDials(of remote: NodeID, _ turn: inout Turn) {
+    for dial in searchDials.keys.sorted() where searchDials[dial]?.node == remote {
       searchDials[dial] = nil
       turn.add(.cancelDial(dial))
     }
@@ -126,8 +126,8 @@ extension SessionEngine {
   mutating func searchDialFailed(
     _ dial: DialID, _ failure: LinkFailure, _ turn: inout Turn
   ) -> Bool {
-    guard let (far, kind) = searchDials.removeValue(forKey: dial) else { return false }
-    guard let association = associations[far] else { return true }
+    guard let (remote, kind) = searchDials.removeValue(forKey: dial) else { return false }
+    guard let association = associations[remote] else { return true }
     turn.deadlinesMoved = true
     // Of one address alone it says nothing: that may be somebody's invention.
     if failure.code == .refused, association.search?.race?.isOneByOne(kind) != true {
@@ -135,7 +135,7 @@ extension SessionEngine {
     }
     switch failure.code {
     case .refused, .authentication: association.search?.refusing.insert(kind)
-    case .timedOut where Self.mayAskUser(kind): association.search?.refusing.insert(kind)
+    case .timedOut where kind.mayAskUser: association.search?.refusing.insert(kind)
     case .timedOut, .unreachable, .reset, .busy, .noService, .hostDown, .permission, .notAvailable, .cancelled,
       .tooManyDescriptors, .connectionLimit, .other:
       break
@@ -145,26 +145,18 @@ extension SessionEngine {
     return true
   }
 
-  /// Over BR/EDR the peer's system may ask its user before it lets us in.
-  private static func mayAskUser(_ kind: TransportKind) -> Bool {
-    switch kind {
-    case .l2cap, .rfcomm: true
-    case .tcp, .le, .relay, .simulated: false
-    }
-  }
-
   /// A dial of a search has opened a link.
   /// - Returns: false if nobody waits for it, or somebody else has answered; it is closed then.
   mutating func claim(
-    _ dial: DialID, for far: NodeID, _ link: Link, _ turn: inout Turn
+    _ dial: DialID, for remote: NodeID, _ link: Link, _ turn: inout Turn
   ) -> Bool {
-    guard let association = associations[far], association.search != nil, link.opening.peer == far.peer else {
+    guard let association = associations[remote], association.search != nil, link.opening.peer == remote.peer else {
       turn.add(.closeLink(link.id, flush: false))
       strangerAnswered(dial, link.opening.traits, &turn)
       return false
     }
     searchDials[dial] = nil
-    cancelSearchDials(of: far, &turn)
+    cancelSearchDials(of: remote, &turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
     association.search?.link = link.id
@@ -175,7 +167,9 @@ extension SessionEngine {
   private mutating func strangerAnswered(
     _ dial: DialID, _ traits: LinkTraits, _ turn: inout Turn
   ) {
-    guard let (far, kind) = searchDials.removeValue(forKey: dial), let association = associations[far] else { return }
+    guard let (remote, kind) = searchDials.removeValue(forKey: dial), let association = associations[remote] else {
+      return
+    }
     turn.deadlinesMoved = true
     association.search?.refusing.insert(kind)
     association.search?.race?.answeredByStranger(
@@ -185,15 +179,15 @@ extension SessionEngine {
 
   /// A link that a search has opened is gone without having been used.
   mutating func searchLinkEnded(_ link: Link, _ turn: inout Turn) {
-    guard let far = link.searchedFor, let association = associations[far], association.search?.link == link.id
+    guard let remote = link.searchedFor, let association = associations[remote], association.search?.link == link.id
     else { return }
     association.search?.link = nil
     pauseSearch(association, &turn)
   }
 
   /// Another incarnation of the peer has answered where this one was.
-  mutating func otherAnswered(_ far: NodeID, on link: Link, _ turn: inout Turn) {
-    guard let association = associations[far] else { return }
+  mutating func otherAnswered(_ remote: NodeID, on link: Link, _ turn: inout Turn) {
+    guard let association = associations[remote] else { return }
     association.search?.isOtherSeen = true
     association.search?.goneKinds.insert(link.opening.traits.kind)
     endIfRestarted(association, &turn)
@@ -226,7 +220,7 @@ extension SessionEngine {
       }
       guard let search = association.search, search.isWaiting else { return }
       // Sightings are hints of anybody: they bring a round forward, but not without end.
-      let soon = turn.now + WaySearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
+      let soon = turn.now + LinkSearch.pause(after: 0, within: configuration.disconnectTimeout, &random)
       association.search?.nextRound = min(search.nextRound, soon)
       turn.deadlinesMoved = true
     case .lost: break
@@ -285,7 +279,7 @@ extension SessionEngine {
   mutating func lookForBetter(_ association: Association, _ turn: inout Turn) {
     guard association.search == nil, association.suspension == nil, !betterAddresses(for: association).isEmpty
     else { return }
-    association.search = WaySearch(nextRound: turn.now + .milliseconds(500))
+    association.search = LinkSearch(nextRound: turn.now + .milliseconds(500))
     turn.deadlinesMoved = true
   }
 }

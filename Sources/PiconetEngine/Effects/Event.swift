@@ -21,41 +21,6 @@ public struct PeerSummary: Sendable, Hashable {
   }
 }
 
-/// A peer that a link has proven.
-public struct ProvenPeer: Sendable, Hashable {
-  public var node: NodeID
-  public var name: String
-  public var traits: LinkTraits
-  /// What both sides share, by the name that both know.
-  public var association: AssociationID
-  /// The short code that was on both screens before the peer became a member; nil before that, and where nobody was asked.
-  public var code: String?
-  /// Whether the trust policy knew the peer before.
-  public var isKnown: Bool
-  /// Whether the peer has proven that it has the code which was typed, and so become a member.
-  public var isProven = false
-  /// The longest message in bytes that both sides take.
-  public var messageLimit: Int
-  /// The longest unreliable message in bytes that both sides take: it goes in one frame.
-  public var unreliableLimit: Int
-
-  /// - Parameter unreliableLimit: nil: as long as reliable ones.
-  public init(
-    node: NodeID, name: String, traits: LinkTraits, association: AssociationID, code: String? = nil, isKnown: Bool,
-    messageLimit: Int,
-    unreliableLimit: Int? = nil
-  ) {
-    self.node = node
-    self.name = name
-    self.traits = traits
-    self.association = association
-    self.code = code
-    self.isKnown = isKnown
-    self.messageLimit = messageLimit
-    self.unreliableLimit = unreliableLimit ?? messageLimit
-  }
-}
-
 /// What the application is told. Rare and large ones are `indirect`, for the reason of `Fact`.
 public enum Event: Sendable, Hashable {
   indirect case peerFound(PeerSummary)

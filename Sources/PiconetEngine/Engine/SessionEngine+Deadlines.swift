@@ -114,13 +114,13 @@ extension SessionEngine {
       ending = Ending(.timedOut, .us, "nobody answered in time")
     }
     guard let ending else { return false }
-    let far = association.node
-    if let command = attempt(answering: far)?.command {
+    let remote = association.node
+    if let command = attempt(answering: remote)?.command {
       withdraw(command, ending, &turn)
       return true
     }
     if association.exchange?.isTry != true, invitation.isDelivered, association.judgement == .ask {
-      tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
+      tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
     }
     breakOff(association, ending, &turn)
     return true

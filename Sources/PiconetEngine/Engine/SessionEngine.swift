@@ -209,20 +209,20 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   private static let outgoingLimit = 65_536
 
   private func offer(
-    _ command: CommandID, _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ turn: inout Turn
+    _ command: CommandID, _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ turn: inout Turn
   ) {
-    if let refusal = refusalOfOffer(id, to: far, offer, turn.places) {
+    if let refusal = refusalOfOffer(id, to: remote, offer, turn.places) {
       turn.add(.closeSource(id))
       turn.reply(command, .failed(refusal))
     } else {
-      associations[far]?.offer(command, id, offer, &turn)
+      associations[remote]?.offer(command, id, offer, &turn)
     }
   }
 
   private func refusalOfOffer(
-    _ id: TransferID, to far: NodeID, _ offer: ResourceOffer, _ places: borrowing OpenPlaces
+    _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ places: borrowing OpenPlaces
   ) -> Ending? {
-    guard let association = associations[far], association.isMember, association.leaving == nil else {
+    guard let association = associations[remote], association.isMember, association.leaving == nil else {
       return Ending(.noSuchAssociation, .us, "not connected to this peer")
     }
     if offer.name.count > WireLimits.resourceName || offer.metadata.count > WireLimits.metadata {
@@ -239,9 +239,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   }
 
   private func openStream(
-    _ command: CommandID, _ id: StreamID, to far: NodeID, name: String, _ turn: inout Turn
+    _ command: CommandID, _ id: StreamID, to remote: NodeID, name: String, _ turn: inout Turn
   ) {
-    guard let association = associations[far], association.isMember, association.leaving == nil else {
+    guard let association = associations[remote], association.isMember, association.leaving == nil else {
       return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
     }
     association.openStream(command, id, name: name, &turn)

@@ -65,7 +65,7 @@ struct CodeExchange: Sendable {
   /// That person has seen the same code on both screens.
   var isConfirmed = false
   /// Inviter: the accept came. Invited side: the inviter's person has confirmed.
-  var isFarDone = false
+  var isRemoteDone = false
 
   /// A nonce of ours has been given that the far side can make a code of: from here on this counts as a wrong code unless it ends in
   /// membership.

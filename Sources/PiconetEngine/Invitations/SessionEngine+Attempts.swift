@@ -7,18 +7,18 @@ extension SessionEngine {
     _ turn: inout Turn
   ) {
     var addresses: [TransportAddress] = []
-    var far: NodeID?
+    var remote: NodeID?
     var expected: PeerID?
     switch target {
     case .node(let node):
-      far = node
+      remote = node
       expected = node.peer
       addresses = discovery.summary(of: node)?.addresses ?? []
     case .addresses(let given, let peer):
       expected = peer
       addresses = given
     }
-    if let refusal = refusalOfInvitation(to: far, context, hasAddresses: !addresses.isEmpty) {
+    if let refusal = refusalOfInvitation(to: remote, context, hasAddresses: !addresses.isEmpty) {
       turn.reply(id, .failed(refusal))
       return
     }
@@ -27,17 +27,17 @@ extension SessionEngine {
     turn.deadlinesMoved = true
     attempts.append(
       InvitationAttempt(
-        command: id, node: far, expectedPeer: expected, context: context, code: code,
+        command: id, node: remote, expectedPeer: expected, context: context, code: code,
         deadline: turn.now + timeout, race: race))
-    if let far { turn.tell(turn.conditions.attemptBegan(far, name: nil)) }
-    if let far, associations[far] != nil {
-      proceed(attempts.count - 1, with: far, &turn)
+    if let remote { turn.tell(turn.conditions.attemptBegan(remote, name: nil)) }
+    if let remote, associations[remote] != nil {
+      proceed(attempts.count - 1, with: remote, &turn)
     } else {
       dialNext(id, &turn)
     }
   }
 
-  private func refusalOfInvitation(to far: NodeID?, _ context: [UInt8], hasAddresses: Bool) -> Ending? {
+  private func refusalOfInvitation(to remote: NodeID?, _ context: [UInt8], hasAddresses: Bool) -> Ending? {
     if context.count > WireLimits.context {
       return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
     }
@@ -47,10 +47,10 @@ extension SessionEngine {
     if memberCount >= configuration.capacity {
       return Ending(.full, .us, "the session has \(configuration.capacity) members")
     }
-    guard let far else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
-    if far == node { return Ending(.selfConnection, .us) }
-    if attempts.contains(where: { $0.node == far }) { return Ending(.inProgress, .us) }
-    if let association = associations[far] {
+    guard let remote else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
+    if remote == node { return Ending(.selfConnection, .us) }
+    if attempts.contains(where: { $0.node == remote }) { return Ending(.inProgress, .us) }
+    if let association = associations[remote] {
       if association.isMember { return Ending(.alreadyConnected, .us) }
       return association.leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
     }
@@ -72,7 +72,7 @@ extension SessionEngine {
     }
     guard attempts[index].race.isLost, attempts[index].phase == .dialling else { return }
     let race = attempts[index].race
-    if let far = attempts[index].node, links.values.contains(where: { $0.node == far }) {
+    if let remote = attempts[index].node, links.values.contains(where: { $0.node == remote }) {
       // The far side has dialled us meanwhile; its link may do.
       attempts[index].phase = .linking(nil)
       return
@@ -93,15 +93,15 @@ extension SessionEngine {
     attempts[index].race.failed(kind, failure)
     turn.deadlinesMoved = true
     if failure.code == .busy, attempts[index].phase == .dialling,
-      let far = associationDialled(kind, attempts[index].race.addresses)
+      let remote = associationDialled(kind, attempts[index].race.addresses)
     {
-      if let expected = attempts[index].expectedPeer, expected != far.peer {
-        attempts[index].wrongKey = Self.wrongKey(expected, found: far.peer)
+      if let expected = attempts[index].expectedPeer, expected != remote.peer {
+        attempts[index].wrongKey = Self.wrongKey(expected, found: remote.peer)
         dialNext(command, &turn)
         return
       }
-      meet(index, far, &turn)
-      proceed(index, with: far, &turn)
+      meet(index, remote, &turn)
+      proceed(index, with: remote, &turn)
       return
     }
     dialNext(command, &turn)
@@ -163,13 +163,13 @@ extension SessionEngine {
   /// An association has begun: whoever waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: inout Turn) {
     guard let link = association.link?.id else { return }
-    let far = association.node
+    let remote = association.node
     for index in attempts.indices {
-      if attempts[index].phase == .linking(link) { meet(index, far, &turn) }
+      if attempts[index].phase == .linking(link) { meet(index, remote, &turn) }
     }
     guard
       let index = attempts.firstIndex(where: { attempt in
-        guard attempt.node == far else { return false }
+        guard attempt.node == remote else { return false }
         switch attempt.phase {
         case .dialling, .linking: return true
         case .drawing, .sharing, .invited, .proving, .proven, .answering: return false
@@ -177,20 +177,20 @@ extension SessionEngine {
       })
     else { return }
     let first = attempts[index].command
-    proceed(index, with: far, &turn)
+    proceed(index, with: remote, &turn)
     // Two attempts by address may meet at one node: the later one is answered.
-    for other in attempts where other.node == far && other.command != first && !other.isWithPeer {
+    for other in attempts where other.node == remote && other.command != first && !other.isWithPeer {
       fail(other.command, Ending(.inProgress, .us), &turn)
     }
   }
 
   private mutating func proceed(
-    _ index: Int, with far: NodeID, _ turn: inout Turn
+    _ index: Int, with remote: NodeID, _ turn: inout Turn
   ) {
     cancelDials(of: attempts[index].command, &turn)
-    guard let association = associations[far] else { return }
+    guard let association = associations[remote] else { return }
     let isTaken = attempts.contains { attempt in
-      attempt.node == far && attempt.command != attempts[index].command && attempt.isWithPeer
+      attempt.node == remote && attempt.command != attempts[index].command && attempt.isWithPeer
     }
     if association.isMember || association.leaving != nil || isTaken {
       let reason: Reason = association.isMember ? .alreadyConnected : .inProgress
@@ -198,7 +198,7 @@ extension SessionEngine {
       return
     }
     if association.judgement != .known,
-      let blocked = tries.blocked(far.peer, at: association.peer.traits.remoteHost, turn.now)
+      let blocked = tries.blocked(remote.peer, at: association.peer.traits.remoteHost, turn.now)
     {
       fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &turn)
       return
@@ -212,14 +212,14 @@ extension SessionEngine {
     }
   }
 
-  mutating func sendInvite(_ index: Int, to far: NodeID, _ turn: inout Turn) {
+  mutating func sendInvite(_ index: Int, to remote: NodeID, _ turn: inout Turn) {
     let attempt = attempts[index]
-    guard let association = associations[far], let nonce = attempt.nonce else { return }
+    guard let association = associations[remote], let nonce = attempt.nonce else { return }
     guard memberCount < configuration.capacity else {
       // Others became members while we dialled.
       fail(
         attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
     guard association.unanswered.count < WireLimits.unansweredInvitations else {
@@ -243,12 +243,12 @@ extension SessionEngine {
   mutating func linkEnded(
     _ link: Link, _ ending: Ending, _ turn: inout Turn
   ) {
-    let (id, far) = (link.id, link.node)
+    let (id, remote) = (link.id, link.node)
     // An association that one side holds is over on the other: lost, whichever of the two has said so.
     let ending = ending.reason == .noSuchAssociation ? Self.lostThere : ending
     for attempt in attempts where attempt.phase == .linking(id) {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
-      let target = far ?? attempt.node
+      let target = remote ?? attempt.node
       let hasOther = target.map { target in
         associations[target] != nil || links.values.contains { $0.node == target && $0.id != id }
       }
@@ -264,24 +264,24 @@ extension SessionEngine {
     }
     // Attempts that wait for any link of the node fail with the last one.
     for attempt in attempts where attempt.phase == .linking(nil) {
-      guard let target = attempt.node, target == far, ending.reason != .duplicateLink,
+      guard let target = attempt.node, target == remote, ending.reason != .duplicateLink,
         associations[target] == nil, !links.values.contains(where: { $0.node == target })
       else { continue }
       fail(attempt.command, ending, &turn)
     }
   }
 
-  mutating func attemptsLostAssociation(_ far: NodeID, _ ending: Ending, _ turn: inout Turn) {
-    for attempt in attempts where attempt.node == far && attempt.isWithPeer { fail(attempt.command, ending, &turn) }
+  mutating func attemptsLostAssociation(_ remote: NodeID, _ ending: Ending, _ turn: inout Turn) {
+    for attempt in attempts where attempt.node == remote && attempt.isWithPeer { fail(attempt.command, ending, &turn) }
   }
 
   /// The node that an attempt by address leads to is known.
-  private mutating func meet(_ index: Int, _ far: NodeID, _ turn: inout Turn) {
+  private mutating func meet(_ index: Int, _ remote: NodeID, _ turn: inout Turn) {
     let former = attempts[index].node
-    attempts[index].node = far
-    guard former != far else { return }
+    attempts[index].node = remote
+    guard former != remote else { return }
     if let former { turn.tell(turn.conditions.attemptEnded(former, Ending(.restarted, .peer))) }
-    turn.tell(turn.conditions.attemptBegan(far, name: associations[far]?.peer.name))
+    turn.tell(turn.conditions.attemptBegan(remote, name: associations[remote]?.peer.name))
   }
 
   // MARK: The end of an attempt
@@ -295,7 +295,7 @@ extension SessionEngine {
     {
       ending = Self.brokenOff(ending)
     }
-    if attempt.isWithPeer, let far = attempt.node, let association = associations[far] {
+    if attempt.isWithPeer, let remote = attempt.node, let association = associations[remote] {
       if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
         association.unanswered[index].command = nil
         association.send(.withdraw(ending.reason), &turn)
@@ -308,7 +308,7 @@ extension SessionEngine {
       } else {
         endExchange(of: association, ending, &turn)
       }
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
     } else if case .linking(let link?) = attempt.phase {
       fail(command, ending, &turn)
       if let link = links[link], link.phase != .active { end(link, ending, &turn) }
@@ -326,7 +326,7 @@ extension SessionEngine {
     var ending = ending
     if ending.failures.isEmpty { ending.failures = attempt.race.failures }
     turn.reply(command, .failed(ending))
-    if let far = attempt.node { turn.tell(turn.conditions.attemptEnded(far, ending)) }
+    if let remote = attempt.node { turn.tell(turn.conditions.attemptEnded(remote, ending)) }
   }
 
   mutating func attemptDeadlines(_ turn: inout Turn) {

@@ -15,21 +15,21 @@ extension SessionEngine {
   }
 
   mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: inout Turn) {
-    if let index = attempts.firstIndex(where: { $0.phase == .drawing(id) }), let far = attempts[index].node {
+    if let index = attempts.firstIndex(where: { $0.phase == .drawing(id) }), let remote = attempts[index].node {
       guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, &turn) }
       attempts[index].nonce = nonce
-      sendInvite(index, to: far, &turn)
+      sendInvite(index, to: remote, &turn)
       return
     }
     guard let association = association(exchanging: id), association.exchange?.phase == .drawing,
       let invitation = association.invitation
     else { return }
-    let far = association.node
+    let remote = association.node
     guard let nonce, isLinked(association) else {
       let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
       endExchange(of: association, ending, &turn)
       // A question may be put on the screen again; an invitation of ours is over.
-      if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
+      if let command = attempt(answering: remote)?.command { withdraw(command, ending, &turn) }
       return
     }
     association.exchange?.nonce = nonce.bytes
@@ -52,15 +52,15 @@ extension SessionEngine {
   }
 
   /// The invitation of ours that is the acceptance of the far side's.
-  func attempt(answering far: NodeID) -> InvitationAttempt? {
-    attempts.first { $0.node == far && $0.phase == .answering }
+  func attempt(answering remote: NodeID) -> InvitationAttempt? {
+    attempts.first { $0.node == remote && $0.phase == .answering }
   }
 
   // MARK: The invited side
 
   /// The question is on the screen.
-  mutating func showCode(_ id: CommandID, _ far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far], let invitation = association.invitation, invitation.isDelivered,
+  mutating func showCode(_ id: CommandID, _ remote: NodeID, _ turn: inout Turn) {
+    guard let association = associations[remote], let invitation = association.invitation, invitation.isDelivered,
       invitation.acceptance == nil
     else {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")))
@@ -82,7 +82,7 @@ extension SessionEngine {
   mutating func receivedCodeReveal(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
     throws(Breach)
   {
-    let far = association.node
+    let remote = association.node
     guard association.isRevealDue else {
       throw Breach("reveals a nonce that was not asked for")
     }
@@ -94,7 +94,7 @@ extension SessionEngine {
     association.exchange?.phase = .deriving
     turn.deadlinesMoved = true
     let inputs = CodeInputs(
-      inviter: far.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
+      inviter: remote.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
       commitment: invitation.commitment)
     turn.add(.deriveCode(exchange.id, link.id, inputs))
   }
@@ -108,7 +108,7 @@ extension SessionEngine {
     guard association.leaving == nil, let invitation = association.invitation, association.exchange != nil else {
       return
     }
-    association.exchange?.isFarDone = true
+    association.exchange?.isRemoteDone = true
     if invitation.acceptance != nil { becomeMemberIfRoom(association, &turn) }
   }
 
@@ -117,7 +117,7 @@ extension SessionEngine {
   mutating func receivedCodeNonce(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
     throws(Breach)
   {
-    let far = association.node
+    let remote = association.node
     guard let first = association.unanswered.first, !first.hasNonce else {
       throw Breach("a nonce for no code")
     }
@@ -136,7 +136,8 @@ extension SessionEngine {
       isCompared: first.terms.contains(.comparesCodes))
     association.send(.codeReveal(own.bytes), &turn)
     let inputs = CodeInputs(
-      inviter: node.peer, invited: far.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment)
+      inviter: node.peer, invited: remote.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment
+    )
     turn.add(.deriveCode(code, link.id, inputs))
   }
 
@@ -146,7 +147,7 @@ extension SessionEngine {
     guard let association = association(exchanging: id), let exchange = association.exchange,
       exchange.phase == .deriving
     else { return }
-    let far = association.node
+    let remote = association.node
     guard let code else {
       let rule = "the revealed nonce is not the one that was committed to"
       if let link = association.link { breach(link, .identity, rule, &turn) }
@@ -156,10 +157,10 @@ extension SessionEngine {
     association.exchange?.showing = []
     for command in exchange.showing { turn.reply(command, .code(code)) }
     if exchange.isInviter {
-      guard let command = attempts.first(where: { $0.node == far && $0.phase == .invited })?.command else { return }
+      guard let command = attempts.first(where: { $0.node == remote && $0.phase == .invited })?.command else { return }
       turn.deliver(.codeShown(command, association.peer, code: code))
       if exchange.isCompared { turn.deliver(.confirmationNeeded(association.peer, code: code)) }
-    } else if attempt(answering: far) != nil {
+    } else if attempt(answering: remote) != nil {
       showToInviting(association, code, &turn)
     }
   }
@@ -195,10 +196,10 @@ extension SessionEngine {
 
   private mutating func accept(byAttemptTo association: Association, _ turn: inout Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
-    let far = association.node
-    guard makeRoomForMember(far, &turn) else {
+    let remote = association.node
+    guard makeRoomForMember(remote, &turn) else {
       let ending = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      if let command = attempt(answering: far)?.command { withdraw(command, ending, &turn) }
+      if let command = attempt(answering: remote)?.command { withdraw(command, ending, &turn) }
       return
     }
     association.send(.accept, &turn)
@@ -214,7 +215,7 @@ extension SessionEngine {
     association.invitation?.acceptance = OpenInvitation.Acceptance(command: command)
     // It is not before the application any more.
     questions.remove(association.node)
-    if !invitation.terms.contains(.comparesCodes) || association.exchange?.isFarDone == true {
+    if !invitation.terms.contains(.comparesCodes) || association.exchange?.isRemoteDone == true {
       becomeMember(association.node, &turn)
     }
     turn.deadlinesMoved = true
@@ -222,10 +223,10 @@ extension SessionEngine {
 
   /// A person of ours has compared, or would not.
   mutating func confirm(
-    _ id: CommandID, _ far: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: inout Turn
+    _ id: CommandID, _ remote: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: inout Turn
   ) {
-    let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
-    guard let association = associations[far], let exchange = association.exchange, exchange.code != nil,
+    let command = attempts.first { $0.node == remote && ($0.phase == .invited || $0.phase == .answering) }?.command
+    guard let association = associations[remote], let exchange = association.exchange, exchange.code != nil,
       exchange.isCompared, !exchange.isConfirmed, let command
     else {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")))
@@ -236,7 +237,7 @@ extension SessionEngine {
     association.exchange?.isConfirmed = true
     if exchange.isInviter {
       association.send(.codeConfirmed, &turn)
-      if exchange.isFarDone { becomeMemberIfRoom(association, &turn) }
+      if exchange.isRemoteDone { becomeMemberIfRoom(association, &turn) }
     } else {
       accept(byAttemptTo: association, &turn)
     }
@@ -295,9 +296,9 @@ extension SessionEngine {
   /// The link is gone on which a nonce was given: the attempt is over, whatever the association does.
   mutating func exchangeLostLink(_ association: Association, _ turn: inout Turn) {
     guard association.exchange?.isTry == true else { return }
-    let far = association.node
+    let remote = association.node
     let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
-    let command = attempts.first { $0.node == far && ($0.phase == .invited || $0.phase == .answering) }?.command
+    let command = attempts.first { $0.node == remote && ($0.phase == .invited || $0.phase == .answering) }?.command
     if let command {
       withdraw(command, ending, &turn)
     } else {
@@ -337,8 +338,8 @@ extension SessionEngine {
   mutating func deliverQuestions(_ turn: inout Turn) {
     guard questions.hasNews else { return }
     turn.deadlinesMoved = true
-    for far in questions.takeNext(at: turn.now) {
-      guard let association = associations[far], let invitation = association.invitation else { continue }
+    for remote in questions.takeNext(at: turn.now) {
+      guard let association = associations[remote], let invitation = association.invitation else { continue }
       association.invitation?.isDelivered = true
       turn.deliver(
         .invitationReceived(

@@ -16,7 +16,7 @@ extension SessionEngine {
   mutating func receivedInviteByCode(
     _ invite: InviteByCode, from association: Association, on link: Link, _ turn: inout Turn
   ) throws(Breach) {
-    let far = association.node
+    let remote = association.node
     guard association.leaving == nil else {
       association.send(.decline(.left, detail: ""), &turn)
       return
@@ -29,35 +29,35 @@ extension SessionEngine {
     association.isCodeConfirmDue = false
     if let refusal = refusalOfCode(association, turn.now) {
       association.send(.decline(refusal.reason, detail: refusal.detail), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
-    if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
+    if let index = attempts.firstIndex(where: { $0.node == remote && $0.isWithPeer }) {
       guard association.exchange == nil, !attempts[index].isProving, attempts[index].phase != .proven else {
         throw Breach("an invitation beside the one that it has begun to answer")
       }
-      if attempts[index].phase == .invited, attempts[index].code != nil, node < far {
+      if attempts[index].phase == .invited, attempts[index].code != nil, node < remote {
         // Of two that prove codes to each other the smaller node's counts.
         association.send(.decline(.inProgress, detail: ""), &turn)
         return
       }
     }
     let begun: TypedCodeTries.Try
-    switch codeTries.begin(far.peer, at: association.peer.traits.remoteHost, turn.now) {
+    switch codeTries.begin(remote.peer, at: association.peer.traits.remoteHost, turn.now) {
     case .success(let one): begun = one
     case .failure(let refusal):
       let ending = refusal.ending
       association.send(.decline(ending.reason, detail: ending.detail), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
-    if let index = attempts.firstIndex(where: { $0.node == far && $0.isWithPeer }) {
+    if let index = attempts.firstIndex(where: { $0.node == remote && $0.isWithPeer }) {
       attempts[index].phase = .answering
     }
     let proof = CodeProof(id: nextCodeID(), one: begun, until: turn.now + CodeProof.time)
     association.proof = proof
     turn.deadlinesMoved = true
-    turn.tell(turn.conditions.proofBegan(far, name: association.peer.name))
+    turn.tell(turn.conditions.proofBegan(remote, name: association.peer.name))
     turn.add(.proveCode(proof.id, .answer(begun.code, link.id, share: invite.share)))
   }
 
@@ -99,7 +99,7 @@ extension SessionEngine {
     isRight: Bool, on association: Association, _ turn: inout Turn
   ) {
     guard let proof = association.proof, proof.phase == .checking else { return }
-    let far = association.node
+    let remote = association.node
     guard isRight else {
       endProof(of: association, Ending(.wrongCode, .peer, "another code was typed there"), &turn)
       return
@@ -107,18 +107,18 @@ extension SessionEngine {
     codeTries.wasRight(proof.one)
     association.proof = nil
     turn.add(.proveCode(proof.id, .end))
-    tries.matched(far.peer)
-    guard makeRoomForMember(far, &turn) else {
+    tries.matched(remote.peer)
+    guard makeRoomForMember(remote, &turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
       association.send(.decline(.full, detail: full.detail), &turn)
-      turn.tell(turn.conditions.invitationEnded(far, full))
+      turn.tell(turn.conditions.invitationEnded(remote, full))
       attemptLostProof(of: association, full, &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
     association.peer.isProven = true
     association.send(.accept, &turn)
-    becomeMember(far, &turn)
+    becomeMember(remote, &turn)
   }
 
   /// The inviter was wrong, broke off or is too late: the try stays counted, and the invitation is over.

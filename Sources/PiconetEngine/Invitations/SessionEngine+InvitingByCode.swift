@@ -35,10 +35,10 @@ extension SessionEngine {
 
   mutating func shareMade(_ share: [UInt8], _ index: Int, _ turn: inout Turn) {
     let attempt = attempts[index]
-    guard attempt.phase == .sharing, let far = attempt.node, let association = associations[far] else { return }
+    guard attempt.phase == .sharing, let remote = attempt.node, let association = associations[remote] else { return }
     guard memberCount < configuration.capacity else {
       fail(attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
     attempts[index].phase = .invited
@@ -72,7 +72,7 @@ extension SessionEngine {
     _ confirmation: [UInt8]?, _ index: Int, _ turn: inout Turn
   ) {
     guard case .proving(let left) = attempts[index].phase, let code = attempts[index].code,
-      let far = attempts[index].node, let association = associations[far]
+      let remote = attempts[index].node, let association = associations[remote]
     else { return }
     if let confirmation {
       attempts[index].phase = .proven

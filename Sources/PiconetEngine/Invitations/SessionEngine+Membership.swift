@@ -6,7 +6,7 @@ extension SessionEngine {
   static let longestInvitation = Duration.seconds(300)
 
   mutating func receivedInvite(_ invite: Invite, from association: Association, _ turn: inout Turn) throws(Breach) {
-    let far = association.node
+    let remote = association.node
     // The far side may not know yet that it is a member, or that we leave.
     guard association.leaving == nil else {
       association.send(.decline(.left, detail: ""), &turn)
@@ -19,15 +19,15 @@ extension SessionEngine {
     association.isRevealDue = false
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
-    guard hasRoomForMember(far, turn.now) else {
+    guard hasRoomForMember(remote, turn.now) else {
       association.send(.decline(.full, detail: "the session has \(configuration.capacity) members"), &turn)
       return
     }
-    let index = attempts.firstIndex { $0.node == far && $0.isWithPeer }
+    let index = attempts.firstIndex { $0.node == remote && $0.isWithPeer }
     if needsCode(association) || index.map({ attempts[$0].code != nil }) == true {
       // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
       association.send(.decline(.codeNeeded, detail: ""), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
     if let index {
@@ -39,22 +39,22 @@ extension SessionEngine {
     let expires =
       turn.now + min(.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000))), Self.longestInvitation)
     var notBefore: Instant?
-    if !isKnown, let refusal = tries.refusal(far.peer, at: host, turn.now) {
+    if !isKnown, let refusal = tries.refusal(remote.peer, at: host, turn.now) {
       // Shortly after a refusal it waits for its turn, if it can.
       if case .pause(let left) = refusal, turn.now + left < expires {
         notBefore = turn.now + left
       } else {
         association.send(.decline(.limitExceeded, detail: refusal.words), &turn)
-        idleFrom(far, &turn)
+        idleFrom(remote, &turn)
         return
       }
     }
-    switch questions.add(far, at: host, isKnown: isKnown, notBefore: notBefore) {
+    switch questions.add(remote, at: host, isKnown: isKnown, notBefore: notBefore) {
     case .taken: break
     case .instead(let other): decline(waiting: other, &turn)
     case .refused:
       association.send(.decline(.limitExceeded, detail: Self.tooManyWait), &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       return
     }
     open(invite, association, until: expires, &turn)
@@ -70,8 +70,8 @@ extension SessionEngine {
   }
 
   /// One that waits in the queue has to make room.
-  private mutating func decline(waiting far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far] else { return }
+  private mutating func decline(waiting remote: NodeID, _ turn: inout Turn) {
+    guard let association = associations[remote] else { return }
     breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), &turn)
   }
 
@@ -80,7 +80,7 @@ extension SessionEngine {
   private mutating func crossed(
     _ index: Int, _ invite: Invite, _ association: Association, _ turn: inout Turn
   ) throws(Breach) {
-    let far = association.node
+    let remote = association.node
     let attempt = attempts[index]
     let expires = turn.now + Self.longestInvitation
     guard attempt.phase == .invited else {
@@ -94,10 +94,10 @@ extension SessionEngine {
     }
     let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
     if !isCompared {
-      _ = makeRoomForMember(far, &turn)
+      _ = makeRoomForMember(remote, &turn)
       association.send(.accept, &turn)
-      becomeMember(far, &turn)
-    } else if node < far {
+      becomeMember(remote, &turn)
+    } else if node < remote {
       association.send(.decline(.inProgress, detail: ""), &turn)
     } else {
       open(invite, association, until: expires, &turn)
@@ -106,26 +106,26 @@ extension SessionEngine {
   }
 
   mutating func answerInvitation(
-    _ id: CommandID, _ far: NodeID, accept: Bool, _ reason: Reason, _ turn: inout Turn
+    _ id: CommandID, _ remote: NodeID, accept: Bool, _ reason: Reason, _ turn: inout Turn
   ) {
-    guard let association = associations[far], let invitation = association.invitation, invitation.acceptance == nil,
+    guard let association = associations[remote], let invitation = association.invitation, invitation.acceptance == nil,
       invitation.isDelivered
     else {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")))
       return
     }
-    let attempt = attempt(answering: far)?.command
+    let attempt = attempt(answering: remote)?.command
     guard accept else {
       let ending = Ending(reason, .us)
       association.send(.decline(reason, detail: ""), &turn)
       association.invitation = nil
-      questions.remove(far)
+      questions.remove(remote)
       if !endExchange(of: association, ending, &turn), association.judgement == .ask, reason != .cancelled {
-        tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
+        tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
       }
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       turn.reply(id, .done)
-      turn.tell(turn.conditions.invitationEnded(far, ending))
+      turn.tell(turn.conditions.invitationEnded(remote, ending))
       if let attempt { withdraw(attempt, ending, &turn) }
       return
     }
@@ -134,15 +134,15 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return
     }
-    guard makeRoomForMember(far, &turn) else {
+    guard makeRoomForMember(remote, &turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
       association.send(.decline(.full, detail: full.detail), &turn)
       association.invitation = nil
-      questions.remove(far)
+      questions.remove(remote)
       endExchange(of: association, full, &turn)
-      idleFrom(far, &turn)
+      idleFrom(remote, &turn)
       turn.reply(id, .failed(full))
-      turn.tell(turn.conditions.invitationEnded(far, full))
+      turn.tell(turn.conditions.invitationEnded(remote, full))
       return
     }
     association.send(.accept, &turn)
@@ -150,7 +150,7 @@ extension SessionEngine {
   }
 
   mutating func receivedAccept(from association: Association, _ turn: inout Turn) throws(Breach) {
-    let far = association.node
+    let remote = association.node
     guard !association.unanswered.isEmpty else {
       throw Breach("accepts what was not asked")
     }
@@ -158,7 +158,7 @@ extension SessionEngine {
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
       // Where the codes are compared nobody takes itself for a member before we have confirmed.
-      if isCompared { idleFrom(far, &turn) } else { acceptedWithdrawn(from: far, &turn) }
+      if isCompared { idleFrom(remote, &turn) } else { acceptedWithdrawn(from: remote, &turn) }
       return
     }
     guard !association.isMember, association.leaving == nil else { return }
@@ -170,21 +170,21 @@ extension SessionEngine {
       guard let exchange = association.exchange else {
         throw Breach("accepts without the code that has to be compared")
       }
-      association.exchange?.isFarDone = true
+      association.exchange?.isRemoteDone = true
       if !exchange.isConfirmed { return }
     }
-    guard makeRoomForMember(far, &turn) else {
+    guard makeRoomForMember(remote, &turn) else {
       end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
       return
     }
     if sent.code != nil { association.peer.isProven = true }
-    becomeMember(far, &turn)
+    becomeMember(remote, &turn)
   }
 
   /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees that.
   /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
-  private mutating func acceptedWithdrawn(from far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far], !association.isMember, association.leaving == nil else { return }
+  private mutating func acceptedWithdrawn(from remote: NodeID, _ turn: inout Turn) {
+    guard let association = associations[remote], !association.isMember, association.leaving == nil else { return }
     beginLeaving(association, Ending(.cancelled, .us), &turn)
     endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
     guard let invitation = association.invitation else { return }
@@ -196,21 +196,21 @@ extension SessionEngine {
   mutating func receivedDecline(_ reason: Reason, _ detail: String, from association: Association, _ turn: inout Turn)
     throws(Breach)
   {
-    let far = association.node
+    let remote = association.node
     guard !association.unanswered.isEmpty else {
       throw Breach("declines what was not asked")
     }
     guard let command = association.unanswered.removeFirst().command else { return }
     // The far side's own invitation counts in its place.
-    if attempt(answering: far)?.command == command { return }
+    if attempt(answering: remote)?.command == command { return }
     let ending = Ending(reason, .peer, detail)
     endExchange(of: association, ending, &turn)
-    idleFrom(far, &turn)
+    idleFrom(remote, &turn)
     fail(command, ending, &turn)
   }
 
   mutating func receivedWithdraw(_ reason: Reason, from association: Association, _ turn: inout Turn) {
-    let far = association.node
+    let remote = association.node
     association.isCodeConfirmDue = false
     if association.proof != nil {
       let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
@@ -221,9 +221,9 @@ extension SessionEngine {
       let wasTry = association.exchange?.isTry == true
       let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
       if !wasTry, invitation.isDelivered, association.judgement == .ask {
-        tries.refused(far.peer, at: association.peer.traits.remoteHost, turn.now)
+        tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
       }
-      let attempt = attempts.firstIndex { $0.node == far && $0.phase == .answering }
+      let attempt = attempts.firstIndex { $0.node == remote && $0.phase == .answering }
       // Ours stands if the far side had withdrawn its own before it saw ours.
       if let attempt, association.unanswered.contains(where: { $0.command == attempts[attempt].command }) {
         attempts[attempt].phase = .invited
@@ -238,36 +238,36 @@ extension SessionEngine {
     }
   }
 
-  mutating func becomeMember(_ far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far], !association.isMember else { return }
+  mutating func becomeMember(_ remote: NodeID, _ turn: inout Turn) {
+    guard let association = associations[remote], !association.isMember else { return }
     association.isMember = true
     association.lastMoved = turn.now
     let invitation = association.invitation
     association.invitation = nil
-    questions.remove(far)
+    questions.remove(remote)
     let exchange = association.exchange
     association.exchange = nil
     if let exchange {
       association.peer.code = exchange.code
-      if exchange.isConfirmed { tries.matched(far.peer) }
+      if exchange.isConfirmed { tries.matched(remote.peer) }
       for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
     }
     turn.deliver(.connected(association.peer))
     lookForBetter(association, &turn)
-    if let suspension = association.suspension { turn.deliver(.suspended(far, suspension.cause)) }
-    for attempt in attempts where attempt.node == far {
+    if let suspension = association.suspension { turn.deliver(.suspended(remote, suspension.cause)) }
+    for attempt in attempts where attempt.node == remote {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
       attempts.remove(at: index)
       if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
-      turn.reply(attempt.command, .connected(far))
-      turn.tell(turn.conditions.attemptEnded(far, nil))
+      turn.reply(attempt.command, .connected(remote))
+      turn.tell(turn.conditions.attemptEnded(remote, nil))
     }
     if let command = invitation?.acceptance?.command { turn.reply(command, .done) }
   }
 
   /// Nobody may be a member or invited any more: from now on the association is idle.
-  mutating func idleFrom(_ far: NodeID, _ turn: inout Turn) {
+  mutating func idleFrom(_ remote: NodeID, _ turn: inout Turn) {
     turn.deadlinesMoved = true
-    if let association = associations[far], association.isIdle { association.idleSince = turn.now }
+    if let association = associations[remote], association.isIdle { association.idleSince = turn.now }
   }
 }

@@ -4,28 +4,28 @@ import PiconetWire
 /// association only, so that neither loops nor storms can come of it.
 extension SessionEngine {
   /// Asks all other members to disconnect this one, and leaves it.
-  mutating func remove(_ id: CommandID, _ far: NodeID, _ turn: inout Turn) {
-    guard let association = associations[far], association.isMember, association.leaving == nil else {
+  mutating func remove(_ id: CommandID, _ remote: NodeID, _ turn: inout Turn) {
+    guard let association = associations[remote], association.isMember, association.leaving == nil else {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
     }
-    let subject = MemberName(peer: far.peer, incarnation: far.incarnation)
-    for other in associations.keys.sorted() where other != far {
+    let subject = MemberName(peer: remote.peer, incarnation: remote.incarnation)
+    for other in associations.keys.sorted() where other != remote {
       guard let member = associations[other], member.isMember, member.leaving == nil,
         member.capabilities.contains(.removal)
       else { continue }
       member.send(.removeMember(subject: subject, .removed), &turn)
     }
-    leave(id, far, .removed, by: node, &turn)
+    leave(id, remote, .removed, by: node, &turn)
   }
 
   mutating func receivedRemoveMember(_ subject: MemberName, from association: Association, _ turn: inout Turn)
     throws(Breach)
   {
-    let far = association.node
+    let remote = association.node
     guard try isFromMember(association) else { return }
     let subject = NodeID(peer: subject.peer, incarnation: subject.incarnation)
-    guard subject != node, subject != far else {
+    guard subject != node, subject != remote else {
       throw Breach("removes itself, or whom it asks to")
     }
     // Who is on its way out has no say any more: of two that remove each other, the first is heard.
@@ -33,9 +33,9 @@ extension SessionEngine {
       member.leaving == nil
     else { return }
     if member.capabilities.contains(.removal) {
-      member.send(.removed(by: MemberName(peer: far.peer, incarnation: far.incarnation)), &turn)
+      member.send(.removed(by: MemberName(peer: remote.peer, incarnation: remote.incarnation)), &turn)
     }
-    leave(nil, subject, .removed, by: far, &turn)
+    leave(nil, subject, .removed, by: remote, &turn)
   }
 
   /// The leave that follows is the wish of another member.

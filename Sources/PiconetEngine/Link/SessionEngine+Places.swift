@@ -16,9 +16,9 @@ extension SessionEngine {
   /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there may be, one that
   /// nobody uses goes, or else one whose invitation waits.
   mutating func makeRoomForAssociation(
-    with far: NodeID, _ turn: inout Turn
+    with remote: NodeID, _ turn: inout Turn
   ) -> Bool {
-    let ofKey = associations.values.filter { $0.node.peer == far.peer && isStranger($0) }
+    let ofKey = associations.values.filter { $0.node.peer == remote.peer && isStranger($0) }
     if ofKey.count >= KeepingLimits.strangersOfKey,
       let oldest = ofKey.min(by: { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) })
     {

@@ -1,10 +1,5 @@
 import PiconetWire
 
-/// The kinds of transport a link can run over, in no order of preference.
-public enum TransportKind: String, Sendable, Hashable, CaseIterable {
-  case tcp, l2cap, rfcomm, le, relay, simulated
-}
-
 /// What a link is like, fixed for its whole life.
 public struct LinkTraits: Sendable, Hashable {
   public var kind: TransportKind

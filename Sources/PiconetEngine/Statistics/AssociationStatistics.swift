@@ -35,8 +35,8 @@ public struct AssociationStatistics: Sendable, Hashable {
 
 extension SessionEngine {
   /// A look at the connection to a peer; nil where there is none.
-  public func statistics(of far: NodeID, at now: Instant) -> AssociationStatistics? {
-    guard let association = associations[far] else { return nil }
+  public func statistics(of remote: NodeID, at now: Instant) -> AssociationStatistics? {
+    guard let association = associations[remote] else { return nil }
     let link = association.link
     let counts = association.counts
     return AssociationStatistics(

@@ -3,9 +3,9 @@ import PiconetWire
 /// Pings that the application asks for: each ends with a round trip, or with why there is none.
 extension SessionEngine {
   mutating func ping(
-    _ command: CommandID, _ far: NodeID, _ timeout: Duration, _ turn: inout Turn
+    _ command: CommandID, _ remote: NodeID, _ timeout: Duration, _ turn: inout Turn
   ) {
-    guard let association = associations[far], association.isMember else {
+    guard let association = associations[remote], association.isMember else {
       return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
     }
     guard let link = association.activeLink else {

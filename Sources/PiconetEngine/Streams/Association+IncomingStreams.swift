@@ -11,7 +11,7 @@ extension Association {
       throw Breach("more than \(configuration.streamLimit) open streams", .limitExceeded)
     }
     let id = turn.places.takeIncomingStreamID()
-    let stream = IncomingStream(id: id, number: number, window: streams.incomingWindow)
+    let stream = StreamReceiver(id: id, number: number, window: streams.incomingWindow)
     if let leaving {
       stream.phase = .stopped
       streams.incoming[number] = stream

@@ -25,7 +25,7 @@ extension Association {
   func write(_ bytes: Bytes, to number: UInt64, _ turn: inout Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.write(bytes)
-    streams.enterRow(number)
+    streams.enqueue(number)
     turn.flush(link)
     return true
   }
@@ -34,7 +34,7 @@ extension Association {
   func finishStream(_ command: CommandID, _ number: UInt64, _ turn: inout Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.finish(command)
-    streams.enterRow(number)
+    streams.enqueue(number)
     turn.flush(link)
     return true
   }
@@ -60,7 +60,7 @@ extension Association {
   }
 
   /// Tells the application that the stream takes nothing more, and why.
-  private func tell(_ stream: OutgoingStream, _ ending: Ending, _ turn: inout Turn) {
+  private func tell(_ stream: StreamSender, _ ending: Ending, _ turn: inout Turn) {
     if let command = stream.finishing { turn.reply(command, .failed(ending)) }
     turn.deliver(.streamStopped(stream.id, ending))
   }
@@ -108,7 +108,7 @@ extension Association {
       throw Breach("credit for an unknown stream")
     }
     stream.credit(limit)
-    streams.enterRow(number)
+    streams.enqueue(number)
     turn.flush(link)
   }
 

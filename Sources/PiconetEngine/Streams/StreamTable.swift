@@ -9,8 +9,8 @@ struct StreamTable {
   var outgoingWindow: UInt64 = 0
   var incomingWindow: UInt64 = 0
 
-  var outgoing: [UInt64: OutgoingStream] = [:]
-  var incoming: [UInt64: IncomingStream] = [:]
+  var outgoing: [UInt64: StreamSender] = [:]
+  var incoming: [UInt64: StreamReceiver] = [:]
   private var numbers = StreamNumbers()
   /// Outgoing streams with something to send, each once; the first has the next turn.
   private var row = FirstInFirstOut<UInt64>()
@@ -30,15 +30,15 @@ struct StreamTable {
   /// - Returns: the number; nil if there are as many open streams as the far side takes.
   mutating func open(_ id: StreamID, name: String) -> UInt64? {
     guard UInt64(outgoing.count) < limit, let number = numbers.take() else { return nil }
-    outgoing[number] = OutgoingStream(id: id, number: number, name: name, window: outgoingWindow)
-    enterRow(number)
+    outgoing[number] = StreamSender(id: id, number: number, name: name, window: outgoingWindow)
+    enqueue(number)
     return number
   }
 
   /// The stream is over on both sides: its number may be used again.
   mutating func forget(outgoing number: UInt64) {
     guard let stream = outgoing.removeValue(forKey: number) else { return }
-    if stream.isInRow { leaveRow(number) }
+    if stream.isQueued { dequeue(number) }
     numbers.giveBack(number)
   }
 
@@ -50,13 +50,13 @@ struct StreamTable {
   // MARK: Turns
 
   /// Something about the stream has changed: it enters the row if it has something to send.
-  mutating func enterRow(_ number: UInt64) {
-    guard let stream = outgoing[number], !stream.isInRow, stream.hasSomething else { return }
-    stream.isInRow = true
+  mutating func enqueue(_ number: UInt64) {
+    guard let stream = outgoing[number], !stream.isQueued, stream.hasSomething else { return }
+    stream.isQueued = true
     row.append(number)
   }
 
-  private mutating func leaveRow(_ number: UInt64) {
+  private mutating func dequeue(_ number: UInt64) {
     let rest = row.elements.filter { $0 != number }
     row.removeAll()
     for other in rest { row.append(other) }
@@ -89,8 +89,8 @@ struct StreamTable {
       // Its turn comes first when there is room again.
       if turn.lacksRoom { break }
       _ = row.popFirst()
-      stream.isInRow = false
-      enterRow(number)
+      stream.isQueued = false
+      enqueue(number)
     }
     return (frames, taken)
   }

@@ -28,7 +28,7 @@ extension Association {
   /// more than what is under way. At least one frame.
   /// - Returns: bytes of frames.
   private func transmitBlock(
-    of transfer: OutgoingTransfer, share: Int, on link: Link, _ turn: inout Turn
+    of transfer: TransferSender, share: Int, on link: Link, _ turn: inout Turn
   ) -> Int {
     guard !transfer.isPaused, let block = transfer.blocks.first else { return 0 }
     let layout = block.layout
@@ -53,7 +53,7 @@ extension Association {
 
   /// The end of a transfer goes right behind its last chunk.
   /// - Returns: whether it went.
-  private func finish(_ transfer: OutgoingTransfer, on link: Link, _ turn: inout Turn) -> Bool {
+  private func finish(_ transfer: TransferSender, on link: Link, _ turn: inout Turn) -> Bool {
     guard transfer.phase == .sending, !transfer.isPaused, let digest = transfer.digest, let number = transfer.number,
       transfer.blocks.isEmpty, transfer.isRead
     else { return false }

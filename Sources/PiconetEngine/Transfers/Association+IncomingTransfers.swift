@@ -19,7 +19,7 @@ extension Association {
 
   func receivedOffer(_ number: UInt64, _ offer: ResourceOffer, _ turn: inout Turn) {
     let id = turn.places.appendIncomingTransfer(in: self)
-    transfers.append(IncomingTransfer(id: id, number: number, offer: offer))
+    transfers.append(TransferReceiver(id: id, number: number, offer: offer))
     turn.deliver(.offerReceived(id, from: node, offer))
   }
 
@@ -126,7 +126,7 @@ extension Association {
   }
 
   /// Tells the sender how much more it may send, where that is worth a frame.
-  func grantCredit(_ transfer: IncomingTransfer, _ turn: inout Turn) {
+  func grantCredit(_ transfer: TransferReceiver, _ turn: inout Turn) {
     guard let limit = transfer.grant(window: transferWindow(&turn)) else { return }
     send(.transferCredit(transfer: transfer.number, stored: transfer.stored, limit: limit), &turn)
   }
@@ -154,7 +154,7 @@ extension Association {
   // MARK: The end
 
   /// We give an incoming transfer up; its number stays ours until the sender confirms.
-  private func refuse(_ transfer: IncomingTransfer, _ ending: Ending, _ turn: inout Turn) {
+  private func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: inout Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
     if transfer.isAbandoned { forget(transfer, &turn) } else { transfer.phase = .refused }
     send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), &turn)
@@ -170,7 +170,7 @@ extension Association {
   }
 
   /// Another run of the sender offers the same: what is stored of it is let go, for that offer to go on with.
-  func releaseStore(of transfer: IncomingTransfer, _ turn: inout Turn) {
+  func releaseStore(of transfer: TransferReceiver, _ turn: inout Turn) {
     transfer.phase = .refused
     let detail = "another run of the sender offers it"
     // For a former run that lives all the same, and comes back.
@@ -179,12 +179,12 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
   }
 
-  private func forget(_ transfer: IncomingTransfer, _ turn: inout Turn) {
+  private func forget(_ transfer: TransferReceiver, _ turn: inout Turn) {
     transfers.remove(transfer)
     turn.places.remove(transfer.id)
   }
 
-  private func end(_ transfer: IncomingTransfer, _ ending: Ending, _ turn: inout Turn) {
+  private func end(_ transfer: TransferReceiver, _ ending: Ending, _ turn: inout Turn) {
     turn.add(transfer.mayGoOn(after: ending) ? .keepStore(transfer.id) : .discardStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, ending))
   }

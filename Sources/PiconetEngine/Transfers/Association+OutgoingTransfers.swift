@@ -3,7 +3,7 @@ import PiconetWire
 /// Transfers of ours: offered, sent as credit allows, ended by one reply.
 extension Association {
   func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: inout Turn) {
-    transfers.append(OutgoingTransfer(id: id, command: command, offer: offer))
+    transfers.append(TransferSender(id: id, command: command, offer: offer))
     turn.places.append(id, in: self)
     sendOffers(&turn)
   }
@@ -29,7 +29,7 @@ extension Association {
   }
 
   /// Asks the source for what may be sent next, or for its digest where all was read.
-  func read(_ transfer: OutgoingTransfer, _ turn: inout Turn) {
+  func read(_ transfer: TransferSender, _ turn: inout Turn) {
     guard let number = transfer.number else { return }
     let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
     while let next = transfer.nextRead(of: layout.payload(ofReads: configuration.readSize)) {
@@ -55,7 +55,7 @@ extension Association {
     }
     guard transfer.phase == .sending, let layout = transfer.layouts.popFirst() else { return }
     transfer.readsUnderWay -= 1
-    transfer.blocks.append(OutgoingTransfer.Block(frames: frames, payloadCount: payloadCount, layout: layout))
+    transfer.blocks.append(TransferSender.Block(frames: frames, payloadCount: payloadCount, layout: layout))
     turn.flush(link)
     read(transfer, &turn)
   }
@@ -71,7 +71,7 @@ extension Association {
   }
 
   /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
-  func abandon(_ transfer: OutgoingTransfer, _ ending: Ending, _ turn: inout Turn) {
+  func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: inout Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
     turn.reply(transfer.command, .failed(ending))
@@ -89,7 +89,7 @@ extension Association {
   }
 
   /// The transfer is over on both sides: another one may be offered.
-  private func free(_ transfer: OutgoingTransfer, _ turn: inout Turn) {
+  private func free(_ transfer: TransferSender, _ turn: inout Turn) {
     transfers.remove(transfer)
     turn.places.remove(transfer.id)
     sendOffers(&turn)

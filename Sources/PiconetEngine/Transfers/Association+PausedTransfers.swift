@@ -12,7 +12,7 @@ extension Association {
     }
   }
 
-  private func pause(_ transfer: OutgoingTransfer, _ isPaused: Bool, _ turn: inout Turn) {
+  private func pause(_ transfer: TransferSender, _ isPaused: Bool, _ turn: inout Turn) {
     // What has ended may have to begin anew.
     guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended || transfer.mayRestart
     else { return }
@@ -24,7 +24,7 @@ extension Association {
     turn.flush(link)
   }
 
-  private func pause(_ transfer: IncomingTransfer, _ isPaused: Bool, _ turn: inout Turn) {
+  private func pause(_ transfer: TransferReceiver, _ isPaused: Bool, _ turn: inout Turn) {
     guard transfer.isPaused != isPaused, transfer.mayRest else { return }
     transfer.isPaused = isPaused
     tellPause(transfer.id, &turn)

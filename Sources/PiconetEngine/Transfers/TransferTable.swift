@@ -2,16 +2,16 @@ import PiconetWire
 
 /// The transfers of one association, both ways: by the application's numbers, and by those on the wire.
 struct TransferTable {
-  private(set) var outgoing: [TransferID: OutgoingTransfer] = [:]
+  private(set) var outgoing: [TransferID: TransferSender] = [:]
   /// Those that were offered, by their numbers on the wire.
-  private(set) var offered: [UInt64: OutgoingTransfer] = [:]
+  private(set) var offered: [UInt64: TransferSender] = [:]
   /// Those that are not given up, in the order of their offers.
-  private(set) var order: [OutgoingTransfer] = []
+  private(set) var order: [TransferSender] = []
   /// Those of them that are being sent.
   var turns = ChunkTurns()
   private var numbers = TransferNumbers()
-  private(set) var incoming: [UInt64: IncomingTransfer] = [:]
-  private(set) var incomingIDs: [TransferID: IncomingTransfer] = [:]
+  private(set) var incoming: [UInt64: TransferReceiver] = [:]
+  private(set) var incomingIDs: [TransferID: TransferReceiver] = [:]
   /// Chunks that have come.
   var chunkCount: UInt64 = 0
   /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
@@ -22,14 +22,14 @@ struct TransferTable {
 
   // MARK: Ours
 
-  mutating func append(_ transfer: OutgoingTransfer) {
+  mutating func append(_ transfer: TransferSender) {
     outgoing[transfer.id] = transfer
     order.append(transfer)
   }
 
   /// Gives the transfer a number on the wire.
   /// - Returns: false where the wire has no number left.
-  mutating func offer(_ transfer: OutgoingTransfer) -> Bool {
+  mutating func offer(_ transfer: TransferSender) -> Bool {
     guard let number = numbers.take() else { return false }
     transfer.number = number
     offered[number] = transfer
@@ -37,13 +37,13 @@ struct TransferTable {
   }
 
   /// Nothing of it is sent any more; its number stays taken.
-  mutating func retire(_ transfer: OutgoingTransfer) {
+  mutating func retire(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     turns.remove(transfer.id)
   }
 
   /// It is over on both sides: its number may be used again.
-  mutating func remove(_ transfer: OutgoingTransfer) {
+  mutating func remove(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     outgoing[transfer.id] = nil
     guard let number = transfer.number else { return }
@@ -53,21 +53,21 @@ struct TransferTable {
 
   // MARK: The far side's
 
-  mutating func append(_ transfer: IncomingTransfer) {
+  mutating func append(_ transfer: TransferReceiver) {
     incoming[transfer.number] = transfer
     incomingIDs[transfer.id] = transfer
   }
 
-  mutating func remove(_ transfer: IncomingTransfer) {
+  mutating func remove(_ transfer: TransferReceiver) {
     incoming[transfer.number] = nil
     incomingIDs[transfer.id] = nil
   }
 
   /// The far side's, in the order in which they were offered.
-  var incomingInOrder: [IncomingTransfer] { incoming.values.sorted { $0.id < $1.id } }
+  var incomingInOrder: [TransferReceiver] { incoming.values.sorted { $0.id < $1.id } }
 
   /// All of ours: what has a number first, as the application numbers them, then what waits for one.
-  var outgoingInOrder: [OutgoingTransfer] {
+  var outgoingInOrder: [TransferSender] {
     offered.values.sorted { $0.id < $1.id } + order.filter { $0.number == nil }
   }
 }

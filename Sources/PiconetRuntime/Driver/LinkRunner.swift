@@ -47,7 +47,7 @@ final class LinkRunner: LinkEndpointHandler {
     self.channel = channel
     startedAt = now
     largestWrite = endpoint.traits.largestWrite
-    radio = endpoint.traits.kind.usesRadio ? driver.radio : nil
+    radio = endpoint.traits.kind.usesBluetooth ? driver.radio : nil
     self.driver = driver
   }
 

@@ -81,7 +81,7 @@ public final class NodeDriver: RoundHandler {
     self.trust = trust
     self.observer = observer
     radio =
-      transports.contains { $0.kind.usesRadio } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
+      transports.contains { $0.kind.usesBluetooth } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
     timer = LoopTimer(loop: loop) { [self] in
       armed = nil
       process(.deadlineReached)
@@ -465,7 +465,7 @@ public final class NodeDriver: RoundHandler {
       facts.append(.dialFailed(dial, LinkFailure(.notAvailable, "no transport of this kind")))
       return
     }
-    if kind.usesRadio { radio?.dialBegins(dial) }
+    if kind.usesBluetooth { radio?.dialBegins(dial) }
     dials[dial] = transport.dial(addresses) { [self] result in dialled(dial, result) }
   }
 

@@ -49,13 +49,3 @@ struct RadioUse: Sendable, Equatable {
     return lastUse + Self.hold
   }
 }
-
-extension TransportKind {
-  /// Whether its links share the radio that Bluetooth discovery scans with.
-  var usesRadio: Bool {
-    switch self {
-    case .l2cap, .rfcomm, .le: true
-    case .tcp, .relay, .simulated: false
-    }
-  }
-}

@@ -89,8 +89,8 @@ final class Side {
   var nextDeadline: Instant? { engine.nextDeadline }
   func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: now) }
   /// The transfers that its engine holds, with all peers.
-  var outgoing: [OutgoingTransfer] { engine.associations.values.flatMap { $0.transfers.outgoing.values } }
-  var incoming: [IncomingTransfer] { engine.associations.values.flatMap { $0.transfers.incoming.values } }
+  var outgoing: [TransferSender] { engine.associations.values.flatMap { $0.transfers.outgoing.values } }
+  var incoming: [TransferReceiver] { engine.associations.values.flatMap { $0.transfers.incoming.values } }
   var members: [NodeID] { engine.associations.values.filter(\.isMember).map(\.node).sorted() }
 
   /// Takes facts in one batch, flushes, answers what the driver has to answer, until nothing is left to do.

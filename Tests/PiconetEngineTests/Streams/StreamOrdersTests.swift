@@ -82,7 +82,7 @@ struct StreamOrdersTests {
     return faultOfWriter(writer, out, Array(script.split(separator: "|")[0])) ?? faultOfReader(reader, writer, into)
   }
 
-  private func faultOfWriter(_ writer: Side, _ out: [UInt64: OutgoingStream], _ letters: [Character]) -> String? {
+  private func faultOfWriter(_ writer: Side, _ out: [UInt64: StreamSender], _ letters: [Character]) -> String? {
     var stream: UInt64 = 0
     for (place, letter) in letters.enumerated() {
       if letter == "o" { stream += 1 }
@@ -103,7 +103,7 @@ struct StreamOrdersTests {
     return nil
   }
 
-  private func faultOfReader(_ reader: Side, _ writer: Side, _ into: [UInt64: IncomingStream]) -> String? {
+  private func faultOfReader(_ reader: Side, _ writer: Side, _ into: [UInt64: StreamReceiver]) -> String? {
     for case .streamOpened(let stream, _, _) in reader.log.events {
       let ends = reader.log.events.compactMap { event -> StreamEnd? in
         if case .streamEnded(stream, let end) = event { return end }

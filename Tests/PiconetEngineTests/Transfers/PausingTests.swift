@@ -40,7 +40,7 @@ struct PausingTests {
       read += 1
       #expect(one.side.take(fact).frames == [])
     }
-    #expect(read == OutgoingTransfer.readAhead)
+    #expect(read == TransferSender.readAhead)
     one.side.answersDisk = true
     let outcome = one.side.command(.pauseTransfer(ours, false))
     #expect(chunks(outcome) == 7)

@@ -41,8 +41,8 @@ struct TransferNumbersTests {
 
 @Suite("Reading ahead of a transfer of ours")
 struct NextReadTests {
-  private func transfer(size: UInt64, limit: UInt64) -> OutgoingTransfer {
-    let transfer = OutgoingTransfer(
+  private func transfer(size: UInt64, limit: UInt64) -> TransferSender {
+    let transfer = TransferSender(
       id: TransferID(rawValue: 1), command: CommandID(rawValue: 1),
       offer: ResourceOffer(name: [], size: size))
     transfer.phase = .sending
@@ -50,7 +50,7 @@ struct NextReadTests {
     return transfer
   }
 
-  private func next(_ transfer: OutgoingTransfer) -> [UInt64]? {
+  private func next(_ transfer: TransferSender) -> [UInt64]? {
     transfer.nextRead(of: 100).map { [$0.offset, UInt64($0.count)] }
   }
 
@@ -68,7 +68,7 @@ struct NextReadTests {
   func blocksCount() {
     let transfer = transfer(size: 1_000, limit: 1_000)
     transfer.blocks.append(
-      OutgoingTransfer.Block(frames: [], payloadCount: 1, layout: ChunkLayout(transfer: 0, frameLimit: 1_021)))
+      TransferSender.Block(frames: [], payloadCount: 1, layout: ChunkLayout(transfer: 0, frameLimit: 1_021)))
     #expect(next(transfer) == [0, 100])
     #expect(next(transfer) == nil)
   }
@@ -89,7 +89,7 @@ struct NextReadTests {
 
   @Test("nothing is read before the offer is accepted, nor after the end")
   func phases() {
-    for phase: OutgoingTransfer.Phase in [.waiting, .offered, .ended, .abandoned] {
+    for phase: TransferSender.Phase in [.waiting, .offered, .ended, .abandoned] {
       let transfer = transfer(size: 10, limit: 10)
       transfer.phase = phase
       #expect(next(transfer) == nil)
@@ -113,8 +113,8 @@ struct NextReadTests {
 
 @Suite("Credit of an incoming transfer")
 struct TransferGrantTests {
-  private func transfer(size: UInt64, limit: UInt64) -> IncomingTransfer {
-    let transfer = IncomingTransfer(
+  private func transfer(size: UInt64, limit: UInt64) -> TransferReceiver {
+    let transfer = TransferReceiver(
       id: TransferID(rawValue: 1), number: 0, offer: ResourceOffer(name: [], size: size))
     transfer.limit = limit
     return transfer

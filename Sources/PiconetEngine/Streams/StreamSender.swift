@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The sending side of one stream: what is queued, how far the far side takes it, what was sent.
-final class OutgoingStream {
+final class StreamSender {
   enum Phase: Equatable, Sendable {
     /// Nothing of it was sent.
     case waiting
@@ -30,7 +30,7 @@ final class OutgoingStream {
   /// The far side takes so many bytes in all.
   private(set) var limit: UInt64
   /// It is in the row of those with something to send.
-  var isInRow = false
+  var isQueued = false
 
   init(id: StreamID, number: UInt64, name: String, window: UInt64) {
     self.id = id

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The receiving side of one resource. One object, which its association alone has.
-final class IncomingTransfer {
+final class TransferReceiver {
   enum Phase: Equatable, Sendable {
     /// The application has not answered.
     case offered

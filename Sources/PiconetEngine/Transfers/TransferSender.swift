@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The sending side of one resource. One object, which its association alone has.
-final class OutgoingTransfer {
+final class TransferSender {
   enum Phase: Equatable, Sendable {
     /// The far side has as many open transfers as it takes; the offer was not sent.
     case waiting

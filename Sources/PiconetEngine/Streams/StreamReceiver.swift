@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The receiving side of one stream: how far it may come, how far the application has read.
-final class IncomingStream {
+final class StreamReceiver {
   enum Phase: Equatable, Sendable {
     case open
     /// Its end has come; the application has not read all.
