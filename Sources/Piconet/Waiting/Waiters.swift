@@ -117,11 +117,11 @@ private let lastWaiter = Atomic<UInt64>(0)
 extension Mutex where Value: AwaitedState {
   /// Changes the state, then tells those who have waited for that.
   func change(_ body: (inout Value) -> Void) {
-    let answers = withLock { state in
+    let answers = withLock { state -> Answers<Value.Answer>? in
       body(&state)
-      return state.serve()
+      return state.waiters.isEmpty ? nil : state.serve()
     }
-    answers.tell()
+    answers?.tell()
   }
 
   /// Waits for an answer; there may be one at once.

@@ -19,7 +19,7 @@ public final class NodeDriver: RoundHandler {
   private let observer: any NodeObserver
   private let inputs: BatchMailbox<NodeInput>
   private var timer: LoopTimer?
-  private var armed: Instant?
+  @exclusivity(unchecked) private var armed: Instant?
   /// When the links were last looked at for those that rest.
   private var lookedForRest: Instant?
 
@@ -40,16 +40,16 @@ public final class NodeDriver: RoundHandler {
   /// Facts that came while effects were being done.
   @exclusivity(unchecked) private var facts: [Fact] = []
   @exclusivity(unchecked) private var effects: [Effect] = []
-  private var isWorking = false
+  @exclusivity(unchecked) private var isWorking = false
   /// The time of this round, read once.
-  private var roundTime: Instant?
-  private var isEnding = false
+  @exclusivity(unchecked) private var roundTime: Instant?
+  @exclusivity(unchecked) private var isEnding = false
   private var isFinished = false
   /// Nil where no transport shares its radio with a discovery.
   let radio: RadioWatch?
   /// For whom it listens.
   private enum Listening { case nobody, members, everybody }
-  private var listening = Listening.nobody
+  @exclusivity(unchecked) private var listening = Listening.nobody
   private var advertisement: Advertisement?
 
   /// Where ciphertext is read to, for all links in turn.
