@@ -207,8 +207,8 @@ let package = Package(
   ]
 )
 
-// `PICONET_TESTS=PiconetWireTests,PiconetTLSTests` builds these test targets and what they need, and nothing else; Tools/test
-// sets it.
+// `PICONET_TESTS=PiconetWireTests,PiconetTLSTests` builds these test targets and what they need, and nothing else;
+// Tools/test sets it.
 if let wanted = Context.environment["PICONET_TESTS"] {
   let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
   var kept: Set<String> = []

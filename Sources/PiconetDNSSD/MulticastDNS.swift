@@ -58,8 +58,8 @@ public enum MulticastDNS {
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)
   public static let longestQueryInterval = Duration.seconds(3600)
-  /// Between two messages that ask for what is missing or will soon expire, on one interface: what others send must not make us
-  /// chatter, however much it is.
+  /// Between two messages that ask for what is missing or will soon expire, on one interface: what others send must not
+  /// make us chatter, however much it is.
   public static let questionPause = Duration.milliseconds(100)
   /// The longest pause between two queries for what is missing of an instance.
   public static let longestResolveInterval = Duration.seconds(60)

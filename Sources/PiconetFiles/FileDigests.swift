@@ -32,7 +32,8 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// Digests of files that were read to be compared, so that nobody can have the same files read over and over. Any thread may use it.
+/// Digests of files that were read to be compared, so that nobody can have the same files read over and over. Any
+/// thread may use it.
 final class FileDigests: Sendable {
   struct Key: Hashable, Sendable {
     /// Inode numbers are those of the moment on some file systems (FAT).
@@ -41,8 +42,8 @@ final class FileDigests: Sendable {
   }
 
   static let limit = 1_024
-  /// Nanoseconds: a file that was changed so recently may be changed again without a change of its times, which a kernel takes from its
-  /// last tick; FAT counts them in two seconds.
+  /// Nanoseconds: a file that was changed so recently may be changed again without a change of its times, which a
+  /// kernel takes from its last tick; FAT counts them in two seconds.
   static let youngest: Int64 = 100_000_000
   static let youngestWhereCoarse: Int64 = 4_000_000_000
 

@@ -1,8 +1,8 @@
 import CPiconetSystem
 import Glibc
 
-/// The system calls that file systems answer in different ways. A test puts others in their place, for a file system that is not at
-/// hand.
+/// The system calls that file systems answer in different ways. A test puts others in their place, for a file system
+/// that is not at hand.
 struct FileSystemCalls: Sendable {
   /// What fstatvfs(3) says of the file system of an open directory.
   struct Space: Sendable {
@@ -42,7 +42,8 @@ struct FileSystemCalls: Sendable {
     }.errno
   }
 
-  /// rename(2) from a directory to another, or within one, that fails with EEXIST where something has the new name. Gives 0 or errno.
+  /// rename(2) from a directory to another, or within one, that fails with EEXIST where something has the new name.
+  /// Gives 0 or errno.
   var renameWithoutReplacing: @Sendable (_ directory: Int32, _ from: String, _ folder: Int32, _ to: String) -> Int32 = {
     piconet_renameat2($0, $1, $2, $3, PICONET_RENAME_NOREPLACE) == 0 ? 0 : errno
   }

@@ -5,8 +5,9 @@ extension IncomingDirectory {
   /// What FAT, exFAT and NTFS take in no name, though `SafeFileName` lets it pass.
   private static let questionable = Array(":*?\"<>|".utf8)
 
-  /// Throws `nameRefused(.notOnThisDisk)` if the file system takes no such name, of the file or of a folder. Whether it does only shows
-  /// when a file is made: an empty one for a moment, under a hidden name with the same characters. Ordinary names cost nothing.
+  /// Throws `nameRefused(.notOnThisDisk)` if the file system takes no such name, of the file or of a folder. Whether it
+  /// does only shows when a file is made: an empty one for a moment, under a hidden name with the same characters.
+  /// Ordinary names cost nothing.
   func checkCharacters(of name: SafeFileName, in folder: SafeFolder = .none) throws(FileFailure) {
     let names = folder.components + [name]
     let characters = Self.questionable.filter { character in names.contains { $0.text.utf8.contains(character) } }

@@ -1,10 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Whose the files are that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to one user, who
-/// need not be this one.
+/// Whose the files are that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to
+/// one user, who need not be this one.
 extension IncomingDirectory {
-  /// Whether this process could have made the file: it is this user's, or the user's to whom the mount gives what this user makes.
+  /// Whether this process could have made the file: it is this user's, or the user's to whom the mount gives what this
+  /// user makes.
   func isOurs(_ status: stat) -> Bool {
     if status.st_uid == geteuid() { return true }
     let owner = ownerOfNewFiles.withLock { known in

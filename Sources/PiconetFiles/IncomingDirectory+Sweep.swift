@@ -1,8 +1,8 @@
 import Glibc
 
 extension IncomingDirectory {
-  /// Removes the hidden partial files of processes that died, but for those that a transfer may go on with: of them the newest are
-  /// kept, as many and as long as the settings say. Gives the number of removed ones.
+  /// Removes the hidden partial files of processes that died, but for those that a transfer may go on with: of them the
+  /// newest are kept, as many and as long as the settings say. Gives the number of removed ones.
   ///
   /// A living owner holds a lock on its file, so this may run at any time, beside other receivers in the same
   /// directory. Only regular files of this user are touched. What can't be read or removed is left alone.

@@ -8,9 +8,11 @@ import Synchronization
 /// leads anywhere else. Calls block on the disk. Any thread may use it; several of these may be open for one
 /// directory, in one process or many.
 public final class IncomingDirectory: @unchecked Sendable {
-  // Sendable is right: the descriptor is only read until nobody holds the directory any more; the rest is constant or behind the mutex.
+  // Sendable is right: the descriptor is only read until nobody holds the directory any more; the rest is constant or
+  // behind the mutex.
   public struct Settings: Sendable, Hashable {
-    /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1 MiB.
+    /// Bytes that must remain free after a file, so that a full disk does not stop the rest of the machine. Default 1
+    /// MiB.
     public var spaceReserve: UInt64 = 1 << 20
     /// The largest file in bytes that is taken; nil (default) takes what fits.
     public var maximumFileSize: UInt64?
@@ -19,11 +21,11 @@ public final class IncomingDirectory: @unchecked Sendable {
     /// Whether a file stays without a name until it is complete, where the file system can do that (O_TMPFILE).
     /// Default true: nothing is left behind even by a power cut.
     public var usesUnnamedFiles = true
-    /// How many partial files are kept for transfers to go on with. Beyond that, the sender who has most of them loses his oldest.
-    /// Default 16.
+    /// How many partial files are kept for transfers to go on with. Beyond that, the sender who has most of them loses
+    /// his oldest. Default 16.
     public var keptPartialLimit = 16
-    /// How long one is kept, in seconds, from when a receiver first sees that nobody writes it. A time in which the machine was off, or
-    /// its clock was put right, counts for a day at most. Default seven days.
+    /// How long one is kept, in seconds, from when a receiver first sees that nobody writes it. A time in which the
+    /// machine was off, or its clock was put right, counts for a day at most. Default seven days.
     public var keptPartialAge: Int64 = 7 * 86_400
 
     public init() {}
@@ -103,8 +105,8 @@ public final class IncomingDirectory: @unchecked Sendable {
 
   /// Says before the transfer what would become of a file of `size` bytes.
   ///
-  /// Throws what makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and for `overwrite` of
-  /// something that is not a regular file `notRegular`.
+  /// Throws what makes the transfer pointless: `nameRefused`, `tooLarge`, `diskFull`, `directoryVanished`, and for
+  /// `overwrite` of something that is not a regular file `notRegular`.
   public func conflictOutcome(
     name: SafeFileName, folder: SafeFolder = .none, size: UInt64, policy: ConflictPolicy,
     resuming key: ResumptionKey? = nil
@@ -121,8 +123,8 @@ public final class IncomingDirectory: @unchecked Sendable {
     }
   }
 
-  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept no longer, if
-  /// that makes enough room.
+  /// Throws if a file of this size can't be taken now. Where the disk is too full for it, other partial files are kept
+  /// no longer, if that makes enough room.
   func check(size: UInt64, name: SafeFileName, resuming key: ResumptionKey? = nil) throws(FileFailure) {
     do throws(FileFailure) {
       try checkOnce(size: size, name: name, resuming: key)

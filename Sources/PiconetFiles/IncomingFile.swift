@@ -64,11 +64,12 @@ public final class IncomingFile {
 
   /// Starts a file of `offeredSize` bytes.
   ///
-  /// With a key the file goes on where an earlier transfer under the same key ended, and is kept by `keep`, or if this process dies.
-  /// What is there is read again as far as it is right, which takes a while. A file of one block or less is not worth it.
+  /// With a key the file goes on where an earlier transfer under the same key ended, and is kept by `keep`, or if this
+  /// process dies. What is there is read again as far as it is right, which takes a while. A file of one block or less
+  /// is not worth it.
   ///
-  /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that was computed
-  /// elsewhere, or reads the file again.
+  /// `hashing` computes the SHA-256 within each `write`; a key needs it. Without it the commit is given a digest that
+  /// was computed elsewhere, or reads the file again.
   ///
   /// Throws `nameRefused`, `tooLarge`, `diskFull`, `quotaExceeded`, `directoryVanished`, `noPermission`, `readOnly` or
   /// `ioError`; nothing is left then.
@@ -181,8 +182,8 @@ public final class IncomingFile {
     partial.discard()
   }
 
-  /// Leaves what was written for a later transfer with the same key, if it has one, there is at least a block, and no other transfer
-  /// has stored the whole meanwhile; otherwise `discard`.
+  /// Leaves what was written for a later transfer with the same key, if it has one, there is at least a block, and no
+  /// other transfer has stored the whole meanwhile; otherwise `discard`.
   public func keep() {
     guard case .receiving = state, journal?.isThere == true, receivedSize >= BlockJournal.blockByteCount else {
       return discard()
@@ -307,8 +308,8 @@ public final class IncomingFile {
     return .stored(file(name, in: folder, digest))
   }
 
-  /// What has the name, where that is the very content that has arrived: it came another way meanwhile, or nobody has compared it
-  /// before. Nothing of ours stays then.
+  /// What has the name, where that is the very content that has arrived: it came another way meanwhile, or nobody has
+  /// compared it before. Nothing of ours stays then.
   private func present(
     in folder: IncomingFolder, as name: SafeFileName, _ digest: SHA256Digest
   ) throws(FileFailure) -> StoredFile? {
@@ -343,8 +344,8 @@ public final class IncomingFile {
     if outcome.result < 0, outcome.errno != EINVAL { throw directory.failure(errno: outcome.errno, name: name.text) }
   }
 
-  /// Sets the space aside, so that two files are not both let in to the same free bytes. Where the file system can't, the bytes are
-  /// only counted.
+  /// Sets the space aside, so that two files are not both let in to the same free bytes. Where the file system can't,
+  /// the bytes are only counted.
   private func allotSpace() throws(FileFailure) {
     guard offeredSize > 0 else { return }
     let number = directory.calls.allot(partial.descriptor.number, offeredSize)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A folder below a receiving directory, or the directory itself, opened: where a file gets its name. Confined to one thread.
+/// A folder below a receiving directory, or the directory itself, opened: where a file gets its name. Confined to one
+/// thread.
 final class IncomingFolder {
   let directory: IncomingDirectory
   let descriptor: FileDescriptor
@@ -87,9 +88,9 @@ extension IncomingDirectory {
   /// How often one is made that goes away at once.
   static let folderTries = 16
 
-  /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: what it has the name
-  /// of is something else, as a file is, and the folder gets a number. The same path leads to the same folder as long as nobody
-  /// changes what is there.
+  /// Opens a folder, one component after the other, each in the one before. A symbolic link is never followed: what it
+  /// has the name of is something else, as a file is, and the folder gets a number. The same path leads to the same
+  /// folder as long as nobody changes what is there.
   /// - Parameter creating: false: gives nil where the folder is not there.
   func open(_ folder: SafeFolder, creating: Bool) throws(FileFailure) -> IncomingFolder? {
     var current = top

@@ -1,10 +1,12 @@
 import Glibc
 
-/// How a complete file gets its name where the file system can neither rename without replacing nor make hard links (exFAT, FAT by
-/// way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then replaces that.
+/// How a complete file gets its name where the file system can neither rename without replacing nor make hard links
+/// (exFAT, FAT by way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then
+/// replaces that.
 ///
-/// So that no empty file stays in its place after a crash, a note beside the partial file says which name was to be taken:
-/// `.piconet-<...>.claim`, the path below the directory and a line feed. While the partial file is there it has not got the name yet.
+/// So that no empty file stays in its place after a crash, a note beside the partial file says which name was to be
+/// taken: `.piconet-<...>.claim`, the path below the directory and a line feed. While the partial file is there it has
+/// not got the name yet.
 struct NameClaim {
   let partial: PartialFileName
   let directory: IncomingDirectory
@@ -90,7 +92,8 @@ struct NameClaim {
       && directory.isOwnRegularFile(status)
   }
 
-  /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to one user.
+  /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to
+  /// one user.
   private func isStill(_ place: FileDescriptor, _ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var named = stat()
     guard fstatat(folder.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else {

@@ -10,8 +10,8 @@ public final class OutgoingFile {
   /// The size in bytes when the file was opened: what is offered, and what is read.
   public let size: UInt64
   public let modificationTime: ModificationTime
-  /// What stands for this very content in offers: the same as long as the file system says that the file was not changed, and of no
-  /// use to learn anything about it. Empty if OpenSSL failed.
+  /// What stands for this very content in offers: the same as long as the file system says that the file was not
+  /// changed, and of no use to learn anything about it. Empty if OpenSSL failed.
   public let contentIdentity: [UInt8]
   /// Bytes that `read(into:)` has given.
   public private(set) var position: UInt64 = 0
@@ -110,9 +110,9 @@ public final class OutgoingFile {
     return count
   }
 
-  /// Checks at the end that the file is still the one that was offered. Gives the digest of the whole file, of which it reads what
-  /// `read(into:)` was not asked for: a receiver that has the end already, or says so, asks for less than all. Nil if it does not
-  /// hash, or if OpenSSL failed.
+  /// Checks at the end that the file is still the one that was offered. Gives the digest of the whole file, of which it
+  /// reads what `read(into:)` was not asked for: a receiver that has the end already, or says so, asks for less than
+  /// all. Nil if it does not hash, or if OpenSSL failed.
   ///
   /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
   /// were read, which may be a mixture of two versions. And `ioError`, of the bytes that it reads itself.
@@ -127,8 +127,8 @@ public final class OutgoingFile {
     return hash?.finish()
   }
 
-  /// Hashes the bytes up to an offset, for which nobody has a use but the digest, and no more than `count` of them at a time. Without
-  /// effect if they were read.
+  /// Hashes the bytes up to an offset, for which nobody has a use but the digest, and no more than `count` of them at a
+  /// time. Without effect if they were read.
   /// - Returns: whether all of them are read.
   @discardableResult
   public func skip(to offset: UInt64, atMost count: UInt64 = .max) throws(FileFailure) -> Bool {

@@ -28,8 +28,8 @@ final class PartialFile {
     }
   }
 
-  /// Opens the file that is kept under a key, or begins one under it. Nil where another transfer has it, or something is in the way:
-  /// then an ordinary one does.
+  /// Opens the file that is kept under a key, or begins one under it. Nil where another transfer has it, or something
+  /// is in the way: then an ordinary one does.
   init?(keptUnder key: ResumptionKey, in directory: IncomingDirectory) {
     let name = key.partialName
     guard let descriptor = Self.openKept(name, in: directory) else { return nil }
@@ -172,8 +172,8 @@ final class PartialFile {
         directory.isOurs(status)
       else { return nil }
       if status.st_nlink == 1 { return descriptor }
-      // None: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before it took this name
-      // away; or somebody has linked something else to be written into. Either keeps its other name.
+      // None: a sweep has removed it between the two calls. Two: it was stored by a link, and its owner died before it
+      // took this name away; or somebody has linked something else to be written into. Either keeps its other name.
       if status.st_nlink > 1 { _ = unlinkat(directory.descriptor.number, name.text, 0) }
     }
     return nil

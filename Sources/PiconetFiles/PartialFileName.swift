@@ -1,7 +1,7 @@
 import Glibc
 
-/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
-/// `.piconet-resume-<32 hexadecimal digits>.part`: one that may be gone on with by another process, and its journal beside it.
+/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet. `.piconet-resume-<32
+/// hexadecimal digits>.part`: one that may be gone on with by another process, and its journal beside it.
 ///
 /// `SafeFileName` accepts no leading dot, so no peer can name a file so.
 struct PartialFileName: Hashable, Sendable {

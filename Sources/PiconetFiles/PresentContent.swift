@@ -1,10 +1,12 @@
 import CPiconetSystem
 import Glibc
 
-/// Files in a folder that may have the content of an offer already: those of its size, under its name or under the name with a number.
+/// Files in a folder that may have the content of an offer already: those of its size, under its name or under the name
+/// with a number.
 ///
-/// They are read in steps, so that a thread that others need too is never held up for long. What they hash to is kept for as long as the
-/// file system says that they are as they were. Calls block on the disk. Confined to one thread at a time.
+/// They are read in steps, so that a thread that others need too is never held up for long. What they hash to is kept
+/// for as long as the file system says that they are as they were. Calls block on the disk. Confined to one thread at a
+/// time.
 public final class PresentContent {
   /// Files of one name that are compared. What is beyond is not found again, and may be stored a second time.
   static let limit = 64

@@ -1,7 +1,7 @@
 /// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
 ///
-/// A size is what a peer says: a few offers add up to more than 64 bits hold. Fewer than 2^64 promises are ever open, so this sum
-/// is exact, and what one file gives back is never taken from another's.
+/// A size is what a peer says: a few offers add up to more than 64 bits hold. Fewer than 2^64 promises are ever open,
+/// so this sum is exact, and what one file gives back is never taken from another's.
 struct PromisedSpace: Sendable {
   private var sum: UInt128 = 0
 

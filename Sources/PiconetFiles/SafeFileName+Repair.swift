@@ -1,6 +1,6 @@
 extension SafeFileName {
-  /// The nearest name to this one that is not refused, for a sender that does not want a file to be lost for its name. A name that is safe
-  /// stays as it is.
+  /// The nearest name to this one that is not refused, for a sender that does not want a file to be lost for its name.
+  /// A name that is safe stays as it is.
   public init(repairing bytes: some Collection<UInt8>) {
     if let safe = try? SafeFileName(bytes: bytes) {
       self = safe

@@ -1,8 +1,8 @@
 /// A name that makes exactly one ordinary entry in one directory, whatever file system and desktop meet it later.
 ///
-/// A receiver takes a name as it is or refuses it with a reason, and never alters it: the sender and the receiver then print the same
-/// name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a number. A sender, whose name it
-/// is, may offer a repaired one (`init(repairing:)`).
+/// A receiver takes a name as it is or refuses it with a reason, and never alters it: the sender and the receiver then
+/// print the same name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a
+/// number. A sender, whose name it is, may offer a repaired one (`init(repairing:)`).
 ///
 /// | name | outcome | because |
 /// |---|---|---|
@@ -21,8 +21,9 @@
 /// | `.desktop`, `.lnk`, `.url`, `.scf` at the end, in any case | `launcher` | a desktop shows another name and picture, and starts or asks for what is in it |
 /// | nothing but white space and ignorable characters | `invisible` | a file that nobody can name |
 ///
-/// Everything else is kept: all scripts, emoji with their joiners and variants, either normalization form (two names are equal only
-/// if their bytes are), and `: * ? " < > |`, which are ordinary on Linux (a FAT or NTFS volume refuses them itself).
+/// Everything else is kept: all scripts, emoji with their joiners and variants, either normalization form (two names
+/// are equal only if their bytes are), and `: * ? " < > |`, which are ordinary on Linux (a FAT or NTFS volume refuses
+/// them itself).
 public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
   /// The longest name in bytes (NAME_MAX of ext4, xfs, btrfs, tmpfs).
   public static let maximumByteCount = 255
@@ -79,7 +80,8 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .controlCharacter
     case 0x20...0x7E: nil
     case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: .bidirectionalControl
-    // Persian and many emoji are spelled with joiners; in ASCII, at the beginning and in a row they do nothing but hide.
+    // Persian and many emoji are spelled with joiners; in ASCII, at the beginning and in a row they do nothing but
+    // hide.
     case 0x200C, 0x200D:
       former.map { $0.isASCII || (0x200C...0x200D).contains($0.value) } ?? true ? .unseenCharacter : nil
     // Variants of what stands before them.

@@ -1,7 +1,7 @@
 /// The folders that a file goes below, the outermost first, each with a name that is as safe as a file's.
 ///
-/// On the wire and in results their names stand with a slash between two. A receiver takes them as they are or refuses them, as it does
-/// with names; a sender may repair its own (`init(repairing:)`).
+/// On the wire and in results their names stand with a slash between two. A receiver takes them as they are or refuses
+/// them, as it does with names; a sender may repair its own (`init(repairing:)`).
 public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
   /// How many folders may stand within one another.
   public static let maximumDepth = 16

@@ -12,11 +12,12 @@ extension OutgoingFile: ReadableFile {
   public func checkUnchanged() throws(FileFailure) { _ = try finish() }
 }
 
-/// One file that several receivers read at their own pace, from the disk once and hashed once as long as they keep together.
+/// One file that several receivers read at their own pace, from the disk once and hashed once as long as they keep
+/// together.
 ///
-/// The newest blocks are kept for whoever comes behind, up to the window. A receiver that falls further behind, or that begins far
-/// ahead because it has the beginning already, reads for itself: nobody waits for anybody, and memory stays within the window.
-/// Calls block on the disk. Confined to one thread at a time.
+/// The newest blocks are kept for whoever comes behind, up to the window. A receiver that falls further behind, or that
+/// begins far ahead because it has the beginning already, reads for itself: nobody waits for anybody, and memory stays
+/// within the window. Calls block on the disk. Confined to one thread at a time.
 public final class SharedFileReader {
   /// Bytes of a block; the disk is read in such pieces. 256 KiB.
   public static let blockByteCount = 256 << 10
@@ -65,8 +66,8 @@ public final class SharedFileReader {
     }
   }
 
-  /// The digest of the whole file, of which what nobody has read yet is read now. Throws `grew`, `shrank` or `changed`; nil if OpenSSL
-  /// failed. Every receiver asks.
+  /// The digest of the whole file, of which what nobody has read yet is read now. Throws `grew`, `shrank` or `changed`;
+  /// nil if OpenSSL failed. Every receiver asks.
   public func finish() throws(FileFailure) -> SHA256Digest? {
     while front < size { try readTo(front / UInt64(Self.blockByteCount)) }
     try file.checkUnchanged()

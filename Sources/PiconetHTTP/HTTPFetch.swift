@@ -12,8 +12,8 @@ public struct HTTPSettings: Sendable, Hashable {
   public var stallTimeoutSeconds = 30
   /// The most bytes that are taken; nil: what a receiver takes.
   public var sizeLimit: UInt64?
-  /// The most bytes that are taken where the server does not say how many there are: nobody can be asked beforehand whether they are
-  /// wanted, and all have to be here first. Default 64 MiB.
+  /// The most bytes that are taken where the server does not say how many there are: nobody can be asked beforehand
+  /// whether they are wanted, and all have to be here first. Default 64 MiB.
   public var unannouncedSizeLimit: UInt64 = 64 << 20
   /// Bytes that are fetched ahead of what was asked for; then the server is held back. Default 4 MiB.
   public var aheadLimit: UInt64 = 4 << 20
@@ -53,7 +53,8 @@ public final class HTTPFetch: Sendable {
 
   /// A fetch of the C side.
   private struct Handle: @unchecked Sendable {
-    // Sendable is right: it is made and freed by the fetching thread; others only wake it, under the lock under which it is taken away.
+    // Sendable is right: it is made and freed by the fetching thread; others only wake it, under the lock under which
+    // it is taken away.
     let pointer: OpaquePointer
   }
 

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a controller hears of another one's LE advertising, and when: Core Specification 5.4, volume 6, part B, 4.4.2 and 4.4.3. btvirt
-/// alone reports each set once, and in the moment in which a scan begins.
+/// What a controller hears of another one's LE advertising, and when: Core Specification 5.4, volume 6, part B, 4.4.2
+/// and 4.4.3. btvirt alone reports each set once, and in the moment in which a scan begins.
 @Suite(
   "The virtual machine's advertising", .serialized,
   .machine("--adapters 3 --no-daemon"))

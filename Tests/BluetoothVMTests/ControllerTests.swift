@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a controller answers by the Core Specification, and btvirt alone does not: without it a host waits, up to 20 s, and with it
-/// every other command to that adapter. Seen with BlueZ's own tools, and with raw HCI commands by hcitool.
+/// What a controller answers by the Core Specification, and btvirt alone does not: without it a host waits, up to 20 s,
+/// and with it every other command to that adapter. Seen with BlueZ's own tools, and with raw HCI commands by hcitool.
 @Suite(
   "The virtual machine's controllers", .serialized,
   .machine("--adapters 3"))

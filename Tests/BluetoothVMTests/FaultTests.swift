@@ -42,7 +42,8 @@ struct FaultTests {
 
   static func ping() throws -> Result { try run("timeout 30 l2ping -i hci0 -c 1 \(second)") }
 
-  /// A link without traffic would end by itself after two seconds, so a ping that goes on keeps it. The ping ends with the link.
+  /// A link without traffic would end by itself after two seconds, so a ping that goes on keeps it. The ping ends with
+  /// the link.
   static func connect() throws {
     // Process waits for whoever holds its descriptors; `fault` starts programs without them.
     _ = try run("fault run timeout -s KILL 30 l2ping -i hci0 -d 1 -t 20 \(second)")

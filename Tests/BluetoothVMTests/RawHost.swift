@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The host of an adapter, in Linux's place: commands and events as the controller takes and gives them (Core Specification 5.4,
-/// volume 4, part E). The kernel gets the adapter back when it ends.
+/// The host of an adapter, in Linux's place: commands and events as the controller takes and gives them (Core
+/// Specification 5.4, volume 4, part E). The kernel gets the adapter back when it ends.
 final class RawHost {
   struct Failure: Error, CustomStringConvertible { let description: String }
 

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `Tools/hardware-test` as it runs between real adapters, between two emulated ones: what it is worth on real hardware depends on
-/// nothing being wrong with it.
+/// `Tools/hardware-test` as it runs between real adapters, between two emulated ones: what it is worth on real hardware
+/// depends on nothing being wrong with it.
 @Suite(
   "The hardware test, rehearsed between emulated adapters", .serialized,
   .machine("--adapters 2", alone: true, long: true))

@@ -7,7 +7,8 @@ import Testing
   "Data in slots between the virtual machine's controllers", .serialized,
   .machine("--adapters 3 --no-daemon"))
 struct SlotTests {
-  /// Core Specification 5.4, volume 2, part B, table 6.10: a packet of one slot holds 83 bytes, of three 552, of five 1,021.
+  /// Core Specification 5.4, volume 2, part B, table 6.10: a packet of one slot holds 83 bytes, of three 552, of five
+  /// 1,021.
   @Test(
     "each packet takes the slots of the smallest one that holds it, and one for the answer",
     arguments: [(0, 2), (83, 2), (84, 4), (552, 4), (553, 6), (1021, 6)])

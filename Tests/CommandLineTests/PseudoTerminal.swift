@@ -2,7 +2,8 @@ import Glibc
 
 /// A pair of a terminal, as a program sees it, and what the person at it sees and types.
 final class PseudoTerminal: @unchecked Sendable {
-  // Unchecked: both descriptors are constants, and the test awaits each call before the next, so `shown` has one user at a time.
+  // Unchecked: both descriptors are constants, and the test awaits each call before the next, so `shown` has one user
+  // at a time.
   let person: Int32
   let program: Int32
   private(set) var shown = ""

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Whatever order things come in, nothing is left behind")
 struct WeatherTests {
-  /// Facts in random order: daemons and adapters come and go, others change what we set, answers come late or not at all.
+  /// Facts in random order: daemons and adapters come and go, others change what we set, answers come late or not at
+  /// all.
   static func run(seed: UInt64) -> String? {
     var dice = SeededRandom(seed: seed)
     var scene = Scene(settling: .milliseconds(500))

@@ -31,7 +31,8 @@ import Testing
   @Test(arguments: [UInt32(1), 2])
   func oneThatNamesInstancesWithoutEndLeavesRoomForOthers(honest: UInt32) throws {
     var browser = BrowserTests.browser(Self.id)
-    // The second of the two is heard from the same address: another process of the host, or somebody behind a reflector.
+    // The second of the two is heard from the same address: another process of the host, or somebody behind a
+    // reflector.
     for packet in 0..<100 {
       let message = try Self.pointers(packet * 88..<packet * 88 + 88)
       _ = browser.received(message, from: Self.source(2), on: Self.id, at: .milliseconds(packet * 10))

@@ -4,7 +4,8 @@ import Testing
 
 @testable import PiconetFiles
 
-/// What is kept of a file has no use any more once the file is stored, whoever has stored it and whoever died in between.
+/// What is kept of a file has no use any more once the file is stored, whoever has stored it and whoever died in
+/// between.
 @Suite("No partial file stays beside the stored one") struct LeftBehindTests {
   private typealias Reception = PartialReception
   private let block = PartialReception.block

@@ -40,8 +40,8 @@ struct DescriptorTests {
       let pairs = (0..<3).map { _ in socketPair() }
       for pair in pairs { #expect(write(pair.1, "x", 1) == 1) }
       let called = try await actor.run { actor -> Int in
-        // Both are ready before the loop looks: one batch. Whichever is first cancels the other and takes its slot for a
-        // descriptor that is not ready.
+        // Both are ready before the loop looks: one batch. Whichever is first cancels the other and takes its slot for
+        // a descriptor that is not ready.
         var calls = 0
         var handlers: [ClosureHandler] = []
         let idle = socketPair()

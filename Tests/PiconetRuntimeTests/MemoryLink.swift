@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// One end of a link in memory, between two users of one loop: level-triggered, with a limit on what is on the way, like
-/// the real ones.
+/// One end of a link in memory, between two users of one loop: level-triggered, with a limit on what is on the way,
+/// like the real ones.
 final class MemoryLink: LinkEndpoint {
   let traits: LinkTraits
   private let loop: EventLoop

@@ -126,7 +126,8 @@ extension SessionSuite {
           to: addresses, context: Array("\(number)".utf8), timeout: timeout ?? world.transport.patience)
       }
 
-      /// The attempt's own invitation. One of an attempt that was cancelled under way may still come before it, and is over then.
+      /// The attempt's own invitation. One of an attempt that was cancelled under way may still come before it, and is
+      /// over then.
       private func invitation(_ number: Int, of inviting: Task<Member, any Error>) async throws -> Invitation {
         while true {
           let invitation = try await pair.invitation(of: inviting)

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetWire
 import Testing
 
-/// Somebody in the middle, with a link to each side, who searches, aborts, crosses and relays. Codes are few here, so that what he gains can be
-/// counted.
+/// Somebody in the middle, with a link to each side, who searches, aborts, crosses and relays. Codes are few here, so
+/// that what he gains can be counted.
 @Suite("Somebody in the middle has one try for each question")
 struct MiddlemanTests {
   static let codeCount: UInt64 = 8

@@ -163,8 +163,8 @@ final class Victim {
   }
 }
 
-/// In the place of SHA-256 and of a channel's exported key: anybody may compute them, as in the world, and nobody invert them by the means
-/// of these tests.
+/// In the place of SHA-256 and of a channel's exported key: anybody may compute them, as in the world, and nobody
+/// invert them by the means of these tests.
 enum Codes {
   static func nonce(_ dice: inout SeededRandom) -> [UInt8] {
     (0..<4).flatMap { _ in

@@ -12,8 +12,8 @@ import Testing
 struct HostileFrameTests {
   enum Stage: CaseIterable { case secured, greeted, associated, member }
 
-  /// Every type of frame, and what is wrong with it at each stage; where a stage is missing the frame is in order there, or may be:
-  /// whoever is greeted may be associated the next moment.
+  /// Every type of frame, and what is wrong with it at each stage; where a stage is missing the frame is in order
+  /// there, or may be: whoever is greeted may be associated the next moment.
   static let digest = ResourceDigest(sha256: [UInt8](repeating: 0, count: 32))!
   static let frames: [(name: String, frame: Frame, wrong: Set<Stage>)] = [
     ("codeNonce", .codeNonce([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),

@@ -15,7 +15,8 @@ struct DocumentationTests {
     "rawValue", "RawValue",
   ]
 
-  /// The name of what a line declares, if its declaration is public, or is one of `implied`, which are public where they stand.
+  /// The name of what a line declares, if its declaration is public, or is one of `implied`, which are public where
+  /// they stand.
   static func declared(_ line: String, implied: Set<String>) -> String? {
     let words = line.split { " (:<{=,".contains($0) }.map(String.init)
     guard let position = words.firstIndex(where: { keywords.contains($0) || $0.hasPrefix("init") }) else { return nil }

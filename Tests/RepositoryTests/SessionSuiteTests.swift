@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The table in Documentation/session-suite.md says which test shows what over which transport; it is read out of the tests.
+/// The table in Documentation/session-suite.md says which test shows what over which transport; it is read out of the
+/// tests.
 @Suite("Table of the session suite")
 struct SessionSuiteTests {
   static let columns = ["simulated", "packets", "TCP", "L2CAP", "RFCOMM", "LE"]

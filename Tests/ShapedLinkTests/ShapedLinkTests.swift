@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The programs on two hosts with a bad cable between them. All tests at once: each has hosts of its own, and mostly waits.
+/// The programs on two hosts with a bad cable between them. All tests at once: each has hosts of its own, and mostly
+/// waits.
 @Suite(
   "A slow, lossy or broken link between two hosts",
   .enabled(if: ShapedNetwork.lack == nil, "\(ShapedNetwork.lack ?? "")"))

@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
 
-/// Runs a shell script in namespaces of its own, with two hosts `a` (10.78.0.1) and `b` (10.78.0.2) on the ends of a `shaped-link`.
+/// Runs a shell script in namespaces of its own, with two hosts `a` (10.78.0.1) and `b` (10.78.0.2) on the ends of a
+/// `shaped-link`.
 ///
-/// In the script: `on a COMMAND`, `on b COMMAND`; `shape cut`, `shape rate=2000`; `until_line FILE PATTERN`; `peak PID`, the most
-/// memory that a process has had, in KiB. What it leaves running is ended by the kernel with its process namespace.
+/// In the script: `on a COMMAND`, `on b COMMAND`; `shape cut`, `shape rate=2000`; `until_line FILE PATTERN`; `peak
+/// PID`, the most memory that a process has had, in KiB. What it leaves running is ended by the kernel with its process
+/// namespace.
 enum ShapedNetwork {
   struct Outcome: Sendable {
     var status: Int32

@@ -19,7 +19,8 @@ package final class Card: Sendable {
 
   package func path(_ name: String) -> String { path + "/" + name }
 
-  /// All names in it, hidden ones too, in order; but for those that FUSE gives for a moment to open files that have lost theirs.
+  /// All names in it, hidden ones too, in order; but for those that FUSE gives for a moment to open files that have
+  /// lost theirs.
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasPrefix(".fuse_hidden") }.sorted()
   }

@@ -32,12 +32,13 @@ package enum MachineAlternative: Sendable {
 extension Trait where Self == ConditionTrait {
   /// The suite, or the test, runs in the virtual machine; where there is none it is skipped.
   ///
-  /// `Tools/test` finds these declarations in the sources, so write literals, in the attribute that stands before the suite's
-  /// type or the test's function, with nothing of the kind between.
+  /// `Tools/test` finds these declarations in the sources, so write literals, in the attribute that stands before the
+  /// suite's type or the test's function, with nothing of the kind between.
   ///
   /// - Parameters:
   ///   - shapes: options of `Tools/bluetooth-vm`; it runs in a machine of each.
-  ///   - alone: nothing else runs in that machine, since it leaves adapters or bluetoothd other than it found them, or is
+  ///   - alone: nothing else runs in that machine, since it leaves adapters or bluetoothd other than it found them, or
+  ///     is
   ///     disturbed by what others leave.
   ///   - long: it takes minutes, so only `Tools/test --all` runs it.
   ///   - alternative: where it may run beside that.

@@ -26,7 +26,8 @@ package final class Relay: Sendable {
 
   /// - Parameters:
   ///   - target: a port of 127.0.0.1.
-  ///   - limit: when so many bytes have come from the dialling side it ends all connections, and lets none through until `mend`.
+  ///   - limit: when so many bytes have come from the dialling side it ends all connections, and lets none through
+  ///     until `mend`.
   package init(to target: UInt16, breakingAfter limit: Int = .max) throws {
     self.target = target
     state = Mutex(State(left: limit))

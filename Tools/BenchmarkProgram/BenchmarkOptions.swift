@@ -8,9 +8,10 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N] [--size N] [--count N] [--file F] [--out D]
-/// [--peers N] [--seconds N]`,
-/// between two network namespaces with `--listen HOST` and `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client, `--address` with what the server printed.
+/// `piconet-benchmark pingpong|bulk|rate|stream|lanes|failover|peers --server|--client [--port N] [--cpu N] [--size N]
+/// [--count N] [--file F] [--out D] [--peers N] [--seconds N]`, between two network namespaces with `--listen HOST` and
+/// `--address HOST:PORT`; over Bluetooth with `--transport l2cap|rfcomm --adapter hciN`, and, for the client,
+/// `--address` with what the server printed.
 struct BenchmarkOptions {
   enum Mode: String { case pingpong, bulk, rate, stream, lanes, failover, peers }
 

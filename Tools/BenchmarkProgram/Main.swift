@@ -1,7 +1,8 @@
 import Glibc
 import Piconet
 
-/// Piconet's side of the benchmark: the same modes, options and JSON line as `tls-baseline`, two processes over 127.0.0.1.
+/// Piconet's side of the benchmark: the same modes, options and JSON line as `tls-baseline`, two processes over
+/// 127.0.0.1.
 @main
 struct Main {
   static func main() async {

@@ -1,8 +1,8 @@
 import Glibc
 import Piconet
 
-/// One node that `--peers` others are connected to: what each costs in memory, in processor time while nothing is said, and in the time
-/// of a round trip between one of them and it. The others are one process, each a node of its own.
+/// One node that `--peers` others are connected to: what each costs in memory, in processor time while nothing is said,
+/// and in the time of a round trip between one of them and it. The others are one process, each a node of its own.
 struct Peers {
   let options: BenchmarkOptions
 

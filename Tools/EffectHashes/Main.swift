@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetTestKit
 
-/// A hash of all facts and effects of each engine of thousands of simulated runs, over the encoding of traces, which no renaming touches:
-/// before and after a change that must not change what the engine does, the lines are the same.
+/// A hash of all facts and effects of each engine of thousands of simulated runs, over the encoding of traces, which no
+/// renaming touches: before and after a change that must not change what the engine does, the lines are the same.
 @main
 enum EffectHashes {
   /// Seeds of a family in one line: few enough to find the one that differs.
@@ -49,7 +49,8 @@ enum EffectHashes {
 }
 
 extension EffectHashes {
-  /// Adds the records of a trace. A flush that framed nothing did nothing, and whether there was one is not what the engine does.
+  /// Adds the records of a trace. A flush that framed nothing did nothing, and whether there was one is not what the
+  /// engine does.
   private static func add(_ trace: [UInt8], to hash: inout FNV1a) {
     var decoder = TraceDecoder()
     decoder.push(trace)

@@ -8,7 +8,8 @@ import PiconetRuntime
   import PiconetBluetooth
 #endif
 
-/// Serves an adapter of this machine to the session suite on another one, until it is interrupted. Started by Tools/hardware-test.
+/// Serves an adapter of this machine to the session suite on another one, until it is interrupted. Started by
+/// Tools/hardware-test.
 @main struct Main {
   static let usage = """
     usage: far-adapter --listen HOST:PORT --adapter hciN

@@ -2,7 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// Why something that Piconet was asked for ended otherwise. Every attempt ends in success or in one of these, on both sides.
+/// Why something that Piconet was asked for ended otherwise. Every attempt ends in success or in one of these, on both
+/// sides.
 public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +26,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let identity = Code(rawValue: "identity")
     /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
     public static let codeMismatch = Code(rawValue: "codeMismatch")
-    /// The peer is invited by its code only, which a person has to type (`Node.invite(_:proving:context:timeout:proven:)`).
+    /// The peer is invited by its code only, which a person has to type
+    /// (`Node.invite(_:proving:context:timeout:proven:)`).
     public static let codeNeeded = Code(rawValue: "codeNeeded")
     /// The code that was typed is not the peer's, or the proof of it broke off.
     public static let wrongCode = Code(rawValue: "wrongCode")
@@ -99,14 +101,15 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var peer: NodeID?
   /// Whose fault it was.
   public var blame: Blame
-  /// Words for people, without the code; may be empty, and may be the peer's own: escape it before showing it on a terminal.
+  /// Words for people, without the code; may be empty, and may be the peer's own: escape it before showing it on a
+  /// terminal.
   public var detail: String
   /// What caused it on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
   /// Of an invitation that did not reach its peer: why each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
-  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it; nil where it learned
-  /// that only when it came back.
+  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it; nil
+  /// where it learned that only when it came back.
   public var removedBy: NodeID?
 
   /// An error of a program's own, such as one to decline with.

@@ -10,11 +10,13 @@ public struct BluetoothSettings: Sendable, Hashable {
     case headless
   }
 
-  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: whichever there is, also one that appears later.
+  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: whichever there is, also one that appears
+  /// later.
   public var adapter: String?
   /// Default: automatic.
   public var finder = Finder.automatic
-  /// Whether BlueZ is asked for pairing and link encryption as well. Default: no; TLS protects every link from its first byte.
+  /// Whether BlueZ is asked for pairing and link encryption as well. Default: no; TLS protects every link from its
+  /// first byte.
   public var requiresPairing = false
 
   /// The defaults.

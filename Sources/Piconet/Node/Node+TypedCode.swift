@@ -3,17 +3,20 @@ import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
-/// Codes that one device shows, or has on a label, and that are typed on the other: for machines without a screen. Both sides prove to each
-/// other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to their connection; a person compares nothing. Nobody
-/// who listens, or is in the middle, can search for a code: he has one guess for each attempt.
+/// Codes that one device shows, or has on a label, and that are typed on the other: for machines without a screen. Both
+/// sides prove to each other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to their
+/// connection; a person compares nothing. Nobody who listens, or is in the middle, can search for a code: he has one
+/// guess for each attempt.
 extension Node {
-  /// Sets the code with which peers that are not known can be invited in, or none: nil, as at the start. As long as there is one they
-  /// can't invite this node otherwise; whoever proves it is a member at once, and `invitations` does not tell of it.
+  /// Sets the code with which peers that are not known can be invited in, or none: nil, as at the start. As long as
+  /// there is one they can't invite this node otherwise; whoever proves it is a member at once, and `invitations` does
+  /// not tell of it.
   ///
-  /// The trust policy comes first: whom it refuses, as a blocked key, or a stranger under `remembered` and `pinned`, can't prove a code either.
+  /// The trust policy comes first: whom it refuses, as a blocked key, or a stranger under `remembered` and `pinned`,
+  /// can't prove a code either.
   ///
-  /// Three wrong tries over all peers end a code; a try that breaks off is a wrong one. After each there is a pause, for the peer, for where it
-  /// came from, and for everybody. `failedCodes` tells of them.
+  /// Three wrong tries over all peers end a code; a try that breaks off is a wrong one. After each there is a pause,
+  /// for the peer, for where it came from, and for everybody. `failedCodes` tells of them.
   /// - Throws: `shuttingDown` once the node has stopped; `internalError`.
   public func setCode(_ code: TypedCode?) async throws(PiconetError) {
     let number: TypedCodeID?
@@ -31,15 +34,16 @@ extension Node {
 
   /// Invites a peer in sight by the code that it shows, and waits until both have proven it.
   ///
-  /// The same code is given to three peers that don't know it at most: whoever is not the device that shows it has a guess each time.
+  /// The same code is given to three peers that don't know it at most: whoever is not the device that shows it has a
+  /// guess each time.
   /// - Parameters:
   ///   - peer: of `peers`.
   ///   - code: as a person has typed it.
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt. Default 30 s.
   ///   - proven: called on the node's loop once the peer's key is proven. Must return quickly.
-  /// - Throws: why there is no connection: `wrongCode` if the other side has another one, or the attempt broke off; `notAvailable` if it has
-  ///   none.
+  /// - Throws: why there is no connection: `wrongCode` if the other side has another one, or the attempt broke off;
+  ///   `notAvailable` if it has none.
   public func invite(
     _ peer: Peer, proving code: TypedCode, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil
@@ -49,7 +53,8 @@ extension Node {
       Inviting(proven: proven, code: nil))
   }
 
-  /// Invites whoever answers at an address by the code that it shows; see `connect(to:expecting:context:timeout:proven:code:)`.
+  /// Invites whoever answers at an address by the code that it shows; see
+  /// `connect(to:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
   public func connect(
     to address: String, proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
@@ -60,7 +65,8 @@ extension Node {
       timeout: timeout, proven: proven)
   }
 
-  /// Invites whoever answers at these addresses by the code that it shows; see `connect(to:expecting:context:timeout:proven:code:)`.
+  /// Invites whoever answers at these addresses by the code that it shows; see
+  /// `connect(to:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
   public func connect(
     to addresses: [TransportAddress], proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],

@@ -6,13 +6,15 @@ import PiconetRuntime
 import PiconetTLS
 import PiconetWire
 
-/// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one session.
+/// This process's presence among nearby devices: one identity, a name, what it advertises and searches for, and one
+/// session.
 ///
 /// Any task may use a node. `run` is the way to have one: when it returns, nothing of the node is left, no thread,
-/// descriptor, advertisement or temporary file, but for what another transfer may go on with (`IncomingOffer.startStoring`).
+/// descriptor, advertisement or temporary file, but for what another transfer may go on with
+/// (`IncomingOffer.startStoring`).
 ///
-/// A node that is dropped without `stop` begins to stop by itself, as `stop` does, with nobody who waits for it: hold it
-/// for as long as it is to be there. Its session, members, invitations, transfers, streams and sequences do not keep
+/// A node that is dropped without `stop` begins to stop by itself, as `stop` does, with nobody who waits for it: hold
+/// it for as long as it is to be there. Its session, members, invitations, transfers, streams and sequences do not keep
 /// it; what they wait for ends with `shuttingDown`.
 ///
 /// ```swift
@@ -46,7 +48,8 @@ public final class Node: Sendable {
 
   /// Starts a node that is not available yet. Whoever makes a node this way calls `stop`, which alone waits for its
   /// end.
-  /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made, `internalError`.
+  /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
+  ///   `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
     shell = try await NodeShell.start(configuration)
     core = shell.core
@@ -54,10 +57,10 @@ public final class Node: Sendable {
 
   deinit { shell.beginStopping() }
 
-  /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and leaves
-  /// connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and members whose
-  /// links break still get in (over Bluetooth only if something else keeps the adapter connectable). It stops listening
-  /// when it has no members. May be called at any time, and again.
+  /// Whether the node does what its mode says: advertise, search, or both. Turning it off hides it from others and
+  /// leaves connections alone: it is not advertised, who dials it all the same is refused with `notAvailable`, and
+  /// members whose links break still get in (over Bluetooth only if something else keeps the adapter connectable). It
+  /// stops listening when it has no members. May be called at any time, and again.
   /// - Throws: why it can't listen; what works without that goes on. `shuttingDown` once the node has stopped.
   public func setAvailable(_ isAvailable: Bool) async throws(PiconetError) {
     try await shell.setPresence { $0.isAvailable = isAvailable }
@@ -82,8 +85,8 @@ public final class Node: Sendable {
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 
-  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has read waits
-  /// for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
+  /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has
+  /// read waits for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
   public var states: Happenings<PeerStateChange> { Happenings(queue: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
@@ -92,26 +95,29 @@ public final class Node: Sendable {
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
   public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
 
-  /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed, or is not one of
-  /// those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many that come in a row the first 8,
-  /// then one in 10 s. What nobody has read waits for the next reader, at most 64; then the oldest go.
+  /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
+  /// or is not one of those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many
+  /// that come in a row the first 8, then one in 10 s. What nobody has read waits for the next reader, at most 64; then
+  /// the oldest go.
   public var refusals: Happenings<RefusedPeer> { Happenings(queue: core.refusals) }
 
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }
 
-  /// Tasks that prefer this executor run on the node's own thread: a message is then answered without a change of threads.
-  /// They must not block.
+  /// Tasks that prefer this executor run on the node's own thread: a message is then answered without a change of
+  /// threads. They must not block.
   public var executor: any TaskExecutor { core.executor }
 
-  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted. Cancelling
-  /// the calling task withdraws the invitation.
+  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted.
+  /// Cancelling the calling task withdraws the invitation.
   /// - Parameters:
   ///   - peer: of `peers`.
   ///   - context: free data for the invited, at most 8,192 bytes.
-  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at most 300 s.
+  ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at
+  ///     most 300 s.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
-  ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's screen: to be shown here,
+  ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's
+  ///     screen: to be shown here,
   ///     too, since a person there compares it. Never called where nobody is asked there. Must return quickly.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(
@@ -130,8 +136,8 @@ public final class Node: Sendable {
       detail: "it was found as '\(peer.name)', and calls itself '\(member.name)' once it is connected")
   }
 
-  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over Bluetooth,
-  /// `00:11:22:33:44:55`; see `TransportAddress.candidates`.
+  /// Invites whoever answers at an address such as `192.168.1.7:4000`, `[::1]:4000`, `host.local:4000`, or, over
+  /// Bluetooth, `00:11:22:33:44:55`; see `TransportAddress.candidates`.
   /// - Parameters:
   ///   - address: as a person writes it.
   ///   - expected: the key that must answer; anybody else is refused with `identity`.
@@ -149,8 +155,8 @@ public final class Node: Sendable {
       proven: proven, code: code)
   }
 
-  /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the order of
-  /// `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such as
+  /// Invites whoever answers at these addresses of one device, over one transport or several: they are tried in the
+  /// order of `NodeConfiguration.transports`. An address is what `listeningAddresses` gives on the other side, such as
   /// `00:11:22:33:44:55/0x1005` for L2CAP; without the number the device is asked for it.
   /// - Parameters:
   ///   - addresses: all of one device.
@@ -191,17 +197,19 @@ public final class Node: Sendable {
     throw PiconetError(.identity, peer: node, blame: .peer, detail: "it has no right to be sent to")
   }
 
-  /// Takes the peer's key for its device's: what a person has to say, and nobody else. It is on the disk when this returns, and holds for
-  /// every program of this user from the next handshake on.
+  /// Takes the peer's key for its device's: what a person has to say, and nobody else. It is on the disk when this
+  /// returns, and holds for every program of this user from the next handshake on.
   /// - Parameters:
   ///   - peer: whose key a connection has proven, such as `Member.proven`.
-  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits behind it. A known
+  ///   - name: the petname; nil: what the peer calls itself now. One that looks like another known device's gets digits
+  ///     behind it. A known
   ///     peer keeps its own.
   ///   - confirmation: how the person knows.
   ///   - rights: what it may from now on in this node's program, beside what it might before.
   ///   - address: where it was reached by hand: another key there is another device, from now on.
   /// - Returns: what is known of it now.
-  /// - Throws: `state` where it can't be written, is blocked, or there is no room: 1,024 devices; nobody is forgotten for it.
+  /// - Throws: `state` where it can't be written, is blocked, or there is no room: 1,024 devices; nobody is forgotten
+  ///   for it.
   @discardableResult
   public func remember(
     _ peer: ProvenMember, as name: String? = nil, confirmed confirmation: PeerConfirmation,
@@ -231,8 +239,8 @@ public final class Node: Sendable {
     throw PiconetError(code, blame: .us, detail: ending.detail)
   }
 
-  /// Lines of the known peers that can't be read, as the file is now: what they were to tell is not known, and they stay as they are. None
-  /// once the node has stopped.
+  /// Lines of the known peers that can't be read, as the file is now: what they were to tell is not known, and they
+  /// stay as they are. None once the node has stopped.
   public var damagedKnownPeers: [DamagedLine] { get async { await shell.damagedKnownPeers } }
 
   /// Opens a directory for received files and removes partial files that dead programs have left in it.

@@ -17,8 +17,9 @@ public enum SessionMode: Sendable, Hashable {
 public enum NodeVisibility: Sendable, Hashable {
   /// All who share the network.
   case everybody
-  /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. Who dials without being a
-  /// known peer of this device is refused before it hears anything but the key, which TLS shows. Over TCP only.
+  /// Devices that know this one, by its fingerprint: the advertisement holds neither name nor fingerprint nor info. Who
+  /// dials without being a known peer of this device is refused before it hears anything but the key, which TLS shows.
+  /// Over TCP only.
   case knownPeers
 }
 
@@ -51,51 +52,58 @@ public struct NodeConfiguration: Sendable {
   public var name: String
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
-  /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A key is printable
-  /// ASCII without `=`, at most 250 bytes, and differs from the others not only in case.
+  /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A
+  /// key is printable ASCII without `=`, at most 250 bytes, and differs from the others not only in case.
   public var discoveryInfo: [String: String] = [:]
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
-  /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP as the only transport.
+  /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP
+  /// as the only transport.
   public var visibility = NodeVisibility.everybody
-  /// Which keys are let in. Default: any. A blocked one, and a stranger with a known device's name, is refused under every policy.
+  /// Which keys are let in. Default: any. A blocked one, and a stranger with a known device's name, is refused under
+  /// every policy.
   public var trust = TrustPolicy.firstUse
-  /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127 bytes. Default: that of
-  /// the session's name.
+  /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127
+  /// bytes. Default: that of the session's name.
   public var program: String {
     get { givenProgram ?? session }
     set { givenProgram = newValue }
   }
   private var givenProgram: String?
-  /// Asked before an invitation of ours makes a peer a member that the policy wants a person to confirm: true if both screens show this
-  /// code. Without it such a peer is refused. When the invitation ends meanwhile, the answer is nobody's.
+  /// Asked before an invitation of ours makes a peer a member that the policy wants a person to confirm: true if both
+  /// screens show this code. Without it such a peer is refused. When the invitation ends meanwhile, the answer is
+  /// nobody's.
   public var confirm: (@Sendable (ProvenMember, _ code: String) async -> Bool)?
-  /// Invitations of peers that are not known yet, of which `Node.invitations` tells at once; others wait until one of these is answered.
-  /// While others wait, one stands for 60 s at most. 1 to 1,024; default 8.
+  /// Invitations of peers that are not known yet, of which `Node.invitations` tells at once; others wait until one of
+  /// these is answered. While others wait, one stands for 60 s at most. 1 to 1,024; default 8.
   public var openInvitations = 8
-  /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is taken becomes a
-  /// member for a moment at most, and both sides are told `full`.
+  /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is
+  /// taken becomes a member for a moment at most, and both sides are told `full`.
   public var capacity = 8
-  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way, with `idle`, to somebody
-  /// else who is accepted while the session is full. Where nobody is idle, the least busy stranger of an address that has a quarter of the
-  /// places, and two more than the newcomer's, gives way at once. nil, the default: no member ever does.
+  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way, with
+  /// `idle`, to somebody else who is accepted while the session is full. Where nobody is idle, the least busy stranger
+  /// of an address that has a quarter of the places, and two more than the newcomer's, gives way at once. nil, the
+  /// default: no member ever does.
   public var idleMemberTimeout: Duration?
-  /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with GKSession;
-  /// without it this node leaves nobody because another one wants it.
+  /// Whether a member may remove another one for the whole group (`Session.remove`). Default: any member may, as with
+  /// GKSession; without it this node leaves nobody because another one wants it.
   public var allowsRemoval = true
-  /// Whether unreliable messages are delivered even where a newer one has come before. Default: no, late ones are dropped.
+  /// Whether unreliable messages are delivered even where a newer one has come before. Default: no, late ones are
+  /// dropped.
   public var deliversLateMessages = false
   /// The longest message in bytes, sent or received. Default 95 KiB; the smaller limit of two peers counts.
   public var messageLimit = 95 * 1024
   /// Streams that one member may have open to us at once, 1 to 16,384. Default 64.
   public var streamLimit = 64
-  /// How long a member that can't be reached stays one: from when it was last heard, silence and the search for another way to it
-  /// together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s. `Node.setDisconnectTimeout` changes it.
+  /// How long a member that can't be reached stays one: from when it was last heard, silence and the search for another
+  /// way to it together. 0: it leaves with its connection. 2 s to 24 hours otherwise; default 20 s.
+  /// `Node.setDisconnectTimeout` changes it.
   public var disconnectTimeout: Duration = .seconds(20)
-  /// Whether members move by themselves to a transport that is earlier in `transports`, when one leads to them. Default true.
+  /// Whether members move by themselves to a transport that is earlier in `transports`, when one leads to them. Default
+  /// true.
   public var movesBetweenTransports = true
-  /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on. Default: a
-  /// common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
+  /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
+  /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The settings of the transports over Bluetooth.
   public var bluetooth = BluetoothSettings()
@@ -109,8 +117,8 @@ public struct NodeConfiguration: Sendable {
   /// Records what the node takes and does; nil: nothing is recorded.
   public var trace: TraceSettings?
 
-  /// Transports and discoveries beside the real ones, and in place of those over Bluetooth of the same kind: tests run the same
-  /// sessions over a simulated one, and over adapters of another machine.
+  /// Transports and discoveries beside the real ones, and in place of those over Bluetooth of the same kind: tests run
+  /// the same sessions over a simulated one, and over adapters of another machine.
   var additional: (@Sendable (EventLoop) -> AdditionalParts)?
   /// How long handshakes and farewells may take; tests are less patient.
   var patience = Patience()

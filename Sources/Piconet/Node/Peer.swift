@@ -11,8 +11,8 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let info: [String: String]
   /// Where it can be reached, best first.
   public let addresses: [TransportAddress]
-  /// How strongly Bluetooth hears it, in dBm; nil where the adapter does not tell, or it was found otherwise. Large changes only are
-  /// told.
+  /// How strongly Bluetooth hears it, in dBm; nil where the adapter does not tell, or it was found otherwise. Large
+  /// changes only are told.
   public let signalStrength: Int?
 
   init(_ summary: PeerSummary) {

@@ -18,8 +18,8 @@ public struct Replay: Sendable, Hashable {
   public let isRedacted: Bool
 
   /// Replays a trace file. Blocks the thread until all is read; no node is needed.
-  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is no trace that this version of Piconet reads, or
-  ///   bytes in it were changed; the detail then says where.
+  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is no trace that this version of
+  ///   Piconet reads, or bytes in it were changed; the detail then says where.
   public static func run(file path: String) throws(PiconetError) -> Replay {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(path, SystemError("open", errno)) }

@@ -25,9 +25,9 @@ struct MessageBatch: Sendable {
 
 /// Hands messages from the loop to tasks, all that wait in one go.
 ///
-/// Bounded whatever members do: reliable messages by the credit that reading gives back, unreliable ones by dropping what is
-/// above a window for each member. What members have left behind unread, who may join and leave without end, goes, oldest
-/// first, when all together is above the limit.
+/// Bounded whatever members do: reliable messages by the credit that reading gives back, unreliable ones by dropping
+/// what is above a window for each member. What members have left behind unread, who may join and leave without end,
+/// goes, oldest first, when all together is above the limit.
 final class MessageQueue: Sendable {
   private struct State: AwaitedState {
     var waiting: [MessageBatch] = []

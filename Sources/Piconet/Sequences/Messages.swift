@@ -4,7 +4,8 @@ import PiconetWire
 
 /// A message from a member of the session.
 public struct Message: Sendable, Hashable {
-  /// The content. It shares storage with messages that came with it: copy it (`Array(message.bytes)`) to keep it for long.
+  /// The content. It shares storage with messages that came with it: copy it (`Array(message.bytes)`) to keep it for
+  /// long.
   public let bytes: ArraySlice<UInt8>
   /// The member that sent it, proven by TLS.
   public let sender: NodeID
@@ -12,12 +13,12 @@ public struct Message: Sendable, Hashable {
   public let mode: DeliveryMode
 }
 
-/// The messages of the session: of one sender in the order sent, each handed to one reader. Ends with the node. What a reader
-/// has not read when its loop ends is there for the next reader.
+/// The messages of the session: of one sender in the order sent, each handed to one reader. Ends with the node. What a
+/// reader has not read when its loop ends is there for the next reader.
 ///
-/// Reading is what lets senders go on: a session that nobody reads stops its senders at the message window. Of unreliable
-/// messages that nobody reads those above the window are dropped, and so are the oldest that former members have left behind
-/// when all that waits costs more than two windows for each member that the session has room for.
+/// Reading is what lets senders go on: a session that nobody reads stops its senders at the message window. Of
+/// unreliable messages that nobody reads those above the window are dropped, and so are the oldest that former members
+/// have left behind when all that waits costs more than two windows for each member that the session has room for.
 public struct Messages: AsyncSequence, Sendable {
   public typealias Element = Message
   let core: NodeCore
@@ -25,8 +26,8 @@ public struct Messages: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: Reader
 
-    // Twice the same, not one by the other: each async function on the way that names its isolation is a change of executors, if only to
-    // the one that it is on.
+    // Twice the same, not one by the other: each async function on the way that names its isolation is a change of
+    // executors, if only to the one that it is on.
     public mutating func next() async -> Message? {
       while true {
         if let message = reader.next() { return message }

@@ -1,7 +1,7 @@
 import PiconetEngine
 
-/// The peers in sight, again after each change; it starts with the list as it is. A slow reader sees the latest list, not every
-/// one. Ends with the node.
+/// The peers in sight, again after each change; it starts with the list as it is. A slow reader sees the latest list,
+/// not every one. Ends with the node.
 public struct PeerList: AsyncSequence, Sendable {
   public typealias Element = [Peer]
   let watched: Watched<[NodeID: PeerSummary]>
@@ -22,8 +22,8 @@ public struct PeerList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// Things that happen, each handed to one reader, in order. Ends with the node. What a reader has not taken is there for the
-/// next one.
+/// Things that happen, each handed to one reader, in order. Ends with the node. What a reader has not taken is there
+/// for the next one.
 public struct Happenings<Element: Sendable>: AsyncSequence, Sendable {
   let queue: HappeningQueue<Element>
 

@@ -8,7 +8,8 @@ public struct Invitation: Sendable, Identifiable {
   public let peer: ProvenMember
   /// The inviter's free data: not to be trusted before the peer is.
   public let context: [UInt8]
-  /// Codes have to be compared, by the inviter's trust policy or by ours: it can be accepted only once `showCode` has given its code.
+  /// Codes have to be compared, by the inviter's trust policy or by ours: it can be accepted only once `showCode` has
+  /// given its code.
   public let comparesCodes: Bool
   let core: NodeCore
   let state: Watched<PiconetError?>
@@ -16,10 +17,12 @@ public struct Invitation: Sendable, Identifiable {
   /// The inviter's.
   public var id: NodeID { peer.id }
 
-  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. To be called when the question is on the screen, and
-  /// not before: from then on this is one of the few tries that somebody in the middle has, and counts as a wrong code if nothing comes of
-  /// it. Returns within about two seconds; called again it gives the same code.
-  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached, and the invitation stands.
+  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. To be called when the
+  /// question is on the screen, and not before: from then on this is one of the few tries that somebody in the middle
+  /// has, and counts as a wrong code if nothing comes of it. Returns within about two seconds; called again it gives
+  /// the same code.
+  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached, and the invitation
+  ///   stands.
   public func showCode() async throws(PiconetError) -> String {
     switch await answer(to: .showCode(peer.id)) {
     case .success(let code): return code
@@ -27,7 +30,8 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// About this invitation: the peer may have invited anew since, which is another one. It is looked at on the loop, where they end.
+  /// About this invitation: the peer may have invited anew since, which is another one. It is looked at on the loop,
+  /// where they end.
   private func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
     await core.answer(to: request, if: { core.isOpen(self) }, otherwise: Self.isOver)
   }
@@ -35,8 +39,9 @@ public struct Invitation: Sendable, Identifiable {
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
 
   /// Accepts. Where the inviter's person compares the codes, this returns once that is done.
-  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity` where the code has to be
-  ///   shown first, `codeMismatch` if the codes differ for the inviter, or the attempt broke off.
+  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity`
+  ///   where the code has to be shown first, `codeMismatch` if the codes differ for the inviter, or the attempt broke
+  ///   off.
   public func accept() async throws(PiconetError) -> Member {
     // The peer may have invited anew since, with another context: that is another invitation.
     guard core.isOpen(self) else {
@@ -58,7 +63,8 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different codes.
+  /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different
+  /// codes.
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
     _ = await answer(to: .decline(invitationOf: peer.id, code.reason))
@@ -66,8 +72,8 @@ public struct Invitation: Sendable, Identifiable {
     state.finish()
   }
 
-  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was answered
-  /// here, the task is cancelled or the node stops.
+  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was
+  /// answered here, the task is cancelled or the node stops.
   public func ended() async -> PiconetError? {
     var version: UInt64 = 1
     while let (value, next) = await state.next(after: version, isolation: nil) {

@@ -3,8 +3,8 @@ import PiconetFiles
 import PiconetRuntime
 import PiconetWire
 
-/// A member of the session: where messages and files go. Any task may use it; when the member has left, everything throws
-/// why.
+/// A member of the session: where messages and files go. Any task may use it; when the member has left, everything
+/// throws why.
 public struct Member: Sendable, Identifiable {
   let membership: Membership
   let core: NodeCore
@@ -15,19 +15,20 @@ public struct Member: Sendable, Identifiable {
 
   /// The key's fingerprint and the incarnation.
   public var id: NodeID { membership.proven.id }
-  /// What the member is reached over now; nil while it is suspended, and when it has left. `Session.membership` tells of each change.
+  /// What the member is reached over now; nil while it is suspended, and when it has left. `Session.membership` tells
+  /// of each change.
   public var transport: TransportKind? { membership.transport }
   /// What its user called it; not to be trusted.
   public var name: String { membership.proven.name }
 
-  /// Sends a message and returns when the association has taken it: it will arrive, in the order of the calls, exactly once,
-  /// or the member leaves the session with a reason. Waits while too much is queued.
+  /// Sends a message and returns when the association has taken it: it will arrive, in the order of the calls, exactly
+  /// once, or the member leaves the session with a reason. Waits while too much is queued.
   ///
-  /// An unreliable message never waits: it is dropped, and counted, when the connection can't take it now; one that comes behind a
-  /// newer one is dropped there (see `NodeConfiguration.deliversLateMessages`). At most `proven.unreliableLimit` bytes; 1,000 are
-  /// recommended, which most transports carry in one packet.
-  /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; `limitExceeded` where 65,536 calls wait already; why
-  ///   the member has left.
+  /// An unreliable message never waits: it is dropped, and counted, when the connection can't take it now; one that
+  /// comes behind a newer one is dropped there (see `NodeConfiguration.deliversLateMessages`). At most
+  /// `proven.unreliableLimit` bytes; 1,000 are recommended, which most transports carry in one packet.
+  /// - Throws: `messageTooLarge` with both numbers, before a byte leaves; `cancelled`; `limitExceeded` where 65,536
+  ///   calls wait already; why the member has left.
   public func send(_ bytes: [UInt8], mode: DeliveryMode = .reliable) async throws(PiconetError) {
     try await send(bytes[...], mode: mode)
   }
@@ -61,16 +62,19 @@ public struct Member: Sendable, Identifiable {
     return PiconetError(.messageTooLarge, peer: id, blame: .us, detail: detail)
   }
 
-  /// Sends a file and returns when the far side has *stored* it: on its disk, verified, under its name. Cancelling the calling
-  /// task cancels the transfer on both sides.
+  /// Sends a file and returns when the far side has *stored* it: on its disk, verified, under its name. Cancelling the
+  /// calling task cancels the transfer on both sides.
   /// - Parameters:
   ///   - path: a regular file; a symbolic link is followed.
-  ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store that.
+  ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store
+  ///     that.
   ///   - folder: the folders that it is to be stored below.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
-  ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and size and both
+  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///     quickly.
+  ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and
+  ///     size and both
   ///     sides find out whether it is the same; on any thread, to return quickly. See `SentFile.wasThere`.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, or why the member has left.
   public func send(
@@ -96,14 +100,16 @@ public struct Member: Sendable, Identifiable {
       comparing: comparing)
   }
 
-  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken them: into
-  /// memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task cancels the transfer.
+  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken
+  /// them: into memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task
+  /// cancels the transfer.
   /// - Parameters:
   ///   - data: of any number.
   ///   - name: at most 1,024 bytes; a receiver that makes a file of it takes only names that are safe.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
+  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///     quickly.
   /// - Throws: the receiver's reason, or why the member has left.
   public func send(
     data: ArraySlice<UInt8>, name: String, mediaType: String = "", metadata: [UInt8] = [],
@@ -132,22 +138,23 @@ public struct Member: Sendable, Identifiable {
     return core.send(source, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
-  /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what is written
-  /// waits there to be read. Any number may be open up to the member's limit (64 by default); none waits for another.
+  /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what
+  /// is written waits there to be read. Any number may be open up to the member's limit (64 by default); none waits for
+  /// another.
   /// - Parameter name: for the reader; at most 1,024 bytes of UTF-8, may be empty, need not be unique.
-  /// - Throws: `limitExceeded`, naming the limit, for a longer name or where as many streams are open as the member takes;
-  ///   `notSupported` if its program is older than streams; why the member has left.
+  /// - Throws: `limitExceeded`, naming the limit, for a longer name or where as many streams are open as the member
+  ///   takes; `notSupported` if its program is older than streams; why the member has left.
   public func openStream(named name: String) async throws(PiconetError) -> OutgoingStream {
     if let ending = budget.ending { throw ending }
     return try await core.openStream(named: name, to: self)
   }
 
-  /// Leaves this member: what was sent before is delivered first, as far as that takes less than five seconds. Transfers are
-  /// cancelled, and streams that are not finished. A suspended member is left at once; it learns of it when it finds us, or by its
-  /// own timeout.
+  /// Leaves this member: what was sent before is delivered first, as far as that takes less than five seconds.
+  /// Transfers are cancelled, and streams that are not finished. A suspended member is left at once; it learns of it
+  /// when it finds us, or by its own timeout.
   ///
-  /// Whoever waits to send, or sends from now on, gets `left`. Of a member that has left already, and may have come back since as another
-  /// one, nothing is ended.
+  /// Whoever waits to send, or sends from now on, gets `left`. Of a member that has left already, and may have come
+  /// back since as another one, nothing is ended.
   public func disconnect() async {
     budget.end(PiconetError(.left, peer: id, blame: .us))
     _ = await core.answer(to: .leave(id), of: self)

@@ -3,9 +3,10 @@ import PiconetWire
 
 /// How a peer stands with us.
 ///
-/// A peer comes as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting` to `connected` or
-/// `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or `disconnected`. After
-/// `disconnected` a peer that is in sight is `available` at once; one out of sight has no state until it comes again.
+/// A peer comes as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting` to
+/// `connected` or `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or
+/// `disconnected`. After `disconnected` a peer that is in sight is `available` at once; one out of sight has no state
+/// until it comes again.
 public enum PeerState: Sendable {
   /// In sight, and nothing is between us.
   case available
@@ -37,7 +38,8 @@ public enum PeerState: Sendable {
 public struct PeerStateChange: Sendable {
   /// Who: what a sighting says, proven once the peer is connected.
   public let peer: NodeID
-  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if nobody has said it yet.
+  /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if nobody has
+  /// said it yet.
   public let name: String
   /// The state from now on.
   public let state: PeerState

@@ -13,8 +13,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let remoteAddress: String
   /// That address without its port or channel, which is another one for each link.
   public let remoteHost: String
-  /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that, and where nobody was
-  /// asked.
+  /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that,
+  /// and where nobody was asked.
   public let shortCode: String?
   /// Whether the trust policy knew the peer before.
   public let isKnown: Bool
@@ -55,10 +55,11 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
 public enum MembershipChange: Sendable {
   /// Both sides have accepted.
   case joined(Member)
-  /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both sides look for
-  /// another way until the disconnect timeout, and go on where they stopped, or it leaves.
+  /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
+  /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
   case suspended(Member, PiconetError)
-  /// The member is reached over this transport from now on: after a suspension, or because a better transport leads to it.
+  /// The member is reached over this transport from now on: after a suspension, or because a better transport leads to
+  /// it.
   case resumed(Member, TransportKind)
   /// With the reason.
   case left(NodeID, PiconetError)

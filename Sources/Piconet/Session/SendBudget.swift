@@ -41,8 +41,9 @@ final class SendBudget: Sendable {
     case ended(PiconetError)
   }
 
-  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable one may go a quarter of the limit
-  /// beyond it: it gives its cost back as soon as the loop has it, and reliable ones that wait for the peer must not shut it out.
+  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable one may go a quarter
+  /// of the limit beyond it: it gives its cost back as soon as the loop has it, and reliable ones that wait for the
+  /// peer must not shut it out.
   func claim(_ cost: Int, _ mode: DeliveryMode) -> Claim {
     state.withLock { state in
       if let ending = state.ending { return .ended(ending) }

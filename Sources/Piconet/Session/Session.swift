@@ -18,15 +18,15 @@ public struct Session: Sendable {
   /// Resources that members offer; each has to be answered. One that ends before anybody has taken it is taken back.
   public var offers: Happenings<IncomingOffer> { Happenings(queue: core.offers) }
 
-  /// Streams that members open to us, each handed to one reader. One that ends before anybody has taken it is taken back. Whoever does not
-  /// want one cancels it, or drops it.
+  /// Streams that members open to us, each handed to one reader. One that ends before anybody has taken it is taken
+  /// back. Whoever does not want one cancels it, or drops it.
   public var streams: Happenings<IncomingStream> { Happenings(queue: core.incomingStreams) }
 
-  /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not copied, and
-  /// a member that takes it late does not hold back the others.
-  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to anybody;
-  ///   otherwise the first member's error, and the others still get the message. Of all members one that leaves meanwhile is no
-  ///   error.
+  /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not
+  /// copied, and a member that takes it late does not hold back the others.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to
+  ///   anybody; otherwise the first member's error, and the others still get the message. Of all members one that
+  ///   leaves meanwhile is no error.
   public func send(
     _ bytes: some Sequence<UInt8>, to members: [Member]? = nil, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
@@ -79,8 +79,8 @@ public struct Session: Sendable {
   }
 
   /// Removes a member for the whole group: it is disconnected here and by every other member of ours that allows it
-  /// (`NodeConfiguration.allowsRemoval`), with the code `removed` and our id as `removedBy` on all sides. Returns when it is gone
-  /// here. It may be invited again.
+  /// (`NodeConfiguration.allowsRemoval`), with the code `removed` and our id as `removedBy` on all sides. Returns when
+  /// it is gone here. It may be invited again.
   /// - Throws: `notConnected` if it is no member any more, or is leaving.
   public func remove(_ member: Member) async throws(PiconetError) {
     var error = PiconetError(.removed, peer: member.id, blame: .us)
@@ -99,9 +99,9 @@ public struct Session: Sendable {
     }
   }
 
-  /// Sends one file to several members, or to all, and returns when each has stored it or failed; nobody waits for anybody else.
-  /// The file is read and hashed once for those who are less than 4 MiB apart; who falls further behind has it read for itself.
-  /// Cancelling the calling task cancels all of these transfers.
+  /// Sends one file to several members, or to all, and returns when each has stored it or failed; nobody waits for
+  /// anybody else. The file is read and hashed once for those who are less than 4 MiB apart; who falls further behind
+  /// has it read for itself. Cancelling the calling task cancels all of these transfers.
   /// - Returns: what became of each member's transfer.
   /// - Throws: `sourceUnreadable`, before anything is offered.
   public func send(
@@ -123,7 +123,8 @@ public struct Session: Sendable {
     }
   }
 
-  /// As `send(file:to:)`, but returns as soon as the file is open: each transfer can then be watched, paused and cancelled.
+  /// As `send(file:to:)`, but returns as soon as the file is open: each transfer can then be watched, paused and
+  /// cancelled.
   /// - Returns: one for each member, in their order.
   public func startSending(
     file path: String, to members: [Member]? = nil, mediaType: String = "", metadata: [UInt8] = []

@@ -2,17 +2,19 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A row of bytes from a member, without boundaries; `Session.streams` has them. It is a sequence of slices of what came, however it
-/// was written; `read(upTo:)` takes a limited part. One that is dropped before its end is cancelled, and its writer told so.
+/// A row of bytes from a member, without boundaries; `Session.streams` has them. It is a sequence of slices of what
+/// came, however it was written; `read(upTo:)` takes a limited part. One that is dropped before its end is cancelled,
+/// and its writer told so.
 ///
-/// Reading is what lets the writer go on: of a stream that nobody reads 64 KiB come, and nothing else waits for it. Any task may read;
-/// each byte is handed out once.
+/// Reading is what lets the writer go on: of a stream that nobody reads 64 KiB come, and nothing else waits for it. Any
+/// task may read; each byte is handed out once.
 public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   public typealias Element = ArraySlice<UInt8>
 
   /// Unique within the node.
   public let id: UInt64
-  /// As the writer has named it, at most 1,024 bytes; the writer's own words: escape it before showing it on a terminal.
+  /// As the writer has named it, at most 1,024 bytes; the writer's own words: escape it before showing it on a
+  /// terminal.
   public let name: String
   /// Who writes it.
   public let sender: ProvenMember
@@ -34,11 +36,12 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
 
   var stream: StreamID { StreamID(rawValue: id) }
 
-  /// The next bytes, as many as wait and at most `count`, at least one; nil at the end, when all was read. Waits until there are some.
+  /// The next bytes, as many as wait and at most `count`, at least one; nil at the end, when all was read. Waits until
+  /// there are some.
   ///
   /// What came before a connection was lost can still be read; what came before the writer cancelled can't.
-  /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why the member has
-  ///   left; `invalidArgument` after `cancel`, or for a count below 1.
+  /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why
+  ///   the member has left; `invalidArgument` after `cancel`, or for a count below 1.
   public func read(upTo count: Int) async throws(PiconetError) -> ArraySlice<UInt8>? {
     guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
     return try await read(upTo: count, isolation: nil)

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A row of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. One that is dropped before `finish` is
-/// cancelled.
+/// A row of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. One that is dropped before
+/// `finish` is cancelled.
 ///
 /// Any task may use it. Writes of several tasks at once are all sent, but not one after the other: let one task write.
 public final class OutgoingStream: Sendable, Identifiable {
@@ -34,12 +34,12 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// Pieces that a long write is cut to: each waits for its room alone.
   private static let pieceCount = 64 << 10
 
-  /// Writes bytes and returns when the stream has taken them: they will arrive, in the order of the calls, or the stream ends with a
-  /// reason. Waits while the reader reads nothing and 256 KiB are queued.
+  /// Writes bytes and returns when the stream has taken them: they will arrive, in the order of the calls, or the
+  /// stream ends with a reason. Waits while the reader reads nothing and 256 KiB are queued.
   ///
   /// Cancelling the calling task ends a write that waits; how much of it was taken is not known then.
-  /// - Throws: `cancelled` for the calling task, why the reader has cancelled, why the member has left, `invalidArgument` after
-  ///   `finish` or `cancel`, `limitExceeded` where 65,536 writes wait already.
+  /// - Throws: `cancelled` for the calling task, why the reader has cancelled, why the member has left,
+  ///   `invalidArgument` after `finish` or `cancel`, `limitExceeded` where 65,536 writes wait already.
   public func write(_ bytes: ArraySlice<UInt8>) async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }
     var rest = bytes
@@ -61,8 +61,8 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above, for bytes that are in no array, such as `text.utf8`.
   public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
 
-  /// Ends the stream behind what was written, and returns when the far side's reader has read all of it. Nothing can be written any
-  /// more. Cancelling the calling task cancels the stream.
+  /// Ends the stream behind what was written, and returns when the far side's reader has read all of it. Nothing can be
+  /// written any more. Cancelling the calling task cancels the stream.
   /// - Throws: why the reader has not read all: it has cancelled, the member has left, the stream was cancelled here.
   public func finish() async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }

@@ -6,7 +6,8 @@ public struct AcceptableName: Sendable, Hashable {
   public let text: String
   /// As `text`.
   public var bytes: [UInt8] { Array(text.utf8) }
-  /// Why no receiver would store the name as it was: a part of a sentence that follows "the name". Nil: it is as it was.
+  /// Why no receiver would store the name as it was: a part of a sentence that follows "the name". Nil: it is as it
+  /// was.
   public let refusal: String?
 
   /// `photo.jpg` with 2 gives `photo (2).jpg`, for a sender that has offered another file under the name already.
@@ -39,8 +40,8 @@ public struct AcceptableFolder: Sendable, Hashable {
   /// At most 2,048 bytes of UTF-8, with a slash between two names; empty: none.
   public let text: String
 
-  /// Takes names as they are where receivers make folders of them, and otherwise the nearest that they do. Gives nil for what is too deep
-  /// or too long for any receiver.
+  /// Takes names as they are where receivers make folders of them, and otherwise the nearest that they do. Gives nil
+  /// for what is too deep or too long for any receiver.
   /// - Parameter names: as in a directory, without slashes.
   public init?(_ names: [[UInt8]]) {
     guard let folder = SafeFolder(repairing: names) else { return nil }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A file as the source of a transfer.
 final class FileSource: OfferedSource, @unchecked Sendable {
-  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what others
-  // see is constant or behind the mutex.
+  // Sendable is right: after `init`, which is on the disk thread, the file is touched by the disk thread only; what
+  // others see is constant or behind the mutex.
   private let file: OutgoingFile
   let size: UInt64
   let name: [UInt8]

@@ -5,8 +5,9 @@ import Synchronization
 
 /// A file in a directory as the store of a transfer.
 ///
-/// Where a file of that name and size is there, it is read first, and the offer taken as if it were the very same. The digest that the
-/// sender states of its own decides: then nothing was sent, or the store begins anew and the transfer with it.
+/// Where a file of that name and size is there, it is read first, and the offer taken as if it were the very same. The
+/// digest that the sender states of its own decides: then nothing was sent, or the store begins anew and the transfer
+/// with it.
 final class FileStore: ResourceStore, @unchecked Sendable {
   // Sendable is right: the files are touched by the disk thread only; what others see is constant or behind mutexes.
 

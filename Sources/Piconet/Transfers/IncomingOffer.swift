@@ -10,8 +10,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let sender: ProvenMember
   /// The sender's name for it, raw: not to be used as a path. `store` refuses names that are not safe.
   public let rawName: [UInt8]
-  /// The folders that the sender wants it stored below, raw, the outermost first, with slashes; empty: none. `store` makes them, or
-  /// refuses names that are not safe.
+  /// The folders that the sender wants it stored below, raw, the outermost first, with slashes; empty: none. `store`
+  /// makes them, or refuses names that are not safe.
   public let rawFolder: [UInt8]
   /// The name for a person: escaped, safe on a terminal.
   public let displayName: String
@@ -21,11 +21,11 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let mediaType: String
   /// The sender's free data.
   public let metadata: [UInt8]
-  /// Whether enough is known of the content, and it is large enough, for another transfer of it to go on where this one may be
-  /// interrupted.
+  /// Whether enough is known of the content, and it is large enough, for another transfer of it to go on where this one
+  /// may be interrupted.
   public var isResumable: Bool { !identity.isEmpty && size > ReceivingDirectory.largestUnkeptSize }
-  /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not counted; nil
-  /// if it says nothing. A stored file gets this time.
+  /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
+  /// counted; nil if it says nothing. A stored file gets this time.
   public let modified: Int64?
   let identity: [UInt8]
   let state: IncomingTransferState
@@ -50,21 +50,24 @@ public struct IncomingOffer: Sendable, Identifiable {
 
   var transfer: TransferID { TransferID(rawValue: id) }
 
-  /// Takes the file into a directory and returns when it is verified, on the disk, under its name. Nothing has that name before
-  /// it is whole. Cancelling the calling task cancels the transfer on both sides.
+  /// Takes the file into a directory and returns when it is verified, on the disk, under its name. Nothing has that
+  /// name before it is whole. Cancelling the calling task cancels the transfer on both sides.
   ///
-  /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file of that name (or
-  /// of it with a number) and size is compared first: if it is the very same, nothing is sent or stored (`ReceivedFile.wasThere`). With the
-  /// policy `overwrite` a file that this member has sent since it joined is not replaced: both stay.
+  /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file
+  /// of that name (or of it with a number) and size is compared first: if it is the very same, nothing is sent or
+  /// stored (`ReceivedFile.wasThere`). With the policy `overwrite` a file that this member has sent since it joined is
+  /// not replaced: both stay.
   /// - Parameters:
   ///   - directory: where it goes, opened by any node of this process.
   ///   - policy: what becomes of a name that is taken. Default: it gets a number.
-  ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false refuses the
+  ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false
+  ///     refuses the
   ///     file as `notWanted`.
   ///   - progress: called on the node's loop with the bytes on disk and the total; to return quickly.
-  ///   - comparing: called with what was compared, in bytes, and the total, where that takes a while; on any thread, to return quickly.
-  /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`; `inProgress` if another
-  ///   task stores it.
+  ///   - comparing: called with what was compared, in bytes, and the total, where that takes a while; on any thread, to
+  ///     return quickly.
+  /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`; `inProgress`
+  ///   if another task stores it.
   public func store(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
@@ -75,12 +78,13 @@ public struct IncomingOffer: Sendable, Identifiable {
       startStoring(in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing))
   }
 
-  /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and cancelled.
+  /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and
+  /// cancelled.
   ///
-  /// Where an earlier transfer of the same content from the same device was lost in the middle, because a link or either process
-  /// ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not sent again. For that partial
-  /// files above 1 MiB are kept in the directory under hidden names: 16 at most, seven days at most, and none after a transfer that
-  /// was cancelled or has failed.
+  /// Where an earlier transfer of the same content from the same device was lost in the middle, because a link or
+  /// either process ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not
+  /// sent again. For that partial files above 1 MiB are kept in the directory under hidden names: 16 at most, seven
+  /// days at most, and none after a transfer that was cancelled or has failed.
   public func startStoring(
     in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
@@ -91,8 +95,8 @@ public struct IncomingOffer: Sendable, Identifiable {
       self, in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing)
   }
 
-  /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever size was
-  /// offered. Cancelling the calling task cancels the transfer on both sides.
+  /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever
+  /// size was offered. Cancelling the calling task cancels the transfer on both sides.
   /// - Parameters:
   ///   - limit: the most bytes; a larger offer is declined.
   ///   - progress: called on the node's loop with the bytes that are here and the total; to return quickly.

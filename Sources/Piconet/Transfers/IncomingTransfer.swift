@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer goes on whether anybody holds
-/// this or not.
+/// A resource on its way from a member, into a file or into memory. Any task may use it; the transfer goes on whether
+/// anybody holds this or not.
 public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// What was offered.
   public let offer: IncomingOffer
@@ -30,8 +30,8 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// How it stands, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: state.watched) }
 
-  /// Takes no more until `resume`: what the sender was allowed to send still arrives, 2 MiB at most. The sender is told. Without effect after
-  /// the end.
+  /// Takes no more until `resume`: what the sender was allowed to send still arrives, 2 MiB at most. The sender is
+  /// told. Without effect after the end.
   public func pause() { offer.core.pause(offer.transfer, true, state.watched) }
 
   /// Goes on.
@@ -42,15 +42,16 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
     offer.core.cancel(offer.transfer)
   }
 
-  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what is stored waits for the same file to be offered
-  /// again, see `IncomingOffer.startStoring`. Without effect after the end.
+  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what is stored waits for the same
+  /// file to be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
   public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
 
-  /// Ends it on both sides with `timedOut`, because it stands still and something else needs its place: what is stored waits for the same
-  /// file to be offered again. Without effect after the end.
+  /// Ends it on both sides with `timedOut`, because it stands still and something else needs its place: what is stored
+  /// waits for the same file to be offered again. Without effect after the end.
   public func giveUpForNow() { offer.core.cancel(offer.transfer, .timedOut) }
 
-  /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
+  /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no
+  /// effect on the transfer.
   /// - Throws: why it is not stored; the sender is told the same reason.
   public var result: Received {
     get async throws(PiconetError) {

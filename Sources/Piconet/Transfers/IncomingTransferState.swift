@@ -47,7 +47,8 @@ final class IncomingTransferState: Sendable {
 
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
 
-  /// The first outcome counts. Who was told of the progress is let go: what it holds may be the offer itself, and so this.
+  /// The first outcome counts. Who was told of the progress is let go: what it holds may be the offer itself, and so
+  /// this.
   func end(_ ending: Ending?) {
     let progress = state.withLock { state in
       state.hasEnded = true

@@ -4,20 +4,21 @@ import PiconetHTTP
 import PiconetWire
 
 extension Member {
-  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the far side has stored it. What arrives
-  /// waits in a file without a name, and no more of it is fetched than the far side takes and `HTTPSettings.aheadLimit`. Where the
-  /// server does not say how long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. Cancelling the calling
-  /// task cancels fetch and transfer.
+  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the far side has stored
+  /// it. What arrives waits in a file without a name, and no more of it is fetched than the far side takes and
+  /// `HTTPSettings.aheadLimit`. Where the server does not say how long it is, all of it is fetched first, up to
+  /// `HTTPSettings.unannouncedSizeLimit`. Cancelling the calling task cancels fetch and transfer.
   /// - Parameters:
   ///   - url: http or https.
   ///   - name: of the resource; nil: the last part of the URL's path.
   ///   - mediaType: nil: as the server says.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
   ///   - settings: time-outs and limits of the fetch.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return quickly.
-  /// - Throws: `invalidArgument` for another kind of URL or where no name follows from it; `sourceUnreadable` with the server's
-  ///   status, a certificate that the system does not trust, or what else was wrong; `timedOut`, `unreachable`, `tooLarge`; otherwise
-  ///   as `send(file:)`.
+  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///     quickly.
+  /// - Throws: `invalidArgument` for another kind of URL or where no name follows from it; `sourceUnreadable` with the
+  ///   server's status, a certificate that the system does not trust, or what else was wrong; `timedOut`,
+  ///   `unreachable`, `tooLarge`; otherwise as `send(file:)`.
   public func send(
     url: String, name: String? = nil, mediaType: String? = nil, metadata: [UInt8] = [],
     settings: HTTPSettings = HTTPSettings(), progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
@@ -74,8 +75,8 @@ extension Member {
     }
   }
 
-  /// What `send(url:)` says of a URL without asking anybody: whether it may be fetched, and what the resource is called unless it gets
-  /// another name.
+  /// What `send(url:)` says of a URL without asking anybody: whether it may be fetched, and what the resource is called
+  /// unless it gets another name.
   /// - Throws: `invalidArgument`, with what is wrong.
   public static func resourceName(of url: String) throws(PiconetError) -> String {
     do throws(HTTPFailure) {

@@ -11,7 +11,8 @@ public struct ReceivedData: Sendable, Hashable {
   public let digest: SHA256Digest
 }
 
-/// Memory as the store of a transfer. It grows with what comes, never ahead of it: an offer of a large size costs nothing.
+/// Memory as the store of a transfer. It grows with what comes, never ahead of it: an offer of a large size costs
+/// nothing.
 final class MemoryStore: ResourceStore, @unchecked Sendable {
   // Sendable is right: bytes and hash are touched by the disk thread only; the result is behind the mutex.
   private var bytes: [UInt8] = []

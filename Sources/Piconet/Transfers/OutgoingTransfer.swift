@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// A resource on its way to a member. Any task may use it; the transfer goes on whether anybody holds this or not, and ends with
-/// the membership at the latest.
+/// A resource on its way to a member. Any task may use it; the transfer goes on whether anybody holds this or not, and
+/// ends with the membership at the latest.
 public final class OutgoingTransfer: Sendable {
   /// To whom it goes.
   public let receiver: NodeID
@@ -49,12 +49,12 @@ public final class OutgoingTransfer: Sendable {
   /// Gives it up on both sides; the receiver keeps nothing of it. Without effect after the end.
   public func cancel() { core.cancel(transfer) }
 
-  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what the receiver has stored waits there for the same file to
-  /// be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
+  /// Ends it on both sides as the end of this process would, with `shuttingDown`: what the receiver has stored waits
+  /// there for the same file to be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
   public func interrupt() { core.cancel(transfer, .shuttingDown) }
 
-  /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the waiting task
-  /// ends the waiting with `cancelled`, and has no effect on the transfer.
+  /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the
+  /// waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.
   public var result: SentFile {
     get async throws(PiconetError) {

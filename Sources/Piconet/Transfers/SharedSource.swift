@@ -5,8 +5,8 @@ import Synchronization
 
 /// A file that goes to several members: opened once, and read once for those who keep together.
 final class SharedFile: @unchecked Sendable {
-  // Sendable is right: after `init`, which is on the disk thread, the reader is touched by the disk thread only; the rest is
-  // constant.
+  // Sendable is right: after `init`, which is on the disk thread, the reader is touched by the disk thread only; the
+  // rest is constant.
   let reader: SharedFileReader
   let path: String
   let name: [UInt8]

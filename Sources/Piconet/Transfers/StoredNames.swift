@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetFiles
 import Synchronization
 
-/// Which names each run of a sender has used in a directory, so that `overwrite` never makes one of its files take the place of
-/// another. Any thread may use it.
+/// Which names each run of a sender has used in a directory, so that `overwrite` never makes one of its files take the
+/// place of another. Any thread may use it.
 final class StoredNames: Sendable {
   /// Runs of senders that are remembered; the oldest is forgotten.
   static let senders = 64
@@ -17,8 +17,8 @@ final class StoredNames: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the sender may replace what has the name, which it uses from now on. A name that it has used in another spelling, which a
-  /// file system without case or one that normalizes takes for the same, is not enough to tell.
+  /// Whether the sender may replace what has the name, which it uses from now on. A name that it has used in another
+  /// spelling, which a file system without case or one that normalizes takes for the same, is not enough to tell.
   func mayReplace(_ path: String, of sender: NodeID) -> Replacement {
     let exactly = Array(path.utf8).hashValue
     // String's hash is that of its canonical form (NFC). What happens to have the same keeps its neighbour.

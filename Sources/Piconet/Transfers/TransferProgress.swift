@@ -6,8 +6,8 @@ public struct TransferProgress: Sendable, Hashable {
   public var total: UInt64
   /// Bytes that an earlier transfer had stored: they were not sent again.
   public var resumedFrom: UInt64 = 0
-  /// Bytes that a side has read to find out whether the receiver has the content already: so much of the receiver's file before the
-  /// offer is accepted, so much of the sender's afterwards. It grows only for what takes a while.
+  /// Bytes that a side has read to find out whether the receiver has the content already: so much of the receiver's
+  /// file before the offer is accepted, so much of the sender's afterwards. It grows only for what takes a while.
   public var compared: UInt64 = 0
   /// This side lets it rest.
   public var isPaused = false
@@ -15,8 +15,8 @@ public struct TransferProgress: Sendable, Hashable {
   public var isPausedThere = false
 }
 
-/// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest state, not every
-/// one. Ends with the transfer.
+/// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest
+/// state, not every one. Ends with the transfer.
 public struct TransferChanges: AsyncSequence, Sendable {
   public typealias Element = TransferProgress
   let watched: Watched<TransferProgress>

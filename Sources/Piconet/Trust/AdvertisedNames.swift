@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Under which names keys were advertised within the last two minutes, as far as this node has seen it. A value: whoever has it brings the
-/// time.
+/// Under which names keys were advertised within the last two minutes, as far as this node has seen it. A value:
+/// whoever has it brings the time.
 struct AdvertisedNames: Sendable {
   /// As long as a DNS-SD record lives.
   static let memory = Duration.seconds(120)

@@ -1,6 +1,7 @@
 import PiconetTLS
 
-/// A line of this device's memory of others that says nothing that can be read. It counts for nothing and stays in the file as it is.
+/// A line of this device's memory of others that says nothing that can be read. It counts for nothing and stays in the
+/// file as it is.
 public struct DamagedLine: Sendable, Hashable {
   /// The file.
   public let path: String
@@ -11,7 +12,8 @@ public struct DamagedLine: Sendable, Hashable {
 }
 
 extension IdentityStorage {
-  /// The damaged lines of the known peers that are kept here, without a node: no folder and no key is made. Blocks on the disk.
+  /// The damaged lines of the known peers that are kept here, without a node: no folder and no key is made. Blocks on
+  /// the disk.
   /// - Throws: `state` where the file itself can't be read; a node that keeps its known peers there lets nobody in.
   public func damagedKnownPeers() throws(PiconetError) -> [DamagedLine] {
     guard case .directory(let path) = self else { return [] }

@@ -2,15 +2,16 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// The device's own key, without a node. All of it blocks on the disk; programs that run keep the identity with which they began.
+/// The device's own key, without a node. All of it blocks on the disk; programs that run keep the identity with which
+/// they began.
 extension IdentityStorage {
   /// The fingerprint of this device's key: what others compare, and what they pin. The key is made if there is none.
   /// - Throws: `state`.
   public func fingerprint() throws(PiconetError) -> PeerID { try identity().peer }
 
   /// The key and its certificate in PEM. Whoever has it, and the passphrase if there is one, is this device.
-  /// - Parameter passphrase: encrypts the key (PKCS #8, AES-256, PBKDF2 with 600,000 rounds); nil: it is not encrypted. Not empty, at most
-  ///   1,024 bytes, without NUL.
+  /// - Parameter passphrase: encrypts the key (PKCS #8, AES-256, PBKDF2 with 600,000 rounds); nil: it is not encrypted.
+  ///   Not empty, at most 1,024 bytes, without NUL.
   /// - Throws: `state`, `invalidArgument`.
   public func exportIdentity(passphrase: [UInt8]? = nil) throws(PiconetError) -> [UInt8] {
     try Self.check(passphrase)

@@ -16,8 +16,8 @@ extension IdentityStorage {
     }
   }
 
-  /// Does what a person wants with the table as it is now, whatever other programs have written to it meanwhile. When this returns it is on
-  /// the disk, and the next handshake of every program of this user follows it.
+  /// Does what a person wants with the table as it is now, whatever other programs have written to it meanwhile. When
+  /// this returns it is on the disk, and the next handshake of every program of this user follows it.
   /// - Parameter act: one or several acts of `KnownPeers`; where it throws nothing changes.
   /// - Returns: the table from now on.
   /// - Throws: `state`, with the `StateFailure` that it was as `underlying`.

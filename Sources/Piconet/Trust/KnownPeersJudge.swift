@@ -39,7 +39,8 @@ final class KnownPeersJudge: TrustJudge {
     return known[peer] != nil && !known.isBlocked(peer)
   }
 
-  /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this device, and known peers.
+  /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this
+  /// device, and known peers.
   var veiled: [(PeerID, String)] {
     let entries = (try? known())?.entries ?? []
     return [(ownPeer, "this device")] + entries.map { ($0.id, $0.name) }

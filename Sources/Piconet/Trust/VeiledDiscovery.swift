@@ -2,8 +2,9 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in the place of the key's fingerprint.
-/// Veiled devices that are known are reported as what they are, under their petnames; others are not reported at all. Confined to the loop.
+/// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in the place of
+/// the key's fingerprint. Veiled devices that are known are reported as what they are, under their petnames; others are
+/// not reported at all. Confined to the loop.
 final class VeiledDiscovery: Discovery {
   private let inner: any Discovery
   private let isVeiled: Bool

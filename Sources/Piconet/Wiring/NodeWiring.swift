@@ -49,7 +49,8 @@ final class NodeWiring {
   ) throws(PiconetError) {
     var settings = TCPConfiguration()
     settings.listen = listen
-    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after a second.
+    // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after
+    // a second.
     settings.backlog = 1024
     let tcp = TCPTransport(loop: loop, configuration: settings, resolver: resolver)
     self.tcp = tcp

@@ -43,7 +43,8 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
-  /// Whether it takes something back. It is given up after `attemptsToRestore` failures: the machine must come to an end.
+  /// Whether it takes something back. It is given up after `attemptsToRestore` failures: the machine must come to an
+  /// end.
   var isRestoring: Bool {
     switch self {
     case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: true

@@ -52,8 +52,8 @@ public enum BlueZFact: Sendable {
   case profileReleased
   /// bluetoothd has dropped the advertisement.
   case advertisementReleased
-  /// Somebody has opened a channel to us over LE. A link that comes in ends the advertising, without a word from bluetoothd, and
-  /// Linux takes it up again only when the link is over.
+  /// Somebody has opened a channel to us over LE. A link that comes in ends the advertising, without a word from
+  /// bluetoothd, and Linux takes it up again only when the link is over.
   case reachedOverLowEnergy
   /// A dial to an address of this device failed: what is known of it may be out of date.
   case dialFailed(BluetoothAddress)

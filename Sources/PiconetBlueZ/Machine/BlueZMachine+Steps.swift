@@ -4,8 +4,8 @@ import PiconetWire
 
 /// What is done next, and by which call.
 extension BlueZMachine {
-  /// The first step that is not done yet and need not wait. What is to be taken back comes before what is to be set up, and
-  /// what a killed program would leave behind comes first of all.
+  /// The first step that is not done yet and need not wait. What is to be taken back comes before what is to be set up,
+  /// and what a killed program would leave behind comes first of all.
   func nextAction(at now: Instant) -> BlueZAction? {
     if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
     if let action = restoringAction(at: now) { return action }
@@ -120,8 +120,9 @@ extension BlueZMachine {
     return content.record.refusal == nil ? content : nil
   }
 
-  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd takes each once. Of version 8
-  /// (RFC 9562, section 5.8), mixed from the service, the incarnation and a number that changes when somebody else has it.
+  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd takes each once. Of
+  /// version 8 (RFC 9562, section 5.8), mixed from the service, the incarnation and a number that changes when somebody
+  /// else has it.
   static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
     func mix(_ value: UInt64) -> UInt64 {
       var mixed = value &+ 0x9E37_79B9_7F4A_7C15

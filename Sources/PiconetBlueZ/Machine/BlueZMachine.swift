@@ -4,12 +4,13 @@ import PiconetWire
 
 /// How one node is found and finds through bluetoothd, as a value: facts in, effects out, no bus in sight.
 ///
-/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards it: at most one call is on its
-/// way. So a daemon or an adapter that comes, goes or is changed by others needs no paths of its own.
+/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards it: at most one call is on
+/// its way. So a daemon or an adapter that comes, goes or is changed by others needs no paths of its own.
 ///
-/// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then; whoever
-/// switches it off meanwhile means it. The adapter is discoverable only while we advertise, with a timeout that is renewed, so
-/// that a killed program leaves nothing on. Scans have rests between them, and none happens while the radio is needed.
+/// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then;
+/// whoever switches it off meanwhile means it. The adapter is discoverable only while we advertise, with a timeout that
+/// is renewed, so that a killed program leaves nothing on. Scans have rests between them, and none happens while the
+/// radio is needed.
 public struct BlueZMachine: Sendable {
   public let settings: BlueZSettings
   public internal(set) var tree = ObjectTree()
@@ -242,8 +243,8 @@ public struct BlueZMachine: Sendable {
     for device in tree.devices.values.sorted(by: { $0.path < $1.path }) { hear(device, at: now) }
   }
 
-  /// One that is connected is there, whether it answers inquiries meanwhile or not. Without our service in its list it is
-  /// asked as well: BlueZ passes on what our filter lets through, so mostly it announces the service.
+  /// One that is connected is there, whether it answers inquiries meanwhile or not. Without our service in its list it
+  /// is asked as well: BlueZ passes on what our filter lets through, so mostly it announces the service.
   private mutating func hear(_ device: BlueZDevice, at now: Instant) {
     guard device.adapterPath == use?.path, let search = activeSearch else { return }
     if device.uuids.contains(search.service) {

@@ -28,14 +28,15 @@ public struct BlueZSettings: Sendable, Hashable {
   public var powersOn = true
   /// Whether connections to the profile need pairing.
   public var requiresPairing = false
-  /// Whether others are looked for by BR/EDR's inquiry. Discoverable mode is needed for LE as well: BlueZ passes devices by whose
-  /// advertisements do not say so.
+  /// Whether others are looked for by BR/EDR's inquiry. Discoverable mode is needed for LE as well: BlueZ passes
+  /// devices by whose advertisements do not say so.
   public var usesClassic = true
   /// LE: an advertisement where the adapter has LE, and the scan for those of others.
   public var usesLowEnergy = true
 
-  /// Seconds after which the adapter stops being discoverable without us. This and the next number mark the mode as ours: they
-  /// are set in turns, which starts the time anew, and who finds one of them knows that it is nobody's choice.
+  /// Seconds after which the adapter stops being discoverable without us. This and the next number mark the mode as
+  /// ours: they are set in turns, which starts the time anew, and who finds one of them knows that it is nobody's
+  /// choice.
   public var discoverableTimeout: UInt32 = 61
   /// When the time is started anew, after half of it.
   public var renewal: Duration { .milliseconds(Int64(discoverableTimeout) * 500) }
@@ -43,19 +44,21 @@ public struct BlueZSettings: Sendable, Hashable {
   public var leastReassertion = Duration.seconds(3)
   /// The least time from one registration of the advertisement to the next, however many connect to us over LE.
   public var leastReadvertising = Duration.seconds(1)
-  /// The least time from a change of the mode until an advertisement is taken back: bluetoothd renews advertisements after such a
-  /// change, and 5.66 ends if one goes meanwhile.
+  /// The least time from a change of the mode until an advertisement is taken back: bluetoothd renews advertisements
+  /// after such a change, and 5.66 ends if one goes meanwhile.
   public var settling = Duration.milliseconds(500)
   /// What DiscoverableTimeout is where nobody has chosen, by BlueZ's default.
   public static let usualTimeout: UInt32 = 180
 
   /// One scan: as long as an inquiry of BR/EDR (10.24 s) and something on top.
   public var scan = Duration.seconds(12)
-  /// The rest between two scans at first. It ends what BlueZ remembers of a scan, so that the next one tells anew who is there.
+  /// The rest between two scans at first. It ends what BlueZ remembers of a scan, so that the next one tells anew who
+  /// is there.
   public var eagerRest = Duration.milliseconds(500)
   /// How long a search is eager.
   public var eagerness = Duration.seconds(60)
-  /// The rest between two scans later: links of others, a keyboard's among them, get two fifths of the time for themselves.
+  /// The rest between two scans later: links of others, a keyboard's among them, get two fifths of the time for
+  /// themselves.
   public var rest = Duration.seconds(8)
   /// A peer is gone after so many scans in a row that did not hear its device.
   public var missedScans = 3

@@ -43,8 +43,8 @@ struct ScanSchedule: Sendable {
     if isWanted != (pauseSince != nil) { pauseSince = isWanted ? now : nil }
   }
 
-  /// When the pause that is wanted ends; nil: there is none. A scan is not broken off again where a whole one is long overdue, without
-  /// which nobody would ever be missed.
+  /// When the pause that is wanted ends; nil: there is none. A scan is not broken off again where a whole one is long
+  /// overdue, without which nobody would ever be missed.
   private var pauseEnd: Instant? {
     guard let pauseSince else { return nil }
     if case .scanning(let since, _) = phase, since > lastWhole + settings.wholeScanInterval { return nil }

@@ -28,12 +28,12 @@ public struct BlueZDevice: Sendable, Hashable {
   /// The path of the adapter that knows it.
   public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-  /// Whether a scan hears it: by its signal strength, or, where the controller tells none, by its being there at all. What it
-  /// does not keep BlueZ forgets half a minute after it was heard last.
+  /// Whether a scan hears it: by its signal strength, or, where the controller tells none, by its being there at all.
+  /// What it does not keep BlueZ forgets half a minute after it was heard last.
   public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
 
-  /// Whether it may announce more than `uuids`: once BlueZ has read the services of a device over a link, it tells of those as
-  /// long as it knows the device, whatever that announces later, and does not say so.
+  /// Whether it may announce more than `uuids`: once BlueZ has read the services of a device over a link, it tells of
+  /// those as long as it knows the device, whatever that announces later, and does not say so.
   public var mayAnnounceMore: Bool { signalStrength != nil && !isRandom && !uuids.isEmpty }
 
   mutating func set(_ property: String, _ value: DBusValue) {

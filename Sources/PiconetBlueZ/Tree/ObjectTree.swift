@@ -11,8 +11,8 @@ public enum ObjectTreeChange: Sendable, Hashable {
   case deviceGone(String)
 }
 
-/// bluetoothd's objects as a value: the answer to GetManagedObjects and the signals after it, folded together. What we have
-/// no use for is not kept.
+/// bluetoothd's objects as a value: the answer to GetManagedObjects and the signals after it, folded together. What we
+/// have no use for is not kept.
 public struct ObjectTree: Sendable, Hashable {
   public static let adapterLimit = 16
   public static let deviceLimit = 1024

@@ -5,8 +5,8 @@ import PiconetSDP
 struct AdapterChoice {
   private let wanted: BluetoothConfiguration.Adapter
   private let read: AdapterTable.Reading
-  /// Where any adapter may be taken: the one that finds others, whose peers may be out of another one's reach. Nil: Linux takes the
-  /// one that came last, of those that are on.
+  /// Where any adapter may be taken: the one that finds others, whose peers may be out of another one's reach. Nil:
+  /// Linux takes the one that came last, of those that are on.
   var preferred: BluetoothAddress?
 
   init(_ wanted: BluetoothConfiguration.Adapter, read: @escaping AdapterTable.Reading) {

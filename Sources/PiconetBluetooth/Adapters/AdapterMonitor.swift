@@ -6,8 +6,8 @@ import PiconetRuntime
 
 /// Tells when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
 ///
-/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) tells everybody of such events. What they say is not looked at:
-/// after any of them the table is read anew, and told if it is another one.
+/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) tells everybody of such events. What they say is not
+/// looked at: after any of them the table is read anew, and told if it is another one.
 public final class AdapterMonitor: DescriptorHandler {
   /// The table as it was told last.
   public private(set) var table: AdapterTable

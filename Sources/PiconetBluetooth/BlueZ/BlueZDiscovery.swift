@@ -18,7 +18,8 @@ public final class BlueZDiscovery: Discovery {
     }
   }
 
-  /// How long `shutDown` takes at most, and a second more where a connect is waited for whose record nobody wants any more.
+  /// How long `shutDown` takes at most, and a second more where a connect is waited for whose record nobody wants any
+  /// more.
   public static let shutDownLimit = Duration.seconds(2)
 
   public let sourceName = "bluez"
@@ -45,8 +46,8 @@ public final class BlueZDiscovery: Discovery {
   private var isPerforming = false
 
   /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
-  /// - Parameter makeReader: makes what reads records from the adapter with this address, and lets our scan pause where it connects
-  ///   over LE; called once for each adapter that is used.
+  /// - Parameter makeReader: makes what reads records from the adapter with this address, and lets our scan pause where
+  ///   it connects over LE; called once for each adapter that is used.
   public init(
     loop: EventLoop, options: Options,
     makeReader: @escaping (BluetoothAddress, ScanPause) -> any ServiceRecordReader
@@ -92,8 +93,8 @@ public final class BlueZDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the limits, and
-  /// does nothing for a scope that does.
+  /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the
+  /// limits, and does nothing for a scope that does.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
     record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
   }
@@ -127,14 +128,15 @@ public final class BlueZDiscovery: Discovery {
 
   public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
 
-  /// Somebody has connected to this node over LE, which ends the advertising: it begins anew. Not from within a call of ours.
+  /// Somebody has connected to this node over LE, which ends the advertising: it begins anew. Not from within a call of
+  /// ours.
   public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }
 
   /// A dial to this device failed: its record is read again soon, since its node may have started anew.
   public func dialFailed(_ device: BluetoothAddress) { handle(.dialFailed(device)) }
 
-  /// Ends at once. What bluetoothd holds for us it drops with the connection; the adapter's own settings are restored by
-  /// `shutDown` only, or left to the timeout of the discoverable mode.
+  /// Ends at once. What bluetoothd holds for us it drops with the connection; the adapter's own settings are restored
+  /// by `shutDown` only, or left to the timeout of the discoverable mode.
   public func close() {
     handler = nil
     adapterHandler = nil

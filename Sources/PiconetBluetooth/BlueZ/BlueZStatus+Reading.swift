@@ -2,7 +2,8 @@ import PiconetBlueZ
 import PiconetRuntime
 
 extension BlueZStatus {
-  /// Asks bluetoothd what there is, changes nothing, and calls `completion` once, on the loop, after at most twice `timeout`.
+  /// Asks bluetoothd what there is, changes nothing, and calls `completion` once, on the loop, after at most twice
+  /// `timeout`.
   public static func read(
     loop: EventLoop, busAddress: String? = nil, timeout: Duration = .seconds(5),
     completion: @escaping (BlueZStatus) -> Void

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Tells the record of an advertised node over LE's record channel, for whoever can't ask bluetoothd's SDP server, which speaks BR/EDR
-/// only. Confined to the loop.
+/// Tells the record of an advertised node over LE's record channel, for whoever can't ask bluetoothd's SDP server,
+/// which speaks BR/EDR only. Confined to the loop.
 ///
 /// An adapter has few such channels for all programs: while none is free it is tried again.
 final class LowEnergyRecord {

@@ -39,7 +39,8 @@ public struct BluetoothConfiguration: Sendable, Hashable {
   public var finder = Finder.automatic
   /// Which of `l2cap`, `rfcomm` and `le` are used. Default: all.
   public var transports: Set<TransportKind> = [.l2cap, .rfcomm, .le]
-  /// Whether BlueZ is asked for pairing and link encryption too. Default: no; TLS protects the link from its first byte.
+  /// Whether BlueZ is asked for pairing and link encryption too. Default: no; TLS protects the link from its first
+  /// byte.
   public var requiresPairing = false
   /// The session id; the service UUID is derived from it.
   public var scope: String

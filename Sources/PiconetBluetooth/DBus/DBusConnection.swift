@@ -62,8 +62,8 @@ final class DBusConnection: DescriptorHandler {
 
   deinit { close() }
 
-  /// Ends everything without a further word; no handler is called any more. What bluetoothd keeps for this connection it
-  /// drops by itself. Idempotent.
+  /// Ends everything without a further word; no handler is called any more. What bluetoothd keeps for this connection
+  /// it drops by itself. Idempotent.
   func close() {
     closed = nil
     watch?.cancel()
@@ -77,8 +77,8 @@ final class DBusConnection: DescriptorHandler {
 
   // MARK: calls
 
-  /// Calls a method. `completion` is called exactly once, on the loop, never from within this call, unless the connection is
-  /// closed before.
+  /// Calls a method. `completion` is called exactly once, on the loop, never from within this call, unless the
+  /// connection is closed before.
   func call(
     _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [],
     timeout: Duration, completion: @escaping (Result<[DBusValue], DBusFailure>) -> Void
@@ -120,7 +120,8 @@ final class DBusConnection: DescriptorHandler {
 
   // MARK: signals and objects
 
-  /// Calls `handler` for each message that fits the rule (D-Bus Specification, "Match Rules"), until the slot is cancelled.
+  /// Calls `handler` for each message that fits the rule (D-Bus Specification, "Match Rules"), until the slot is
+  /// cancelled.
   func match(_ rule: String, _ handler: @escaping (DBusArrival) -> Void) -> DBusSlot? {
     guard bus != nil else { return nil }
     let slot = add(.match(handler))

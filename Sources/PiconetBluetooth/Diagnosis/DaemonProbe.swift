@@ -38,8 +38,8 @@ public struct DaemonProbe: Sendable, Hashable {
   public var version: String?
   /// By the kernel's name, such as `hci0`.
   public var adapters: [String: Adapter]
-  /// The name of the D-Bus error with which bluetoothd, or the policy of the bus, lets this user register no profile, without which
-  /// nobody finds us over BR/EDR; nil: it does, or was not asked.
+  /// The name of the D-Bus error with which bluetoothd, or the policy of the bus, lets this user register no profile,
+  /// without which nobody finds us over BR/EDR; nil: it does, or was not asked.
   public var profileRefusal: String?
 
   /// Facts that were gathered elsewhere.

@@ -18,7 +18,8 @@ public final class ScanPause {
   /// How many have or want the pause.
   var count: Int { turns.count }
 
-  /// Calls `begin` when the scan has paused, which may be from within this call. It is to be ended by `end`, before or after that.
+  /// Calls `begin` when the scan has paused, which may be from within this call. It is to be ended by `end`, before or
+  /// after that.
   public func take(_ begin: @escaping () -> Void) -> Turn {
     let turn = Turn(begin)
     turns.append(turn)

@@ -3,8 +3,9 @@ import PiconetSDP
 
 /// Reads what the nodes on one device say of themselves; confined to the loop.
 public protocol ServiceRecordReader: AnyObject {
-  /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never from
-  /// within this call. No record at all is the failure `noService`; one way to records alone, on which nobody listens, `refused`.
+  /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never
+  /// from within this call. No record at all is the failure `noService`; one way to records alone, on which nobody
+  /// listens, `refused`.
   /// - Returns: what cancels the reading: the completion then gets `.cancelled`.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
@@ -12,7 +13,8 @@ public protocol ServiceRecordReader: AnyObject {
   ) -> any DialCancellation
   /// Cancels what is under way: each completion gets `.cancelled`.
   func close()
-  /// As `close`; `completion` is called on the loop, perhaps at once, when no descriptor of the reader is left: after a second at most.
+  /// As `close`; `completion` is called on the loop, perhaps at once, when no descriptor of the reader is left: after a
+  /// second at most.
   func shutDown(_ completion: @escaping () -> Void)
 }
 

@@ -2,7 +2,8 @@ import PiconetEngine
 
 /// When an adapter that failed, was switched off or pulled out is taken up again. A pure machine.
 ///
-/// Who switches an adapter off means it: it is waited for. One that was away and is back is switched on, as one is at the start.
+/// Who switches an adapter off means it: it is waited for. One that was away and is back is switched on, as one is at
+/// the start.
 struct AdapterRecovery: Sendable {
   enum Adapter: Hashable, Sendable {
     case absent

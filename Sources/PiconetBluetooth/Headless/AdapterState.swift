@@ -35,8 +35,8 @@ struct AdapterState {
       inquiryResponse: inquiryResponse.isEmpty ? [0] : inquiryResponse)
   }
 
-  /// It was off, or away: who switches it on is not us. What it was like before us still holds: some controllers keep our own
-  /// settings over a reset.
+  /// It was off, or away: who switches it on is not us. What it was like before us still holds: some controllers keep
+  /// our own settings over a reset.
   mutating func forgetPower() { hasPowered = false }
 
   /// Puts everything back, and waits until it is switched off, if it was off.

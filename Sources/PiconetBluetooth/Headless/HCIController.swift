@@ -4,7 +4,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// A raw HCI socket of one adapter: commands one after the other, each with its answer, and events; confined to the loop.
+/// A raw HCI socket of one adapter: commands one after the other, each with its answer, and events; confined to the
+/// loop.
 final class HCIController: DescriptorHandler {
   typealias Answer = Result<[UInt8], LinkFailure>
 

@@ -3,8 +3,8 @@ import PiconetSDP
 
 /// Commands to a controller, one after the other, and which answer belongs to which. A pure machine.
 ///
-/// Answers carry nothing but the command's opcode. So a command that has run out of time leaves a debt behind: the next answer to
-/// this opcode is taken for its late one, until so much time has passed that none can come any more.
+/// Answers carry nothing but the command's opcode. So a command that has run out of time leaves a debt behind: the next
+/// answer to this opcode is taken for its late one, until so much time has passed that none can come any more.
 struct HCIConversation: Sendable {
   /// Of one command, never used twice.
   struct Ticket: Hashable, Sendable { var number: UInt64 }

@@ -3,15 +3,17 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Finds peers over Bluetooth with the kernel alone, where no bluetoothd runs; confined to the loop that it was made on.
+/// Finds peers over Bluetooth with the kernel alone, where no bluetoothd runs; confined to the loop that it was made
+/// on.
 ///
-/// It switches the adapter on, makes it connectable and discoverable, tells the session's UUID in the extended inquiry response,
-/// inquires, and reads the record of whoever has that UUID: over the record channel (`RecordChannel`), or by SDP where the response
-/// tells of none, as with nodes that a bluetoothd tells of. When it is closed all of this is as it was before.
+/// It switches the adapter on, makes it connectable and discoverable, tells the session's UUID in the extended inquiry
+/// response, inquires, and reads the record of whoever has that UUID: over the record channel (`RecordChannel`), or by
+/// SDP where the response tells of none, as with nodes that a bluetoothd tells of. When it is closed all of this is as
+/// it was before.
 ///
-/// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node an adapter, since an adapter has one inquiry response; BR/EDR only,
-/// since the kernel has LE switched off unless its management interface was used;
-/// bluetoothd must not run for the same adapter, which would write its own inquiry response over ours.
+/// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node an adapter, since an adapter has one inquiry response;
+/// BR/EDR only, since the kernel has LE switched off unless its management interface was used; bluetoothd must not run
+/// for the same adapter, which would write its own inquiry response over ours.
 public final class HeadlessDiscovery: Discovery {
   /// How it inquires.
   public struct Options: Sendable, Hashable {
@@ -56,8 +58,8 @@ public final class HeadlessDiscovery: Discovery {
   private var isRadioBusy = false
   private var sightings: [NodeID: Sighting] = [:]
 
-  /// Begins to switch the adapter on. From then on it is taken up again by itself: when it fails, when it is switched on after
-  /// somebody has switched it off, and when it is put in again.
+  /// Begins to switch the adapter on. From then on it is taken up again by itself: when it fails, when it is switched
+  /// on after somebody has switched it off, and when it is put in again.
   /// - Parameters:
   ///   - index: the adapter's number: 0 for `hci0`.
   ///   - adapter: its address.
@@ -113,12 +115,13 @@ public final class HeadlessDiscovery: Discovery {
     scanner?.setRadioBusy(isBusy)
   }
 
-  /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to some
-  /// seconds with slow controllers.
+  /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to
+  /// some seconds with slow controllers.
   public func close() { close(restoring: true) }
 
-  /// Ends because bluetoothd has come, and leaves the adapter as it is: it is bluetoothd's now, which has set all of it up in its own
-  /// way. Switching off what was off before would take the adapter away from it, and from whoever has just switched it on.
+  /// Ends because bluetoothd has come, and leaves the adapter as it is: it is bluetoothd's now, which has set all of it
+  /// up in its own way. Switching off what was off before would take the adapter away from it, and from whoever has
+  /// just switched it on.
   func handOver() { close(restoring: false) }
 
   private func close(restoring: Bool) {

@@ -4,11 +4,11 @@ import PiconetSDP
 
 /// Finds nodes of one session by inquiries and reads their records; confined to the loop.
 ///
-/// Inquiring and connecting are in each other's way, so an inquiry is broken off to read a record, though only every other one: the one
-/// in between runs its time, and counts for who is gone. While the radio is busy there is neither.
+/// Inquiring and connecting are in each other's way, so an inquiry is broken off to read a record, though only every
+/// other one: the one in between runs its time, and counts for who is gone. While the radio is busy there is neither.
 ///
-/// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the one with the
-/// larger address lets the other one go first; by then there is a link that both can use.
+/// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the
+/// one with the larger address lets the other one go first; by then there is a link that both can use.
 final class InquiryScanner {
   private enum State { case idle, starting, running, cancelling }
 

@@ -1,6 +1,8 @@
-/// The fixed numbers of the record channel: an L2CAP channel on which a node tells its record where nobody asks an SDP server.
+/// The fixed numbers of the record channel: an L2CAP channel on which a node tells its record where nobody asks an SDP
+/// server.
 ///
-/// Whoever connects gets one SDU, the data element that an SDP server would answer (a sequence of attribute lists), and closes.
+/// Whoever connects gets one SDU, the data element that an SDP server would answer (a sequence of attribute lists), and
+/// closes.
 public enum RecordChannel {
   /// Over BR/EDR.
   public static let psm: UInt16 = 0x1077

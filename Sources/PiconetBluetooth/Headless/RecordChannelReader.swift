@@ -13,7 +13,8 @@ public final class RecordChannelReader: ServiceRecordReader {
   ///   - kind: l2cap, or le.
   ///   - adapter: the adapter from which devices are asked.
   ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - timeLimit: of one device, connection included. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5 s over LE, for which
+  ///   - timeLimit: of one device, connection included. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5 s
+  ///     over LE, for which
   ///     a scan pauses.
   public init(
     kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration? = nil
@@ -24,8 +25,8 @@ public final class RecordChannelReader: ServiceRecordReader {
     self.adapter = adapter
   }
 
-  /// The place's number is the channel's PSM; without one they are the fixed ones. See `SDPClient` for the limits; a device without
-  /// a record channel fails with `refused`.
+  /// The place's number is the channel's PSM; without one they are the fixed ones. See `SDPClient` for the limits; a
+  /// device without a record channel fails with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

@@ -6,7 +6,8 @@ import PiconetSDP
 
 /// Tells a node's record to whoever connects to the record channel; confined to the loop.
 ///
-/// At most 16 readers at a time, each for at most five seconds; who comes beyond that is closed at once and may come again.
+/// At most 16 readers at a time, each for at most five seconds; who comes beyond that is closed at once and may come
+/// again.
 public final class RecordServer: DescriptorHandler {
   /// The most readers at a time.
   public static let readerLimit = 16

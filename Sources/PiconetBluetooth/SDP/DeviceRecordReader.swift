@@ -2,11 +2,11 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Reads records in whichever way leads to a device: SDP over BR/EDR, as bluetoothd tells them, then the record channel over BR/EDR, on
-/// which nodes without bluetoothd tell them, then that over LE. Confined to the loop.
+/// Reads records in whichever way leads to a device: SDP over BR/EDR, as bluetoothd tells them, then the record channel
+/// over BR/EDR, on which nodes without bluetoothd tell them, then that over LE. Confined to the loop.
 ///
-/// A device with a random address is asked over LE alone. Each way has its own time limit: six seconds over
-/// BR/EDR, five over LE.
+/// A device with a random address is asked over LE alone. Each way has its own time limit: six seconds over BR/EDR,
+/// five over LE.
 public final class DeviceRecordReader: ServiceRecordReader {
   /// How long a reading over LE waits for a scan to pause.
   static let pauseLimit = Duration.seconds(20)

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetSDP
 
 extension NodeRecord {
-  /// What a node says of itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`; info that
-  /// does is left out; ports of other transports don't count.
+  /// What a node says of itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`;
+  /// info that does is left out; ports of other transports don't count.
   /// - Parameter adapter: on which it listens.
   public init(_ advertisement: Advertisement, adapter: BluetoothAddress) {
     self.init(

@@ -74,7 +74,8 @@ final class RecordReading: DialCancellation {
   }
 }
 
-/// Lets a few readings run at a time and some more wait: each costs a connection, and a radio makes one at a time anyway.
+/// Lets a few readings run at a time and some more wait: each costs a connection, and a radio makes one at a time
+/// anyway.
 final class RecordReadingQueue {
   /// The most readings that run.
   static let runningLimit = 8

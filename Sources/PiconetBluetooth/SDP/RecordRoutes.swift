@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetSDP
 
-/// The ways to one device's records, tried one after the other: which comes first, and what a failure says of the others. A pure
-/// value.
+/// The ways to one device's records, tried one after the other: which comes first, and what a failure says of the
+/// others. A pure value.
 struct RecordRoutes: Sendable, Hashable {
   enum Route: Sendable, Hashable {
     /// The SDP server, over BR/EDR: bluetoothd's.
@@ -30,7 +30,8 @@ struct RecordRoutes: Sendable, Hashable {
   /// - Parameters:
   ///   - place: a random address is one of LE; a number is that of a record channel.
   ///   - last: what led to the device's records last time, if anything did.
-  ///   - isLinkedOverLowEnergy: there is a link to it over LE now, and none over BR/EDR. Then LE is the only way: bluetoothd forgets
+  ///   - isLinkedOverLowEnergy: there is a link to it over LE now, and none over BR/EDR. Then LE is the only way:
+  ///     bluetoothd forgets
   ///     a device that it doesn't know well when paging it fails, and ends its links, those over LE with it.
   init(to place: BluetoothPlace, last: RouteMemory.Way? = nil, isLinkedOverLowEnergy: Bool = false) {
     if place.isRandom || (isLinkedOverLowEnergy && place.port == nil) {
@@ -55,8 +56,8 @@ struct RecordRoutes: Sendable, Hashable {
     guard let route = current else { return }
     losses.append(Loss(route: route, failure: failure))
     switch failure.code {
-    // Whoever answers without a record knows; what concerns ourselves is the same on each way; and what is in the way now is soon
-    // gone, while a second connection would be in the way as well.
+    // Whoever answers without a record knows; what concerns ourselves is the same on each way; and what is in the way
+    // now is soon gone, while a second connection would be in the way as well.
     case .noService, .cancelled, .permission, .tooManyDescriptors, .busy, .reset: left = []
     // Somebody is there, who answers otherwise.
     case .refused: if route != .lowEnergy { classicMisses = 0 }
@@ -84,7 +85,8 @@ struct RecordRoutes: Sendable, Hashable {
     losses.first?.route != .lowEnergy && codes.contains(.noService)
   }
 
-  /// The records as they count: where BR/EDR does not lead to the device, its numbers of BR/EDR only cost the dialler time.
+  /// The records as they count: where BR/EDR does not lead to the device, its numbers of BR/EDR only cost the dialler
+  /// time.
   func usable(_ records: [NodeRecord]) -> [NodeRecord] {
     guard current == .lowEnergy, classicMisses >= Self.patience else { return records }
     return records.map { record in

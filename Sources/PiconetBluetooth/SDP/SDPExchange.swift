@@ -102,15 +102,15 @@ final class SDPExchange: RecordExchange {
 }
 
 extension LinkFailure {
-  /// What an error of a connection means on which a device is asked for its records: `refused` is a device without anybody who
-  /// could answer this way.
+  /// What an error of a connection means on which a device is asked for its records: `refused` is a device without
+  /// anybody who could answer this way.
   init(record error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(bluetooth: error)
     self.init(failure.code, "\(device): \(failure.detail)")
   }
 
-  /// The same for a call that fails before anything went on air, which the kernel also refuses where the adapter may not do this
-  /// kind of link.
+  /// The same for a call that fails before anything went on air, which the kernel also refuses where the adapter may
+  /// not do this kind of link.
   init(recordAtOnce error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(record: error, device: device)
     self.init(failure.code == .refused ? .notAvailable : failure.code, failure.detail)

@@ -90,7 +90,8 @@ public struct BluetoothSocket: Sendable {
   public func listen(backlog: Int32) throws(SystemError) { try check("listen", Glibc.listen(descriptor, backlog)) }
 
   /// Begins to connect.
-  /// - Returns: whether it is connected already; otherwise it is decided when the socket becomes writable: see `outcome`.
+  /// - Returns: whether it is connected already; otherwise it is decided when the socket becomes writable: see
+  ///   `outcome`.
   public func connect(to end: SocketEnd) throws(SystemError) -> Bool {
     if piconet_bluetooth_connect(descriptor, kind.number, end.system) == 0 { return true }
     let error = errno
@@ -102,8 +103,8 @@ public struct BluetoothSocket: Sendable {
 
   /// Why a decided connect failed; nil if it is connected.
   ///
-  /// SO_ERROR alone won't do: RFCOMM closes a channel that was refused late without leaving an error there, so the channel is
-  /// asked for its state too.
+  /// SO_ERROR alone won't do: RFCOMM closes a channel that was refused late without leaving an error there, so the
+  /// channel is asked for its state too.
   public var failure: SystemError? {
     let pending = piconet_socket_error(descriptor)
     if pending != 0 { return SystemError("connect", pending) }
@@ -162,8 +163,8 @@ public struct BluetoothSocket: Sendable {
       unread: Int(memory.unread), unsent: Int(memory.unsent), unsentLimit: Int(memory.unsent_limit))
   }
 
-  /// The bytes that the kernel surely keeps until they are read, where it throws away what is beyond: L2CAP in basic mode. Half of
-  /// the buffer: what it charges for a full SDU is up to twice the SDU.
+  /// The bytes that the kernel surely keeps until they are read, where it throws away what is beyond: L2CAP in basic
+  /// mode. Half of the buffer: what it charges for a full SDU is up to twice the SDU.
   public var unreadLimit: Int? {
     var memory = piconet_socket_memory()
     guard mode == .basic, piconet_socket_memory(descriptor, &memory) == 0 else { return nil }

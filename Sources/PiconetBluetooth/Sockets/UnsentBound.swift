@@ -2,10 +2,11 @@ import PiconetEngine
 
 /// How much may wait in the kernel for the radio: enough to keep it busy, little enough that a small message is quick.
 ///
-/// The kernel counts what waits with its overhead (truesize); so do all amounts here but where it says payload. The rate at
-/// which it drains is seen between the moment when the bound was reached and the moment when the socket is writable again,
-/// which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile was too short, as
-/// with BQL (dynamic queue limits): it is given more, which it loses again when it keeps being filled.
+/// The kernel counts what waits with its overhead (truesize); so do all amounts here but where it says payload. The
+/// rate at which it drains is seen between the moment when the bound was reached and the moment when the socket is
+/// writable again, which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile
+/// was too short, as with BQL (dynamic queue limits): it is given more, which it loses again when it keeps being
+/// filled.
 ///
 /// A pure value: facts with their time in.
 public struct UnsentBound: Sendable {
@@ -48,8 +49,8 @@ public struct UnsentBound: Sendable {
     unsent == 0 || unsent + cost(of: count) <= limit
   }
 
-  /// The most payload that costs no more than half of `limit`, so that there is room for it whenever the socket is writable.
-  /// As whole packets, at least one, and at most `largest`.
+  /// The most payload that costs no more than half of `limit`, so that there is room for it whenever the socket is
+  /// writable. As whole packets, at least one, and at most `largest`.
   public func largestWrite(_ largest: Int, limit: Int) -> Int {
     let half = Int(Double(limit / 2) / costPerByte)
     return min(largest, max(PacketArithmetic.largestWrite(mtu: half), min(largest, Self.onePacket)))
@@ -57,7 +58,8 @@ public struct UnsentBound: Sendable {
 
   private static let onePacket = PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
 
-  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the dearest counts, for a while.
+  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the dearest counts, for
+  /// a while.
   public mutating func wrote(_ count: Int, cost: Int) {
     // A short message is nearly all overhead, and says nothing of bulk.
     guard count >= Self.onePacket / 2 else { return }

@@ -3,11 +3,11 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may. Confined to
-/// the loop.
+/// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may.
+/// Confined to the loop.
 ///
-/// Both are one source for the engine, since at any time one of them speaks. bluetoothd is waited for a moment at the start; when it comes
-/// later, it takes over.
+/// Both are one source for the engine, since at any time one of them speaks. bluetoothd is waited for a moment at the
+/// start; when it comes later, it takes over.
 final class BluetoothDiscovery: Discovery {
   let sourceName = "bluetooth"
   private let loop: EventLoop
@@ -57,7 +57,8 @@ final class BluetoothDiscovery: Discovery {
     daemon?.setHandler(handler)
   }
 
-  /// Called on the loop with the adapter by which others are found now, or nil; what is dialled should be dialled from there.
+  /// Called on the loop with the adapter by which others are found now, or nil; what is dialled should be dialled from
+  /// there.
   func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) {
     adapterHandler = handler
     daemon?.setAdapterHandler { [weak self] adapter in

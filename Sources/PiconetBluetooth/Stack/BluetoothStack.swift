@@ -40,8 +40,8 @@ public final class BluetoothStack {
     }
   }
 
-  /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours is left.
-  /// Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
+  /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours
+  /// is left. Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
   public func shutDown(_ completion: @escaping () -> Void) {
     var waiting = closing.count + 1
     let oneIsDone = { [reader] in

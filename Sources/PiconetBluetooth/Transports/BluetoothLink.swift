@@ -6,8 +6,9 @@ import PiconetSDP
 
 /// One connection over L2CAP, RFCOMM or an LE channel as a link, confined to its loop.
 ///
-/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read gives what SDUs are there, whole or in parts. A read
-/// that fills less than its buffer has emptied the socket, or leaves it readable, and the loop is level-triggered.
+/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read gives what SDUs are there, whole or in
+/// parts. A read that fills less than its buffer has emptied the socket, or leaves it readable, and the loop is
+/// level-triggered.
 public final class BluetoothLink: LinkEndpoint {
   public let traits: LinkTraits
   private let loop: EventLoop
@@ -86,9 +87,9 @@ public final class BluetoothLink: LinkEndpoint {
     return filled > 0 ? .bytes(filled) : ending ?? .wouldBlock
   }
 
-  /// Whether reading goes on after recv(2) gave nothing: it gives an end or an error before what came earlier, and nothing at
-  /// all for an SDU without a byte. (Linux masks the pending error of a channel that the far side has closed as an end, though SDUs
-  /// wait in the queue.)
+  /// Whether reading goes on after recv(2) gave nothing: it gives an end or an error before what came earlier, and
+  /// nothing at all for an SDU without a byte. (Linux masks the pending error of a channel that the far side has closed
+  /// as an end, though SDUs wait in the queue.)
   private func goesOn(_ socket: BluetoothSocket, count: Int, error: Int32) -> Bool {
     if count < 0, error == EAGAIN { return false }
     if count == 0 {
@@ -169,8 +170,9 @@ public final class BluetoothLink: LinkEndpoint {
     return written > 0 || bytes.isEmpty ? .bytes(written) : .wouldBlock
   }
 
-  /// Over RFCOMM in frames of our own: Linux 6.12 makes them four bytes longer than fit one packet, L2CAP's header being left out
-  /// of account, and each takes a second packet then. Nothing of one write goes into the frame of another.
+  /// Over RFCOMM in frames of our own: Linux 6.12 makes them four bytes longer than fit one packet, L2CAP's header
+  /// being left out of account, and each takes a second packet then. Nothing of one write goes into the frame of
+  /// another.
   private func send(_ bytes: UnsafeRawBufferPointer, _ socket: BluetoothSocket) -> Int {
     socket.kind == .rfcomm
       ? piconet_send_pieces(socket.descriptor, bytes.baseAddress, bytes.count, PacketArithmetic.rfcommFrame)

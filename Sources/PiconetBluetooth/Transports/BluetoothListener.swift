@@ -5,8 +5,8 @@ import PiconetRuntime
 
 /// A listening socket: accepts in bounded batches, and pauses, instead of spinning, when there is no descriptor left.
 ///
-/// It is bound to an address, not to an adapter: it goes on when the adapter was switched off and on again, or pulled out
-/// and put back.
+/// It is bound to an address, not to an adapter: it goes on when the adapter was switched off and on again, or pulled
+/// out and put back.
 final class BluetoothListener: DescriptorHandler {
   private let socket: BluetoothSocket
   private let configuration: BluetoothTransportConfiguration

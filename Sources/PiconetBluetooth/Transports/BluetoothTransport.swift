@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// L2CAP, RFCOMM or LE channels as a transport: they differ in the parameters of their sockets only. Confined to the loop that
-/// it is made for, also its end: close it there.
+/// L2CAP, RFCOMM or LE channels as a transport: they differ in the parameters of their sockets only. Confined to the
+/// loop that it is made for, also its end: close it there.
 public final class BluetoothTransport: Transport {
   public var kind: TransportKind { environment.kind.transport }
   private let loop: EventLoop
@@ -38,7 +38,8 @@ public final class BluetoothTransport: Transport {
     // Linux refuses a connect that meets the end of an earlier RFCOMM session with the device (one in 500 was seen).
     case .rfcomm: configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries)
     case .le:
-      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the far side still has, and refuses.
+      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the far side still has, and
+      // refuses.
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
       // Nobody is asked over LE, and making the link may take its time.
       configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
@@ -71,7 +72,8 @@ public final class BluetoothTransport: Transport {
   /// Called on the loop for everybody who has connected to us, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
 
-  /// Where any adapter is configured: the one from which is dialled from now on while it is on; nil: whichever the kernel takes.
+  /// Where any adapter is configured: the one from which is dialled from now on while it is on; nil: whichever the
+  /// kernel takes.
   public func setPreferredAdapter(_ adapter: BluetoothAddress?) { environment.adapters.preferred = adapter }
 
   private func report(_ addresses: [TransportAddress]) {
@@ -80,8 +82,9 @@ public final class BluetoothTransport: Transport {
     for device in devices.sorted() { dialFailed?(device) }
   }
 
-  /// Listens on the configured adapter, or on all that there are and that come later. Needs the adapter to be there only
-  /// where it is given by its name; it need not be switched on. Listening already: an error of the caller, `.busy`.
+  /// Listens on the configured adapter, or on all that there are and that come later. Needs the adapter to be there
+  /// only where it is given by its name; it need not be switched on. Listening already: an error of the caller,
+  /// `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listener != nil { throw LinkFailure(.busy, "listening already") }
     let configuration = environment.configuration
@@ -113,8 +116,8 @@ public final class BluetoothTransport: Transport {
     }
   }
 
-  /// `changed` is called when the adapter that we listen on is another one, or has another address: we don't listen any more then.
-  /// And at any change of adapters while we don't listen: it may work now.
+  /// `changed` is called when the adapter that we listen on is another one, or has another address: we don't listen any
+  /// more then. And at any change of adapters while we don't listen: it may work now.
   public func setListeningHandler(_ changed: @escaping () -> Void) {
     listeningChanged = changed
     guard monitor == nil else { return }
@@ -157,8 +160,8 @@ public final class BluetoothTransport: Transport {
     monitor = nil
   }
 
-  /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are under
-  /// way, at most `drainTime`. Links are their owners' to close, before this.
+  /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are
+  /// under way, at most `drainTime`. Links are their owners' to close, before this.
   /// - Parameter completion: called on the loop when no descriptor of this transport is left.
   public func shutDown(_ completion: @escaping () -> Void) {
     endListening()

@@ -1,23 +1,26 @@
 import PiconetEngine
 import PiconetSDP
 
-/// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time anyway.
+/// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time
+/// anyway.
 ///
-/// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the link
-/// at once: either happens while a former connection ends, or while both sides call one another. So is one whose connect is stranded:
-/// the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share of the time that is left.
+/// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the
+/// link at once: either happens while a former connection ends, or while both sides call one another. So is one whose
+/// connect is stranded: the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share
+/// of the time that is left.
 ///
-/// A step whose time is over although there is a link to its device gives the dial more time, once: the device's system may be asking
-/// its user whether we may connect.
+/// A step whose time is over although there is a link to its device gives the dial more time, once: the device's system
+/// may be asking its user whether we may connect.
 ///
-/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`; every step
-/// that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no effect.
+/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`;
+/// every step that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no
+/// effect.
 public struct DialSequence: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long the whole dial takes at most.
     public var timeLimit: Duration = .seconds(10)
-    /// How long it takes at most where a device may be asking its user. Less than the 30 s that an invitation takes by default, so that
-    /// the inviter learns the reason.
+    /// How long it takes at most where a device may be asking its user. Less than the 30 s that an invitation takes by
+    /// default, so that the inviter learns the reason.
     public var askingLimit: Duration = .seconds(25)
     /// The most places that are tried.
     public var placeLimit = 8
@@ -30,7 +33,8 @@ public struct DialSequence: Sendable {
     /// Who takes longer to refuse has asked somebody, and is not tried again. Longer than paging takes (1.28 s).
     public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
-    /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made anew.
+    /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made
+    /// anew.
     public var lookPause: Duration?
 
     public init() {}

@@ -6,9 +6,10 @@ import PiconetSDP
 
 /// Sockets whose orderly close is under way.
 ///
-/// Closing a channel throws away what the kernel has not given to the controller yet: the request to disconnect overtakes it
-/// (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when nothing of it waits any more.
-/// The kernel tells of half empty queues, not of empty ones; the rest is looked at in short turns. Bounded in time and number.
+/// Closing a channel throws away what the kernel has not given to the controller yet: the request to disconnect
+/// overtakes it (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when
+/// nothing of it waits any more. The kernel tells of half empty queues, not of empty ones; the rest is looked at in
+/// short turns. Bounded in time and number.
 final class DrainingCloses {
   private static let turn: Duration = .milliseconds(4)
   /// Where only answers over silent links are waited for.
@@ -61,19 +62,20 @@ final class DrainingCloses {
     if entries.count == 1 || entries.dropLast().allSatisfy(\.isLate) { timer?.set(after: Self.turn) }
   }
 
-  /// How long the answer to a connect that nobody wants any more is waited for, and how long at most as long as there is a link: as
-  /// long as Linux itself waits.
+  /// How long the answer to a connect that nobody wants any more is waited for, and how long at most as long as there
+  /// is a link: as long as Linux itself waits.
   private static let answerTime: Duration = .seconds(1)
   private static let linkedAnswerTime: Duration = .seconds(40)
 
   /// Takes over a socket in the middle of its connect.
   ///
-  /// Closed before the far side has answered, Linux can't tell it to forget the channel, and gives the same channel number to the
-  /// next connect. Which the far side then refuses, since it has that number: for 40 s, or as long as there is a link. An answer
-  /// takes some milliseconds over a link that is up, and may come late if that was silent for a while; if there is no link yet, paging
-  /// ends with the close.
+  /// Closed before the far side has answered, Linux can't tell it to forget the channel, and gives the same channel
+  /// number to the next connect. Which the far side then refuses, since it has that number: for 40 s, or as long as
+  /// there is a link. An answer takes some milliseconds over a link that is up, and may come late if that was silent
+  /// for a while; if there is no link yet, paging ends with the close.
   func takeConnecting(_ socket: BluetoothSocket, to device: BluetoothAddress) {
-    // RFCOMM numbers no channels, and has one connection to a channel at a time: the next connect would wait for this one.
+    // RFCOMM numbers no channels, and has one connection to a channel at a time: the next connect would wait for this
+    // one.
     let end = loop.now + (socket.kind == .rfcomm ? Self.answerTime : Self.linkedAnswerTime)
     let entry = Entry(
       socket: socket, mode: nil, deadline: loop.now + Self.answerTime, connect: Connect(device: device, end: end))
@@ -123,7 +125,8 @@ final class DrainingCloses {
     for body in bodies { body() }
   }
 
-  /// Calls `body` as soon as nothing waits, perhaps at once. No connect is waited for longer than `answerTime` from now on.
+  /// Calls `body` as soon as nothing waits, perhaps at once. No connect is waited for longer than `answerTime` from now
+  /// on.
   func onceEmpty(_ body: @escaping () -> Void) {
     for index in entries.indices {
       guard let connect = entries[index].connect else { continue }

@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetSDP
 
-/// Asks a device for the numbers (PSM, channel) of one kind of socket under which the session's service listens there. Calls its
-/// completion exactly once, on the loop, never from within the call.
+/// Asks a device for the numbers (PSM, channel) of one kind of socket under which the session's service listens there.
+/// Calls its completion exactly once, on the loop, never from within the call.
 public typealias ServicePortLookUp = (
   _ device: BluetoothPlace, _ kind: SocketKind, _ completion: @escaping (Result<[UInt16], LinkFailure>) -> Void
 ) -> any DialCancellation

@@ -56,7 +56,8 @@ extension Browser {
     return queries(questions, knownAnswers: asksForType ? knownAnswers(on: id, at: now) : [], on: id)
   }
 
-  /// Instances whose pointer came without the rest: those of sources that name few of them first, then who has waited longest.
+  /// Instances whose pointer came without the rest: those of sources that name few of them first, then who has waited
+  /// longest.
   private func askForMissing(
     on id: InterfaceID, interface: inout BrowserInterface, into list: inout QuestionList, at now: Duration
   ) {

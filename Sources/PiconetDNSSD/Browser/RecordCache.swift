@@ -71,8 +71,8 @@ struct RecordCache: Sendable {
   private var pointerSets: [InterfaceID: Key] = [:]
   /// What the pointers of each interface lead to.
   private var instances: [InterfaceID: Set<DomainName>] = [:]
-  /// Whether a record of an instance that is complete, or is not, has looked for room in vain for the message at hand: doing it again
-  /// would be only work.
+  /// Whether a record of an instance that is complete, or is not, has looked for room in vain for the message at hand:
+  /// doing it again would be only work.
   private var crowdedFor: Set<Bool> = []
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
@@ -113,7 +113,8 @@ struct RecordCache: Sendable {
       refreshJitter: arrival.jitter)
     if let known {
       if let old = sets[key]?[known] {
-        // Who repeats what another has said does not get it on its own account, where it would go with the rest of a flood.
+        // Who repeats what another has said does not get it on its own account, where it would go with the rest of a
+        // flood.
         if countBySource[old.source] ?? 0 < countBySource[source] ?? 0 { entry.source = old.source }
         released(old)
       }
@@ -180,8 +181,8 @@ struct RecordCache: Sendable {
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
   }
 
-  /// When all places are taken, whoever has most of them gives one up: first what was only named. Where all have few, what was only
-  /// named goes before what can be reached; no source takes from one that has less than itself.
+  /// When all places are taken, whoever has most of them gives one up: first what was only named. Where all have few,
+  /// what was only named goes before what can be reached; no source takes from one that has less than itself.
   private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
     if crowdedFor.contains(isComplete) { return false }
@@ -200,8 +201,8 @@ struct RecordCache: Sendable {
     return forget(oldestNamed, in: key, isComplete: isComplete)
   }
 
-  /// The pointer that has waited longest to be resolved. Only for an instance that is complete does one go that was not even asked
-  /// about: otherwise those that are only named would push one another out without end.
+  /// The pointer that has waited longest to be resolved. Only for an instance that is complete does one go that was not
+  /// even asked about: otherwise those that are only named would push one another out without end.
   private func oldestNamed(
     in key: Key, _ arrival: Arrival, isComplete: Bool, where isOf: (Source) -> Bool
   ) -> Int? {
@@ -241,8 +242,8 @@ struct RecordCache: Sendable {
       }
   }
 
-  /// A full cache takes from whoever has most in it, so that one loud source can't push the others out. Of one source, which may be
-  /// many processes of a host, what was only named goes first.
+  /// A full cache takes from whoever has most in it, so that one loud source can't push the others out. Of one source,
+  /// which may be many processes of a host, what was only named goes first.
   private mutating func makeRoom(_ arrival: Arrival, isComplete: Bool) -> Bool {
     let own = countBySource[arrival.source] ?? 0
     if own >= MulticastDNS.cachedRecordsPerSource {

@@ -1,8 +1,8 @@
 /// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
 ///
-/// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for
-/// every pair of discovery info, so that no info can pass for one of ours. What of a pair's value has no room in its string stands
-/// in another one, `j.KEY`.
+/// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for every
+/// pair of discovery info, so that no info can pass for one of ours. What of a pair's value has no room in its string
+/// stands in another one, `j.KEY`.
 public struct PeerText: Sendable, Hashable {
   /// 32 bytes.
   public var peer: [UInt8]

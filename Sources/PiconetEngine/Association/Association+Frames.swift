@@ -2,8 +2,8 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the far side's, in the order of their numbers. Those about membership concern more than one association: they are
-  /// the engine's, as are those of the link.
+  /// Takes a frame of the far side's, in the order of their numbers. Those about membership concern more than one
+  /// association: they are the engine's, as are those of the link.
   func receive(_ frame: Frame, _ turn: inout Turn) throws(Breach) {
     switch frame {
     case .message(let bytes): try receivedMessage(bytes, &turn)
@@ -81,8 +81,8 @@ extension Association {
     try receivedMessage(bytes, &turn)
   }
 
-  /// Queues a control frame on the active link; a sequenced one counts, and is kept until it is acknowledged. While there is no link the
-  /// others are dropped: what they say is said again when there is one.
+  /// Queues a control frame on the active link; a sequenced one counts, and is kept until it is acknowledged. While
+  /// there is no link the others are dropped: what they say is said again when there is one.
   func send(_ frame: Frame, _ turn: inout Turn) {
     if isOver { return }
     // Words for people are what can be spared first.

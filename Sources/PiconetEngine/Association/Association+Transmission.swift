@@ -1,14 +1,16 @@
 import PiconetWire
 
-/// Frames on their way out: control before messages before streams before bulk, never more than the window with the driver.
+/// Frames on their way out: control before messages before streams before bulk, never more than the window with the
+/// driver.
 extension Association {
   func transmit(on link: Link, _ turn: inout Turn) {
-    // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that asks for
-    // ever more of them.
+    // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that
+    // asks for ever more of them.
     var room = link.transmitWindow - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, &turn) }
     var bytes: [UInt8] = []
-    // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before `associated`.
+    // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before
+    // `associated`.
     if link.hasCarried { acknowledge(into: &bytes) }
     link.takeControl(into: &bytes)
     if !link.hasCarried {

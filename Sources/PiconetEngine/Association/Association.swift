@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// What two nodes share while they are connected, in one engine, which alone has it (an object for the reason of `Link`): sequence
-/// numbers, credit, membership, what waits to be sent.
+/// What two nodes share while they are connected, in one engine, which alone has it (an object for the reason of
+/// `Link`): sequence numbers, credit, membership, what waits to be sent.
 ///
-/// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each: one engine has the
-/// object and hands over one fact at a time, and these are values whose methods can't reach it again.
+/// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each: one
+/// engine has the object and hands over one fact at a time, and these are values whose methods can't reach it again.
 final class Association {
   let id: AssociationID
   let node: NodeID
@@ -90,7 +90,8 @@ final class Association {
   @exclusivity(unchecked) var transfers = TransferTable()
   /// Offers wait until the link has taken the control frames before them, and the far side has acknowledged more.
   var areOffersHeldBack = false
-  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
+  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has
+  /// acknowledged more.
   var pausesDue: Set<TransferID> = []
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
@@ -169,8 +170,8 @@ final class Association {
   /// The same in bytes of messages and other bulky frames.
   static let acknowledgedBytes = 64 << 10
 
-  /// Counts sequenced frames that were just written for the link, in this order, and keeps them until they are acknowledged.
-  /// Everything sequenced leaves by this door, or by `SessionEngine.send`, which uses it.
+  /// Counts sequenced frames that were just written for the link, in this order, and keeps them until they are
+  /// acknowledged. Everything sequenced leaves by this door, or by `SessionEngine.send`, which uses it.
   /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
   /// - Parameter bufferCount: what of memory the slice keeps alive.
   func appendSequenced(_ frames: Bytes, count: UInt64, bufferCount: Int) {
@@ -214,8 +215,8 @@ final class Association {
     unacknowledged.acknowledge(number)
   }
 
-  /// The far side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a member may
-  /// send comes rightly, and is nobody's.
+  /// The far side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a
+  /// member may send comes rightly, and is nobody's.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
   /// The longest frame body that we may send.

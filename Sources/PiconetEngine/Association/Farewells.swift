@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Members that we have left or removed, and that may not know it, because there was no link or the goodbye was lost with it: who comes back
-/// for such an association is told why it is over.
+/// Members that we have left or removed, and that may not know it, because there was no link or the goodbye was lost
+/// with it: who comes back for such an association is told why it is over.
 struct Farewells: Sendable {
   struct Farewell: Sendable {
     let association: AssociationID

@@ -17,8 +17,8 @@ struct Inbox: Sendable {
     granted = window
   }
 
-  /// From now on so much may wait for the application, because the link is another one. Credit that was given stays given: a smaller
-  /// window is reached when it is used up.
+  /// From now on so much may wait for the application, because the link is another one. Credit that was given stays
+  /// given: a smaller window is reached when it is used up.
   mutating func resize(_ window: UInt64) {
     self.window = window
     granted = max(granted, consumed + window)
@@ -48,8 +48,8 @@ struct Inbox: Sendable {
     guard used <= granted else { throw InboxBreach.credit }
   }
 
-  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame, or where the
-  /// credit that is left may not hold the next message: its fragments alone would give no credit back.
+  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame, or where
+  /// the credit that is left may not hold the next message: its fragments alone would give no credit back.
   mutating func consume(_ cost: Int, messageLimit: Int) -> UInt64? {
     consumed = min(consumed + UInt64(max(0, cost)), used)
     let limit = consumed + window

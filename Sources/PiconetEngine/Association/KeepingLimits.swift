@@ -1,8 +1,9 @@
 import PiconetWire
 
-/// What may be kept for one far side until it acknowledges it: what we send of our own accord stops at a limit, and waits; answers to
-/// what the far side sends go on until another one, at which the association ends, because a far side that acknowledges as the wire
-/// format says never gets there ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
+/// What may be kept for one far side until it acknowledges it: what we send of our own accord stops at a limit, and
+/// waits; answers to what the far side sends go on until another one, at which the association ends, because a far side
+/// that acknowledges as the wire format says never gets there ([wire-format.md, section
+/// 12](../../../Documentation/wire-format.md)).
 struct KeepingLimits: Sendable {
   /// For what goes of our own accord.
   let own: Int
@@ -20,19 +21,21 @@ struct KeepingLimits: Sendable {
   /// Control frames of which there are so many stop what goes of our own accord.
   static let ownFrames = 1_024
 
-  /// For each number of a transfer or stream that we have used: by its last frames, which are not held back, it may be given up here while
-  /// the far side gives it up. The number is not used again before less is kept.
+  /// For each number of a transfer or stream that we have used: by its last frames, which are not held back, it may be
+  /// given up here while the far side gives it up. The number is not used again before less is kept.
   static let numberCost = 16
 
-  /// Frames that may be unacknowledged by one who is no member: some sixty that need no acknowledgement yet, and what invitations need.
+  /// Frames that may be unacknowledged by one who is no member: some sixty that need no acknowledgement yet, and what
+  /// invitations need.
   static let strangerFrames: UInt64 = 256
-  /// Bytes of control frames that may wait for one who is no member, and again as many that may be on their way to the kernel.
+  /// Bytes of control frames that may wait for one who is no member, and again as many that may be on their way to the
+  /// kernel.
   static let strangerControl = 32 << 10
 }
 
 extension EngineConfiguration {
-  /// Bytes of answers to a member that may be unacknowledged beyond `unacknowledgedLimit`: all about each transfer and stream that it may
-  /// have open, and some that need no acknowledgement yet.
+  /// Bytes of answers to a member that may be unacknowledged beyond `unacknowledgedLimit`: all about each transfer and
+  /// stream that it may have open, and some that need no acknowledgement yet.
   public var answerLimit: Int {
     let ofTransfer = WireLimits.resourceName + 32
     return transferLimit * ofTransfer + streamLimit * 8 + (8 << 10)

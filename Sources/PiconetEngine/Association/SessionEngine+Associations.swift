@@ -2,15 +2,15 @@ import PiconetWire
 
 /// Associations: begun on a ready link, ended with a reason.
 extension SessionEngine {
-  /// The handshake of a link is complete. The node with the smaller id decides what becomes of it, so that two nodes that
-  /// dial each other at once keep the same one of the two links.
+  /// The handshake of a link is complete. The node with the smaller id decides what becomes of it, so that two nodes
+  /// that dial each other at once keep the same one of the two links.
   mutating func ready(_ link: Link, _ turn: inout Turn) {
     guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
     if let former = associations[remote] {
       if goesOn(former, on: link, hello) { return resume(former, on: link, &turn) }
       if waits(link, beside: former, &turn) { return }
-      // A hello that counts this association but does not hold it came from a node that has lost it. One that does not even
-      // count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
+      // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
+      // even count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
       guard hello.held?.id != former.id, let counted = former.remoteBegun, hello.associationsBegun >= counted else {
         return refuse(link, .duplicateLink, "", &turn)
       }
@@ -142,7 +142,8 @@ extension Association {
       unreliableLimit: min(
         limit, configuration.frameLimit - UnreliableTraffic.numberCount,
         Int(clamping: hello.limits.frame) - UnreliableTraffic.numberCount))
-    // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into them.
+    // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into
+    // them.
     var limits = hello.limits
     limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
     self.init(

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Goodbyes: what was sent before them still goes, nothing new begins, and the far side closes the link when it has them.
+/// Goodbyes: what was sent before them still goes, nothing new begins, and the far side closes the link when it has
+/// them.
 extension SessionEngine {
   mutating func leave(
     _ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: inout Turn
@@ -24,7 +25,8 @@ extension SessionEngine {
     }
   }
 
-  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have gone.
+  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have
+  /// gone.
   func beginLeaving(
     _ association: Association, _ ending: Ending, command: CommandID? = nil, _ turn: inout Turn
   ) {

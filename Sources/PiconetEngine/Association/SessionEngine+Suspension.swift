@@ -51,7 +51,8 @@ extension SessionEngine {
     farewells.reason(for: remote, holding: held, at: now) ?? .noSuchAssociation
   }
 
-  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has not reached.
+  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has
+  /// not reached.
   mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
     guard association.isDurable, association.isMember, ending.blame != .peer, shutdown == nil else { return }
     let reason: Reason
@@ -80,8 +81,8 @@ extension SessionEngine {
     return isHeld && current.phase == .active && isBetter(link, than: current)
   }
 
-  /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take for good.
-  /// That link is asked for a sign of life, and the new one waits for what comes of it.
+  /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take
+  /// for good. That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
   mutating func waits(_ link: Link, beside association: Association, _ turn: inout Turn) -> Bool {
     guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
@@ -240,8 +241,8 @@ extension SessionEngine {
 }
 
 extension Association {
-  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of the one on which
-  /// we have: what either of them may mean is taken, and no more is sent than both allow.
+  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of
+  /// the one on which we have: what either of them may mean is taken, and no more is sent than both allow.
   fileprivate func agree(on link: Link, _ limits: PeerLimits) {
     let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
     streams.incomingWindow = max(streams.incomingWindow, window)

@@ -2,9 +2,9 @@ import PiconetWire
 
 /// Sequenced frames that were sent and not acknowledged, in their order, for another link should this one die.
 ///
-/// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a thousand messages
-/// is one entry. Short frames that were written alone, of which the far side can provoke many, are copied behind one another, so that
-/// what a frame of three bytes costs is three bytes.
+/// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a
+/// thousand messages is one entry. Short frames that were written alone, of which the far side can provoke many, are
+/// copied behind one another, so that what a frame of three bytes costs is three bytes.
 struct Unacknowledged: Sendable {
   /// Frames that were written at once.
   private struct Batch: Sendable {
@@ -27,14 +27,16 @@ struct Unacknowledged: Sendable {
   private(set) var aloneCount = 0
   /// Frames written at once that are copied.
   static let shortCount = 1024
-  /// Copied frames become a batch when they are so many bytes, or so many: a batch is kept until the last of it is acknowledged.
+  /// Copied frames become a batch when they are so many bytes, or so many: a batch is kept until the last of it is
+  /// acknowledged.
   private static let tailCount = 4096
   static let tailFrames = 256
 
   var isEmpty: Bool { batches.isEmpty && tail.isEmpty }
 
   /// Keeps frames up to the number `last`, which follow those that were kept before.
-  /// - Parameter bufferCount: what of memory the slice keeps alive: where that is much more than the frames, these are copied.
+  /// - Parameter bufferCount: what of memory the slice keeps alive: where that is much more than the frames, these are
+  ///   copied.
   mutating func append(_ frames: Bytes, last: UInt64, bufferCount: Int) {
     let isWasteful = bufferCount > 4 * frames.count + Self.shortCount
     if isWasteful, frames.count <= Self.shortCount { return copy(frames, last: last) }

@@ -67,7 +67,8 @@ extension Association {
     unreliable.counts.sent += 1
   }
 
-  /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be overtaken.
+  /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be
+  /// overtaken.
   func transmitUnreliable(on link: Link, _ turn: inout Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }
@@ -97,8 +98,9 @@ extension Association {
 }
 
 extension Link {
-  /// Whether an unreliable message may go with the next flush. What waits before it is at most the window and an eighth of it: bulk
-  /// keeps the window full all the time, and must not shut out what is to overtake it. An idle link takes any.
+  /// Whether an unreliable message may go with the next flush. What waits before it is at most the window and an eighth
+  /// of it: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link takes
+  /// any.
   func takesUnreliable(_ count: Int, window: Int) -> Bool {
     let waiting = outstanding + control.count + unreliable.count
     return waiting == 0 || waiting + count <= window + window / 8

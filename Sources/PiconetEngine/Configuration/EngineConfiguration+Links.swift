@@ -13,15 +13,15 @@ extension EngineConfiguration {
       streams: UInt64(streamLimit), streamWindow: UInt64(firstStreamWindow(on: traits)))
   }
 
-  /// What a peer may send ahead of the application: half of what an unread link holds, the other half is for transfers. A whole
-  /// message fits in any case, or it could never be sent.
+  /// What a peer may send ahead of the application: half of what an unread link holds, the other half is for transfers.
+  /// A whole message fits in any case, or it could never be sent.
   func messageWindow(on traits: LinkTraits) -> Int {
     guard let limit = traits.unreadLimit else { return messageWindow }
     return min(messageWindow, max(limit / 2, messageLimit + WireLimits.messageCost))
   }
 
-  /// Bytes of each stream before its first credit, as our hello states them. Over a link that loses what is not read in time all
-  /// streams together have a quarter of what it holds.
+  /// Bytes of each stream before its first credit, as our hello states them. Over a link that loses what is not read in
+  /// time all streams together have a quarter of what it holds.
   func firstStreamWindow(on traits: LinkTraits) -> Int {
     guard let limit = traits.unreadLimit else { return firstStreamWindow }
     return min(firstStreamWindow, max(256, limit / 4 / streamLimit))

@@ -19,8 +19,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var transferLimit = 64
   /// Bytes of one incoming transfer that may be under way beyond what is stored. Default 2 MiB.
   public var transferWindow = 2 << 20
-  /// Bytes of all incoming transfers that may be under way beyond what is stored: with many transfers each gets its share,
-  /// at least `smallestTransferWindow`. Default 16 MiB.
+  /// Bytes of all incoming transfers that may be under way beyond what is stored: with many transfers each gets its
+  /// share, at least `smallestTransferWindow`. Default 16 MiB.
   public var transferMemory = 16 << 20
   /// Default 64 KiB.
   public var smallestTransferWindow = 64 << 10
@@ -32,18 +32,18 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var streamWindow = 1 << 20
   /// Bytes that may come of a stream that nobody reads. Default 64 KiB.
   public var firstStreamWindow = 64 << 10
-  /// Bytes of all streams of one peer that may wait for the application: with many streams each gets its share, at least
-  /// `firstStreamWindow`. Default 4 MiB.
+  /// Bytes of all streams of one peer that may wait for the application: with many streams each gets its share, at
+  /// least `firstStreamWindow`. Default 4 MiB.
   public var streamMemory = 4 << 20
   /// Bytes handed to a link and not yet with the kernel, at most. Default 256 KiB.
   public var transmitWindow = 256 << 10
-  /// How long an association outlives its links, from when the peer was last heard: silence and the search for another way
-  /// together. 0: it ends with its link. Default 20 s, as GKSession.
+  /// How long an association outlives its links, from when the peer was last heard: silence and the search for another
+  /// way together. 0: it ends with its link. Default 20 s, as GKSession.
   public var disconnectTimeout: Duration = .seconds(20)
   /// From an open link to its association. Default 10 s.
   public var handshakeTimeout: Duration = .seconds(10)
-  /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s: a
-  /// person on the other side may compare short codes meanwhile.
+  /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s:
+  /// a person on the other side may compare short codes meanwhile.
   public var idleTimeout: Duration = .seconds(90)
   /// How long what was sent before a `leave` may take to go, and the far side to confirm. Default 5 s.
   public var leaveTimeout: Duration = .seconds(5)
@@ -51,12 +51,12 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var handshakeLimit = 128
   /// Associations at most, members or not. Default 256.
   public var associationLimit = 256
-  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way to somebody else who wants
-  /// in where the session is full. With it strangers of an address that has a quarter of the places give way as well. Default 0: no
-  /// member ever does.
+  /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way to
+  /// somebody else who wants in where the session is full. With it strangers of an address that has a quarter of the
+  /// places give way as well. Default 0: no member ever does.
   public var idleMemberTimeout: Duration = .zero
-  /// Invitations of peers that are not known yet, of which the application is told at once; others wait until it has answered. Default 8;
-  /// 1 to 1024.
+  /// Invitations of peers that are not known yet, of which the application is told at once; others wait until it has
+  /// answered. Default 8; 1 to 1024.
   public var openInvitations = 8
   /// Whether a member may remove another one from the whole group. Default: any may, as with GKSession.
   public var allowsRemoval = true
@@ -68,23 +68,25 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
   /// The head start of a transport over the next one. Default 800 ms.
   public var transportHeadStart: Duration = .milliseconds(800)
-  /// Whether an association moves by itself to a transport that is better in the order of `transports`, when one leads to the
-  /// peer. Default true.
+  /// Whether an association moves by itself to a transport that is better in the order of `transports`, when one leads
+  /// to the peer. Default true.
   public var movesBetweenTransports = true
 
   /// No window is larger: sums of them stay far from what an `Int` holds. 1 GiB.
   public static let largestWindow = 1 << 30
 
-  /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left for the search
-  /// for another way; all of it where the far side does not resume. 10 s where an association ends with its link.
+  /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left
+  /// for the search for another way; all of it where the far side does not resume. 10 s where an association ends with
+  /// its link.
   func silence(isDurable: Bool) -> Duration {
     if disconnectTimeout == .zero { return .seconds(10) }
     return isDurable ? disconnectTimeout / 2 : disconnectTimeout
   }
 
-  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this nothing goes of our own accord, no message, stream,
-  /// offer or hint; answers do. Room for the message window and as much again, and always for what a far side may leave without an
-  /// acknowledgement, and for what is written at once, which is kept until the last of it is acknowledged.
+  /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this nothing goes of our own accord, no
+  /// message, stream, offer or hint; answers do. Room for the message window and as much again, and always for what a
+  /// far side may leave without an acknowledgement, and for what is written at once, which is kept until the last of it
+  /// is acknowledged.
   public var unacknowledgedLimit: Int {
     max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
       + transmitWindow
@@ -95,7 +97,8 @@ public struct EngineConfiguration: Sendable, Hashable {
     self.name = name
   }
 
-  /// Whether an engine takes this disconnect timeout: half of it is the silence that our hello states, which has a least value.
+  /// Whether an engine takes this disconnect timeout: half of it is the silence that our hello states, which has a
+  /// least value.
   public static func isDisconnectTimeout(_ timeout: Duration) -> Bool {
     timeout == .zero || (timeout >= .seconds(2) && timeout <= .seconds(86_400))
   }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure starts the
-/// next at once. The first link wins; the failure of every transport is kept.
+/// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure
+/// starts the next at once. The first link wins; the failure of every transport is kept.
 struct ConnectRace: Sendable {
   /// Where each transport that was wanted leads.
   let addresses: [TransportAddress]
@@ -50,8 +50,8 @@ struct ConnectRace: Sendable {
     addresses.filter { $0.kind == kind && !usedUp.contains($0) }
   }
 
-  /// Another key than the wanted one has answered at `remoteAddress`. Anybody can say of an address that a peer is there, so this is a
-  /// failure of the address alone: those that are left are dialled next.
+  /// Another key than the wanted one has answered at `remoteAddress`. Anybody can say of an address that a peer is
+  /// there, so this is a failure of the address alone: those that are left are dialled next.
   mutating func answeredByStranger(_ kind: TransportKind, at remoteAddress: String, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
@@ -75,8 +75,8 @@ struct ConnectRace: Sendable {
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
-    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as unused while a new
-    // link begins upon it ends the new one too. It is dialled once more.
+    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as
+    // unused while a new link begins upon it ends the new one too. It is dialled once more.
     if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted {
       waiting.insert(kind, at: 0)
       return

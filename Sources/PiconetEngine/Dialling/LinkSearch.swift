@@ -17,14 +17,15 @@ struct LinkSearch: Sendable {
   var isOtherSeen = false
   /// Where a better way was looked for. What is there is worth another round before its time only where it is new.
   var tried: Set<TransportAddress> = []
-  /// Transports on which nobody lets us in there, as long as they lead nowhere else: each dial may ask the peer's user again.
+  /// Transports on which nobody lets us in there, as long as they lead nowhere else: each dial may ask the peer's user
+  /// again.
   var refusing: Set<TransportKind> = []
 
   /// Whether the next round may begin when its time has come.
   var isWaiting: Bool { race == nil && link == nil }
 
-  /// The pause after so many rounds, between a half and one and a half of what doubles each time, so that two sides that dial each
-  /// other do not go on colliding.
+  /// The pause after so many rounds, between a half and one and a half of what doubles each time, so that two sides
+  /// that dial each other do not go on colliding.
   static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
     let most = min(Duration.seconds(4), timeout / 8)
     let plain = min(most, .milliseconds(200 << min(rounds, 6)))

@@ -2,8 +2,8 @@ import PiconetWire
 
 /// The search for a link: for an association that has none, and for one that may get a better one.
 extension SessionEngine {
-  /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new link then,
-  /// and not two.
+  /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new
+  /// link then, and not two.
   mutating func beginSearch(
     _ association: Association, isDialler: Bool, _ turn: inout Turn
   ) {
@@ -81,8 +81,8 @@ extension SessionEngine {
     endIfRestarted(association, &turn)
   }
 
-  /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has ended. One that
-  /// only hides would have come back by itself within `graceOfGone`.
+  /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has
+  /// ended. One that only hides would have come back by itself within `graceOfGone`.
   private mutating func endIfGone(_ association: Association, _ turn: inout Turn) {
     guard let suspension = association.suspension, suspension.cause.reason == .linkFailed,
       let search = association.search, suspension.since + graceOfGone <= turn.now
@@ -163,7 +163,8 @@ extension SessionEngine {
     return true
   }
 
-  /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same round.
+  /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same
+  /// round.
   private mutating func strangerAnswered(
     _ dial: DialID, _ traits: LinkTraits, _ turn: inout Turn
   ) {
@@ -193,8 +194,8 @@ extension SessionEngine {
     endIfRestarted(association, &turn)
   }
 
-  /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation of it is
-  /// there.
+  /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation
+  /// of it is there.
   private mutating func endIfRestarted(_ association: Association, _ turn: inout Turn) {
     guard associations[association.node] === association, association.suspension != nil,
       let search = association.search

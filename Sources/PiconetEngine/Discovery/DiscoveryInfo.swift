@@ -2,8 +2,8 @@ import PiconetWire
 
 /// The rules of discovery info, so that what a node may advertise is seen whole over every discovery source.
 ///
-/// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and differ without regard to
-/// case. Sizes are in bytes of UTF-8.
+/// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and differ
+/// without regard to case. Sizes are in bytes of UTF-8.
 public enum DiscoveryInfo {
   /// One pair: key, `=` and value.
   public static let pairLimit = 255

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Merges the sightings of one peer over several sources. A peer is found with its first sighting and lost only when the last
-/// source falls silent.
+/// Merges the sightings of one peer over several sources. A peer is found with its first sighting and lost only when
+/// the last source falls silent.
 struct DiscoveryTable: Sendable {
   enum Change: Equatable {
     case found(PeerSummary)

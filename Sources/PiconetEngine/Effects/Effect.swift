@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link is meaning.
+/// What is to be done. Effects are imperative, plain values, and ordered: the order of two `transmit`s on one link is
+/// meaning.
 ///
 /// Rare and large ones are `indirect`, for the reason of `Fact`.
 public enum Effect: Sendable, Hashable {
@@ -19,8 +20,8 @@ public enum Effect: Sendable, Hashable {
   indirect case deriveCode(CodeID, LinkID, CodeInputs)
   /// A step of the proof of a typed code; each but the last is answered by `codeProven`.
   indirect case proveCode(CodeID, TypedCodeStep)
-  /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by `chunksRead`
-  /// or `sourceFailed`. `transfer` is the number in the frames.
+  /// Reads the next bytes of a source, framed as chunks of at most `chunkFrameCount` bytes a frame; answered by
+  /// `chunksRead` or `sourceFailed`. `transfer` is the number in the frames.
   case readChunks(TransferID, transfer: UInt64, offset: UInt64, payloadCount: Int, chunkFrameCount: Int)
   /// All bytes were read: answered by `sourceFinished` or `sourceFailed`.
   case finishSource(TransferID)
@@ -31,9 +32,11 @@ public enum Effect: Sendable, Hashable {
   case commitStore(TransferID, size: UInt64, ResourceDigest)
   /// Throws away what was stored.
   case discardStore(TransferID)
-  /// Nothing more comes, and nobody has given the resource up: what was stored may wait for the same offer to come again.
+  /// Nothing more comes, and nobody has given the resource up: what was stored may wait for the same offer to come
+  /// again.
   case keepStore(TransferID)
-  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued again.
+  /// Messages of this cost (their bytes, and `WireLimits.messageCost` for each) left the queue: so much may be queued
+  /// again.
   case messagesTaken(NodeID, byteCount: Int)
   /// So many bytes left the queue of an outgoing stream: as many may be written again.
   case streamTaken(StreamID, byteCount: Int)

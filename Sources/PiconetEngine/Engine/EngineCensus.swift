@@ -30,7 +30,7 @@ public struct EngineCensus: Sendable, Hashable {
   public var queuedBytes: Int
   /// What was sent and not acknowledged.
   public var keptBytes: Int
-  /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages, what is open.
-  /// Not what the application has queued itself.
+  /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages,
+  /// what is open. Not what the application has queued itself.
   public var retainedBytes: Int
 }

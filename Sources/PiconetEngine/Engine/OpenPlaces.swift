@@ -1,5 +1,5 @@
-/// Which association each open transfer and stream belongs to, by the number that the application has for it; and how many transfers there
-/// are with all peers together.
+/// Which association each open transfer and stream belongs to, by the number that the application has for it; and how
+/// many transfers there are with all peers together.
 struct OpenPlaces {
   private var transfers: [TransferID: Association] = [:]
   private(set) var outgoingTransferCount = 0

@@ -39,7 +39,8 @@ extension SessionEngine {
     questions.wake(at: turn.now)
     attemptDeadlines(&turn)
     pingDeadlines(&turn)
-    // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of them.
+    // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of
+    // them.
     let soon = turn.now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
     for link in links.values.filter({ $0.nextDeadline(configuration) <= soon }).sorted(by: { $0.id < $1.id }) {
       linkDeadline(link, soon, &turn)

@@ -109,8 +109,8 @@ extension SessionEngine {
     }
   }
 
-  /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a while yet: what
-  /// is stored of it is let go, for the new offer to go on with.
+  /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a
+  /// while yet: what is stored of it is let go, for the new offer to go on with.
   private func releaseFormerStores(of sender: NodeID, _ offer: ResourceOffer, _ turn: inout Turn) {
     guard !offer.identity.isEmpty else { return }
     let former = associations.values.filter {

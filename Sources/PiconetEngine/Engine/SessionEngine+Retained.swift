@@ -27,8 +27,9 @@ extension Link {
 }
 
 extension EngineConfiguration {
-  /// The most that a peer which is no member can make an engine hold, in bytes, over one link: answers that are not acknowledged, answers
-  /// that wait, what is on its way to the kernel and what has come and was not decoded. Eight invitations of ours come on top.
+  /// The most that a peer which is no member can make an engine hold, in bytes, over one link: answers that are not
+  /// acknowledged, answers that wait, what is on its way to the kernel and what has come and was not decoded. Eight
+  /// invitations of ours come on top.
   public var strangerMemory: Int {
     let frame = max(frameLimit, WireLimits.controlFrame) + 9
     let answers = Int(KeepingLimits.strangerFrames + 1) * (WireLimits.detail + 16) + Unacknowledged.batchCost * 20

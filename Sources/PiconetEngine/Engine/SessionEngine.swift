@@ -2,8 +2,9 @@ import PiconetWire
 
 /// The protocol as a value: facts in, effects out. It opens nothing, reads no clock, draws nothing but from its seed.
 ///
-/// The same seed and the same facts give the same effects. Whoever drives it hands over one fact after the other, calls `flush` after
-/// each batch, does what the effects say in their order, and calls back with `deadlineReached` when `nextDeadline` has come.
+/// The same seed and the same facts give the same effects. Whoever drives it hands over one fact after the other, calls
+/// `flush` after each batch, does what the effects say in their order, and calls back with `deadlineReached` when
+/// `nextDeadline` has come.
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
   // Sendable is right: links and associations are objects that no copy and nobody else can reach.
   let node: NodeID
@@ -36,8 +37,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var codesGiven = GivenCodeTries()
   /// Strangers may come in by links of theirs.
   var isOpen = true
-  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early, when
-  /// what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
+  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early,
+  /// when what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
   public private(set) var nextDeadline: Instant?
   /// Between two facts: what the next turn begins with.
   private var carried = Turn()

@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what every machine needs and none
-/// owns: the time, the effects so far, the links that have something to transmit, and what the application knows of each peer.
+/// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what every
+/// machine needs and none owns: the time, the effects so far, the links that have something to transmit, and what the
+/// application knows of each peer.
 ///
 /// There is one, which the engine lends to its machines; nothing keeps it.
 struct Turn: ~Copyable {
@@ -68,8 +69,8 @@ struct Turn: ~Copyable {
   mutating func deliverArrived() {
     guard case (let node, var messages)? = arrived else { return }
     arrived = nil
-    // They are slices of what was read, and may wait for the application: a few short ones among frames that are skipped would keep all
-    // of it alive for the credit of a few bytes.
+    // They are slices of what was read, and may wait for the application: a few short ones among frames that are
+    // skipped would keep all of it alive for the credit of a few bytes.
     if messages.count * 64 < readCount, messages.reduce(1_024, { $0 + 4 * $1.count }) < readCount {
       messages = messages.map { Array($0)[...] }
     }

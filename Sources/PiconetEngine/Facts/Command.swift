@@ -12,31 +12,34 @@ public enum InvitationTarget: Sendable, Hashable {
 public enum DeliveryMode: Sendable, Hashable, CaseIterable {
   /// In the order sent, exactly once, or the association ends with a reason.
   case reliable
-  /// At most once, never queued behind anything: dropped, and counted, when the link can't take it now, and when a newer one is there
-  /// already. At most 1,000 bytes are recommended: most transports carry them in one packet.
+  /// At most once, never queued behind anything: dropped, and counted, when the link can't take it now, and when a
+  /// newer one is there already. At most 1,000 bytes are recommended: most transports carry them in one packet.
   case unreliable
 }
 
 /// What the application asks for. Each is answered by exactly one `reply` effect, but for `send` and `consumed`.
 public enum Command: Sendable, Hashable {
-  /// Invites a peer and waits for its answer, at most `timeout`. With a code the two prove to each other that they have the same one, and
-  /// no person is asked.
+  /// Invites a peer and waits for its answer, at most `timeout`. With a code the two prove to each other that they have
+  /// the same one, and no person is asked.
   case invite(InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID? = nil)
-  /// Takes a code with which this node can be invited, or none; strangers can't invite it otherwise. Each has three wrong tries.
+  /// Takes a code with which this node can be invited, or none; strangers can't invite it otherwise. Each has three
+  /// wrong tries.
   case setCode(TypedCodeID?)
   /// Ends an invitation of ours that nobody has answered yet; the invitation's own command is then answered.
   case cancelInvitation(CommandID)
-  /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed its part.
+  /// The question that an invitation puts is on the screen: answered with its short code, once the inviter has revealed
+  /// its part.
   case showCode(NodeID)
-  /// Answers an invitation that an event told of. One that compares codes, or whose inviter has to be compared by our own policy, can be
-  /// accepted only once its code was shown.
+  /// Answers an invitation that an event told of. One that compares codes, or whose inviter has to be compared by our
+  /// own policy, can be accepted only once its code was shown.
   case answerInvitation(NodeID, accept: Bool, Reason)
   /// Says whether the person confirmed a peer that `confirmationNeeded` told of.
   case confirm(NodeID, Bool, Reason)
   /// Measures the round trip to a member; answered by `roundTrip`, or by why there is none within `timeout`. At most
   /// `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)
-  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the far side still says to it is nobody's.
+  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the far side still says to it is
+  /// nobody's.
   case cancelPing(CommandID)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
@@ -47,18 +50,21 @@ public enum Command: Sendable, Hashable {
   /// Takes an incoming offer whose store is open; `offset` bytes of it are there already.
   case acceptOffer(TransferID, offset: UInt64)
   case declineOffer(TransferID, Reason, detail: String)
-  /// Before an offer is answered: so many bytes of what may be the same are compared, for the sender to know that it is not forgotten.
+  /// Before an offer is answered: so many bytes of what may be the same are compared, for the sender to know that it is
+  /// not forgotten.
   case tellCompared(TransferID, byteCount: UInt64)
   /// Gives a transfer up, in either direction.
   case cancelTransfer(TransferID, Reason)
   /// Changes the disconnect timeout, for what is connected too: 0, or 2 s to 24 hours.
   case setDisconnectTimeout(Duration)
-  /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is given.
+  /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is
+  /// given.
   case pauseTransfer(TransferID, Bool)
-  /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails where the far side takes
-  /// no streams or no more of them.
+  /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails where the
+  /// far side takes no streams or no more of them.
   case openStream(StreamID, to: NodeID, name: String)
-  /// Ends a stream of ours behind what was written; the reply comes when the far side's application has read all, or won't.
+  /// Ends a stream of ours behind what was written; the reply comes when the far side's application has read all, or
+  /// won't.
   case finishStream(StreamID)
   /// Gives a stream up, in either direction.
   case cancelStream(StreamID, Reason, detail: String)

@@ -15,8 +15,8 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var detail: String
   /// Of an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
   public var failures: [TransportFailure] = []
-  /// Who wanted a removal: a member, or we. The removed one has only its peer's word for it; nil where that is not told, because there
-  /// was no link at the time.
+  /// Who wanted a removal: a member, or we. The removed one has only its peer's word for it; nil where that is not
+  /// told, because there was no link at the time.
   public var by: NodeID?
 
   public init(

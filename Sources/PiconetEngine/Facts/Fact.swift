@@ -40,7 +40,8 @@ public enum TrustJudgement: Sendable, Hashable {
 
 /// What happened. Facts are in the past tense.
 ///
-/// The rare ones that are large are `indirect`: every fact takes the room of the largest one, and is moved with each message.
+/// The rare ones that are large are `indirect`: every fact takes the room of the largest one, and is moved with each
+/// message.
 public enum Fact: Sendable, Hashable {
   indirect case commanded(CommandID, Command)
   /// A message to send; it was admitted within the peer's budget (`messagesTaken` gives budget back).
@@ -79,10 +80,12 @@ public enum Fact: Sendable, Hashable {
   /// The resource is verified and has its final name.
   /// - Parameter wasThere: so it was before; nothing was stored.
   case committed(TransferID, name: [UInt8], wasThere: Bool = false)
-  /// What the store took for the whole resource is something else, as the digest shows: it begins anew, with `offset` bytes.
+  /// What the store took for the whole resource is something else, as the digest shows: it begins anew, with `offset`
+  /// bytes.
   case storeRestarted(TransferID, offset: UInt64)
   case storeFailed(TransferID, Reason, detail: String)
-  /// Whether strangers may come in by links of theirs; otherwise members alone may, who look for a way to us. An engine begins open.
+  /// Whether strangers may come in by links of theirs; otherwise members alone may, who look for a way to us. An engine
+  /// begins open.
   case availabilityChanged(Bool)
   /// Time has passed; nothing else.
   case deadlineReached

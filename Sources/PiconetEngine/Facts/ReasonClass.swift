@@ -2,9 +2,10 @@ import PiconetWire
 
 /// Why two nodes are members of one session no more, as far as both sides can agree on it.
 ///
-/// The reasons themselves may differ: of two that lose each other one may find no way in time (`timedOut`) while the other is told
-/// that its association is forgotten (`linkFailed`); who leaves while the other shuts down has its own reason. The class is the same
-/// on both sides, but where what one of them said did not get through: then the other is `lost`, or had a wish of its own.
+/// The reasons themselves may differ: of two that lose each other one may find no way in time (`timedOut`) while the
+/// other is told that its association is forgotten (`linkFailed`); who leaves while the other shuts down has its own
+/// reason. The class is the same on both sides, but where what one of them said did not get through: then the other is
+/// `lost`, or had a wish of its own.
 public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// One of the two wanted it.
   case left
@@ -17,7 +18,8 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// One of the two does not let the other in, or not any more.
   case refused
 
-  /// The class of a reason that ends an association; a reason that never does, and a number of a later version, is somebody's wish.
+  /// The class of a reason that ends an association; a reason that never does, and a number of a later version, is
+  /// somebody's wish.
   public init(_ reason: Reason) {
     self =
       switch reason.known {

@@ -19,8 +19,8 @@ public struct CommandID: Hashable, Comparable, Sendable {
   public static func < (left: CommandID, right: CommandID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A transfer within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`; incoming ones
-/// by the engine. The number on the wire is another matter: it names something only within one peer.
+/// A transfer within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`;
+/// incoming ones by the engine. The number on the wire is another matter: it names something only within one peer.
 public struct TransferID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

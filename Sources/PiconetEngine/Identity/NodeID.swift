@@ -2,8 +2,8 @@ import PiconetWire
 
 /// One presence of a peer: its proven key and the incarnation that its start drew.
 ///
-/// Two programs of one device share the key and differ in the incarnation, so both can be peers of a third at once, and of
-/// each other. The order decides which of two nodes makes a link the active one.
+/// Two programs of one device share the key and differ in the incarnation, so both can be peers of a third at once, and
+/// of each other. The order decides which of two nodes makes a link the active one.
 public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let peer: PeerID
   public let incarnation: Incarnation

@@ -7,7 +7,8 @@ public struct ProvenPeer: Sendable, Hashable {
   public var traits: LinkTraits
   /// What both sides share, by the name that both know.
   public var association: AssociationID
-  /// The short code that was on both screens before the peer became a member; nil before that, and where nobody was asked.
+  /// The short code that was on both screens before the peer became a member; nil before that, and where nobody was
+  /// asked.
   public var code: String?
   /// Whether the trust policy knew the peer before.
   public var isKnown: Bool

@@ -40,7 +40,8 @@ public struct CodeInputs: Hashable, Sendable {
   }
 }
 
-/// How far a short code has come between two sides, on the one of them. It never outlives the link on which a nonce was given.
+/// How far a short code has come between two sides, on the one of them. It never outlives the link on which a nonce was
+/// given.
 struct CodeExchange: Sendable {
   enum Phase: Equatable, Sendable {
     /// Invited side: the driver draws our nonce.
@@ -67,8 +68,8 @@ struct CodeExchange: Sendable {
   /// Inviter: the accept came. Invited side: the inviter's person has confirmed.
   var isRemoteDone = false
 
-  /// A nonce of ours has been given that the far side can make a code of: from here on this counts as a wrong code unless it ends in
-  /// membership.
+  /// A nonce of ours has been given that the far side can make a code of: from here on this counts as a wrong code
+  /// unless it ends in membership.
   var isTry: Bool { phase != .drawing }
 
   /// When the inviter's nonce is overdue.

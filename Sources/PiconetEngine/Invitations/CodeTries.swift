@@ -1,9 +1,11 @@
 import PiconetWire
 
-/// How often somebody who is not known may ask and be compared with: pauses after refusals, and an end after wrong codes.
+/// How often somebody who is not known may ask and be compared with: pauses after refusals, and an end after wrong
+/// codes.
 ///
-/// A value: facts and times go in. Who is asked about is a key and an address; each has an account of its own, so that neither new keys nor
-/// new addresses alone give more tries, and what all of them do together is limited for the device.
+/// A value: facts and times go in. Who is asked about is a key and an address; each has an account of its own, so that
+/// neither new keys nor new addresses alone give more tries, and what all of them do together is limited for the
+/// device.
 struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
     /// Wrong codes of one key, or one address, after which it is refused for `blockTime`.
@@ -106,7 +108,8 @@ struct CodeTries: Sendable {
     return isBlocked
   }
 
-  /// The same code was on both screens: the key has no faults any more. Its address keeps its own, which others may have made.
+  /// The same code was on both screens: the key has no faults any more. Its address keeps its own, which others may
+  /// have made.
   mutating func matched(_ key: PeerID) { accounts[.key(key)] = nil }
 
   private mutating func pause(_ subject: Subject, _ now: Instant) {

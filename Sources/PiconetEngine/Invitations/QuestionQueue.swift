@@ -2,9 +2,10 @@ import PiconetWire
 
 /// In which order the application is told of invitations, so that nobody stands before all others.
 ///
-/// A value: facts and times go in, and who is told comes out. Known peers are told at once. Of strangers one is before the application for a
-/// key and for an address at a time, and `open` in all; the others wait, the address first that was before it least often, then in the order
-/// in which they came. While somebody waits, nobody is before the application for longer than `patience`.
+/// A value: facts and times go in, and who is told comes out. Known peers are told at once. Of strangers one is before
+/// the application for a key and for an address at a time, and `open` in all; the others wait, the address first that
+/// was before it least often, then in the order in which they came. While somebody waits, nobody is before the
+/// application for longer than `patience`.
 struct QuestionQueue: Sendable {
   struct Limits: Hashable, Sendable {
     /// Strangers that the application is told of at once.

@@ -107,8 +107,8 @@ extension SessionEngine {
     dialNext(command, &turn)
   }
 
-  /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device takes but one
-  /// connection to a number, as with RFCOMM, that link is what keeps the address busy.
+  /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device
+  /// takes but one connection to a number, as with RFCOMM, that link is what keeps the address busy.
   private func associationDialled(_ kind: TransportKind, _ addresses: [TransportAddress]) -> NodeID? {
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
       guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind

@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is the commitment in the
-/// invitation, the nonce of the invited side when its question is on the screen, and the inviter's reveal.
+/// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is
+/// the commitment in the invitation, the nonce of the invited side when its question is on the screen, and the
+/// inviter's reveal.
 extension SessionEngine {
   private mutating func drawNonce(_ turn: inout Turn) -> CodeID {
     let id = nextCodeID()

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Invitations of others who have typed the code that is set here. A try is counted before anything is answered by which the inviter could
-/// see whether it was right, and is given back for a right code alone.
+/// Invitations of others who have typed the code that is set here. A try is counted before anything is answered by
+/// which the inviter could see whether it was right, and is given back for a right code alone.
 extension SessionEngine {
   mutating func setCode(_ id: CommandID, _ code: TypedCodeID?, _ turn: inout Turn) {
     codeTries.set(code)

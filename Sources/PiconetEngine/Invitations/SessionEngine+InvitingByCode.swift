@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// Invitations of ours with a code that a person has typed. The order on the wire is our share, the invited's share and confirmation, our
-/// confirmation, and its `accept`; whoever is not the device that shows the code has one guess for each.
+/// Invitations of ours with a code that a person has typed. The order on the wire is our share, the invited's share and
+/// confirmation, our confirmation, and its `accept`; whoever is not the device that shows the code has one guess for
+/// each.
 extension SessionEngine {
   /// There is an association, and nobody is a member.
   mutating func proceedByCode(

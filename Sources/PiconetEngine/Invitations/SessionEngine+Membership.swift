@@ -75,8 +75,8 @@ extension SessionEngine {
     breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), &turn)
   }
 
-  /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own. Otherwise that of
-  /// the smaller node counts, and the other one is its acceptance, once the code was compared.
+  /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own.
+  /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code was compared.
   private mutating func crossed(
     _ index: Int, _ invite: Invite, _ association: Association, _ turn: inout Turn
   ) throws(Breach) {
@@ -181,8 +181,9 @@ extension SessionEngine {
     becomeMember(remote, &turn)
   }
 
-  /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees that.
-  /// Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
+  /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it
+  /// sees that. Until then we leave as well, so that nothing new begins between two sides that differ about what they
+  /// are.
   private mutating func acceptedWithdrawn(from remote: NodeID, _ turn: inout Turn) {
     guard let association = associations[remote], !association.isMember, association.leaving == nil else { return }
     beginLeaving(association, Ending(.cancelled, .us), &turn)

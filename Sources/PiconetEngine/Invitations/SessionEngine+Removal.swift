@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Removing a member from the whole group. Nobody passes a request on: it is one frame to each member, and each acts on its own
-/// association only, so that neither loops nor storms can come of it.
+/// Removing a member from the whole group. Nobody passes a request on: it is one frame to each member, and each acts on
+/// its own association only, so that neither loops nor storms can come of it.
 extension SessionEngine {
   /// Asks all other members to disconnect this one, and leaves it.
   mutating func remove(_ id: CommandID, _ remote: NodeID, _ turn: inout Turn) {

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each but `end` is answered by one
-/// finding.
+/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each but
+/// `end` is answered by one finding.
 public enum TypedCodeStep: Sendable, Hashable {
   /// Inviter: begins, over the channel of this link, whose far side is the invited; found is `share`.
   case share(TypedCodeID, LinkID)

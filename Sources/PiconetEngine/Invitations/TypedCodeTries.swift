@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// A code that is typed, numbered by whoever drives the engine, which never sees its digits; never used again for another code.
+/// A code that is typed, numbered by whoever drives the engine, which never sees its digits; never used again for
+/// another code.
 public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -9,9 +10,10 @@ public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// What others may try of the code that this node has set, on the invited side.
 ///
-/// A code has three tries over all peers together. A try counts from when it begins, before anything is said by which it could be judged,
-/// so that whoever breaks off has had his; only a right code gives it back. Then back-off, so that new codes don't mean new
-/// tries at any rate: for the key and the address that was wrong, and a shorter one for everybody, since keys cost nothing.
+/// A code has three tries over all peers together. A try counts from when it begins, before anything is said by which
+/// it could be judged, so that whoever breaks off has had his; only a right code gives it back. Then back-off, so that
+/// new codes don't mean new tries at any rate: for the key and the address that was wrong, and a shorter one for
+/// everybody, since keys cost nothing.
 struct TypedCodeTries: Sendable {
   /// Tries of one code over all peers.
   static let perCode = 3
@@ -54,7 +56,8 @@ struct TypedCodeTries: Sendable {
   /// Tries that the code has left, beside those that are under way.
   var left: Int { code.map { code in Self.perCode - wrong - underWay.count { $0.code == code } } ?? 0 }
 
-  /// Takes another code, or none. What is under way goes on with the former, and counts for keys, places and the device.
+  /// Takes another code, or none. What is under way goes on with the former, and counts for keys, places and the
+  /// device.
   mutating func set(_ code: TypedCodeID?) {
     guard code != self.code || isOver else { return }
     self.code = code
@@ -102,8 +105,8 @@ struct TypedCodeTries: Sendable {
   }
 }
 
-/// How often others were wrong about codes that we have typed, on the inviting side: whoever pretends to be the device that shows the code
-/// has one guess for each invitation, so a code is given to three at most.
+/// How often others were wrong about codes that we have typed, on the inviting side: whoever pretends to be the device
+/// that shows the code has one guess for each invitation, so a code is given to three at most.
 struct GivenCodeTries: Sendable {
   private var wrong: [TypedCodeID: Int] = [:]
   private var order = FirstInFirstOut<TypedCodeID>()
@@ -154,7 +157,8 @@ struct BackOff: Sendable {
   }
 }
 
-/// Pauses by key or place. In a full table the one that ends first makes room: it costs a wrong try to push another out.
+/// Pauses by key or place. In a full table the one that ends first makes room: it costs a wrong try to push another
+/// out.
 struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
   private let first: Duration
   private let most: Duration

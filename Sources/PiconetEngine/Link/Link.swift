@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more than the
-/// message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be transmitted.
+/// One secured link of one engine, which alone has it: an object, because copying it for each look at it costs more
+/// than the message that it carries. Its handshake, which frames are legal on it, its liveness, and what waits to be
+/// transmitted.
 ///
 /// What every message passes is not checked for exclusive access at run time, for the reason of `Association`.
 final class Link {
@@ -79,13 +80,14 @@ final class Link {
 
   /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
   static let controlLimit = 256 << 10
-  /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of which we
-  /// may have many ourselves.
+  /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of
+  /// which we may have many ourselves.
   static let offerLimit = 64 << 10
-  /// No ping of the application is sent while more than this waits: the frames of those that were given up are still there, and the
-  /// far side is not to answer for them.
+  /// No ping of the application is sent while more than this waits: the frames of those that were given up are still
+  /// there, and the far side is not to answer for them.
   static let pingLimit = 128 << 10
-  /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at once.
+  /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at
+  /// once.
   static let pausedLimit = 64 << 10
 
   init(id: LinkID, opening: LinkOpening, at now: Instant, _ configuration: EngineConfiguration) {

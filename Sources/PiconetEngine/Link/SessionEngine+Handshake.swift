@@ -43,8 +43,8 @@ extension SessionEngine {
     turn.flush(link)
   }
 
-  /// The link looks for one node of a key while we have an association with another one: if that answers, our count must not tell it that we
-  /// have lost the association.
+  /// The link looks for one node of a key while we have an association with another one: if that answers, our count
+  /// must not tell it that we have lost the association.
   private func looksPast(_ link: Link) -> Bool {
     guard let wanted = link.searchedFor else { return false }
     return associations.values.contains { $0.node.peer == wanted.peer && $0.node != wanted }
@@ -80,8 +80,8 @@ extension SessionEngine {
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
-  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite, and who has an
-  /// association with us.
+  /// Whether the node may come in by this link: anybody while we are open; otherwise whom we have dialled or invite,
+  /// and who has an association with us.
   private func admits(_ remote: NodeID, on link: Link) -> Bool {
     associations[remote] != nil || admitsStranger(remote, on: link)
   }

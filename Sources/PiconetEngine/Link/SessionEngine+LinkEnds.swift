@@ -37,7 +37,8 @@ extension SessionEngine {
   /// Reasons with which a link is closed that was to carry on an association which is over.
   private static let endsSuspended: Set<Reason> = [.noSuchAssociation, .identity, .left, .removed, .shuttingDown]
 
-  /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association ends, too.
+  /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association
+  /// ends, too.
   static func endsOnlyLink(_ reason: Reason) -> Bool {
     reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
   }

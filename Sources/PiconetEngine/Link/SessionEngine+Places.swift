@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// Who gives way where there is no room: strangers to one another, whoever has most of them first; idle members to who wants in, and
-/// members of an address that has many of the places.
+/// Who gives way where there is no room: strangers to one another, whoever has most of them first; idle members to who
+/// wants in, and members of an address that has many of the places.
 extension SessionEngine {
-  /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes, but none that
-  /// we dialled, whose number our attempts bound.
+  /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes,
+  /// but none that we dialled, whose number our attempts bound.
   mutating func makeRoomForHandshake(_ turn: inout Turn) {
     let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= configuration.handshakeLimit else { return }
@@ -13,8 +13,8 @@ extension SessionEngine {
     end(link, Ending(.limitExceeded, .us, "too many links in their handshake"), &turn)
   }
 
-  /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there may be, one that
-  /// nobody uses goes, or else one whose invitation waits.
+  /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there
+  /// may be, one that nobody uses goes, or else one whose invitation waits.
   mutating func makeRoomForAssociation(
     with remote: NodeID, _ turn: inout Turn
   ) -> Bool {
@@ -55,7 +55,8 @@ extension SessionEngine {
 
   // MARK: Members
 
-  /// The member of which nothing has moved for longest, and for as long as the configuration says; nil where none has to give way.
+  /// The member of which nothing has moved for longest, and for as long as the configuration says; nil where none has
+  /// to give way.
   func idleMember(_ now: Instant) -> Association? {
     guard configuration.idleMemberTimeout > .zero else { return nil }
     let idle = associations.values.filter { association in
@@ -66,8 +67,8 @@ extension SessionEngine {
     return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 
-  /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than whoever wants in, the
-  /// one of its strangers of which nothing has moved for longest; nil where no address has.
+  /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than
+  /// whoever wants in, the one of its strangers of which nothing has moved for longest; nil where no address has.
   private func crowdingMember(for newcomer: NodeID) -> Association? {
     let members = associations.values.filter { $0.isMember && $0.leaving == nil }
     let counts = Dictionary(grouping: members, by: \.peer.traits.remoteHost).mapValues(\.count)

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// What one discovery source saw of one peer. The identity in it is a hint, good for one row per peer, never for admission.
+/// What one discovery source saw of one peer. The identity in it is a hint, good for one row per peer, never for
+/// admission.
 public struct Sighting: Sendable, Hashable {
   public var peer: PeerID
   public var incarnation: Incarnation
@@ -33,8 +34,8 @@ public struct Advertisement: Sendable, Hashable {
   public var info: [String: String]
   /// The session id: only nodes of the same scope see each other.
   public var scope: String
-  /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source tells those of
-  /// the transports that it serves.
+  /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source tells
+  /// those of the transports that it serves.
   public var ports: [TransportKind: UInt16]
 
   public init(
@@ -66,8 +67,8 @@ public protocol Discovery: AnyObject {
   func advertise(_ advertisement: Advertisement?)
   /// Starts (the scope to look for) or stops (nil) searching.
   func search(scope: String?)
-  /// While the radio is needed for something else, dialling or sending: no scan, and nobody is lost for lack of one. Sources
-  /// without a radio ignore it.
+  /// While the radio is needed for something else, dialling or sending: no scan, and nobody is lost for lack of one.
+  /// Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)
   /// Called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)

@@ -11,11 +11,11 @@ public struct LinkTraits: Sendable, Hashable {
   public var isPacket: Bool
   /// The most bytes one write takes; `Int.max` for a byte stream.
   public var largestWrite: Int
-  /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil: as
-  /// many as the engine's configuration allows.
+  /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil:
+  /// as many as the engine's configuration allows.
   public var transmitWindow: Int?
-  /// The most bytes that may have come and not been read; what comes beyond is lost, and the link with it. Nil: the link holds the
-  /// far side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  /// The most bytes that may have come and not been read; what comes beyond is lost, and the link with it. Nil: the
+  /// link holds the far side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
   public var unreadLimit: Int?
 
   public init(

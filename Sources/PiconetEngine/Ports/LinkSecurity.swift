@@ -15,7 +15,8 @@ public protocol LinkSecurity: AnyObject {
 
 /// The port of trust: who is let in; confined to the loop. Who is remembered is a person's to say, not the engine's.
 public protocol TrustJudge: AnyObject {
-  /// Whether a key that has dialled us is to hear anything of us at all, our name for one; `judge` follows for one that is.
+  /// Whether a key that has dialled us is to hear anything of us at all, our name for one; `judge` follows for one that
+  /// is.
   func admits(_ peer: PeerID) -> Bool
   /// - Parameters:
   ///   - name: what the peer calls itself in its hello.

@@ -13,21 +13,22 @@ public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertibl
   public var description: String { detail.isEmpty ? "\(reason)" : "\(reason): \(detail)" }
 }
 
-/// The port of what an outgoing transfer reads from. Called on the disk thread, one call at a time; released when the transfer
-/// ends.
+/// The port of what an outgoing transfer reads from. Called on the disk thread, one call at a time; released when the
+/// transfer ends.
 public protocol ResourceSource: AnyObject, Sendable {
-  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that the link may
-  /// break: then they begin again at what the far side has stored.
+  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that
+  /// the link may break: then they begin again at what the far side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
-  /// Called before `finish` until it gives true: reads a part of what the digest still needs and nobody has asked for, so that others
-  /// get at the disk in between.
+  /// Called before `finish` until it gives true: reads a part of what the digest still needs and nobody has asked for,
+  /// so that others get at the disk in between.
   func readOn() throws(ResourceFailure) -> Bool
   /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest
-  /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and `close` at the end.
+  /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and
+  /// `close` at the end.
   var arrives: Bool { get }
-  /// Any thread. Calls back, on any thread, once the bytes before `offset` can be read without waiting for more than a disk, or never
-  /// will be, which `read` then says. In the order of the calls.
+  /// Any thread. Calls back, on any thread, once the bytes before `offset` can be read without waiting for more than a
+  /// disk, or never will be, which `read` then says. In the order of the calls.
   func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void)
   /// On the disk thread, once nothing is read any more.
   func close()
@@ -48,8 +49,8 @@ public enum ResourceCommit: Sendable, Hashable {
   case stored(name: [UInt8])
   /// The same content was there already, under this name; nothing was stored.
   case present(name: [UInt8])
-  /// What was taken for it is something else: the store has begun anew, and has `offset` bytes. Once at most, and only where it had
-  /// said to have everything.
+  /// What was taken for it is something else: the store has begun anew, and has `offset` bytes. Once at most, and only
+  /// where it had said to have everything.
   case restarted(offset: UInt64)
 }
 
@@ -60,8 +61,8 @@ public protocol ResourceStore: AnyObject, Sendable {
   func commit(size: UInt64, digest: ResourceDigest) throws(ResourceFailure) -> ResourceCommit
   /// Throws away what was written. Nothing is called afterwards.
   func discard()
-  /// The transfer was lost with its association: keeps what was written for the same offer, or throws it away. Nothing is called
-  /// afterwards.
+  /// The transfer was lost with its association: keeps what was written for the same offer, or throws it away. Nothing
+  /// is called afterwards.
   func keep()
 }
 

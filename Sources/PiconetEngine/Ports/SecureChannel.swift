@@ -65,8 +65,8 @@ public protocol SecureChannel: AnyObject {
   var outputCount: Int { get }
   /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
-  /// Whether the memory that records pass through stays for the next one, or is given back after each, as it is at first: for a link
-  /// that is busy, and for one that rests.
+  /// Whether the memory that records pass through stays for the next one, or is given back after each, as it is at
+  /// first: for a link that is busy, and for one that rests.
   func keepBuffers(_ keeps: Bool)
   /// Puts a close_notify into the output.
   func close()

@@ -31,8 +31,8 @@ public protocol Transport: AnyObject {
   /// The addresses under which we can be dialled while listening.
   var listeningAddresses: [TransportAddress] { get }
   func stopListening()
-  /// `changed` is called on the loop when what `listeningPort` says has changed by itself, or listening may work now where it
-  /// failed before: an adapter came or went. A transport that knows no such change ignores it.
+  /// `changed` is called on the loop when what `listeningPort` says has changed by itself, or listening may work now
+  /// where it failed before: an adapter came or went. A transport that knows no such change ignores it.
   func setListeningHandler(_ changed: @escaping () -> Void)
 }
 

@@ -1,5 +1,5 @@
-/// A dictionary whose first entry is found without hashing: nearly always there is one link, to one member, and each message looks
-/// for them several times. Further entries cost what they cost in a dictionary.
+/// A dictionary whose first entry is found without hashing: nearly always there is one link, to one member, and each
+/// message looks for them several times. Further entries cost what they cost in a dictionary.
 public struct InlineFirstDictionary<Key: Hashable, Value>: ExpressibleByDictionaryLiteral {
   @usableFromInline var firstKey: Key?
   @usableFromInline var firstValue: Value?

@@ -1,5 +1,5 @@
-/// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is what an
-/// application would see.
+/// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is what
+/// an application would see.
 public struct RoundTrip: Sendable, Hashable {
   /// Of the last ping.
   public private(set) var last: Duration

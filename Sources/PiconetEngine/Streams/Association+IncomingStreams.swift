@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Streams of others: a frame about a stream counts only from the stream's owner, because tables are kept by association and number.
+/// Streams of others: a frame about a stream counts only from the stream's owner, because tables are kept by
+/// association and number.
 extension Association {
   func receivedOpen(_ number: UInt64, _ name: String, _ turn: inout Turn) throws(Breach) {
     guard isMember || dropsMemberFrames else {

@@ -78,8 +78,8 @@ final class StreamSender {
     var lacksRoom = false
   }
 
-  /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only where it fits whole; room
-  /// for the largest is below every window.
+  /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only where it fits
+  /// whole; room for the largest is below every window.
   func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
     var turn = Turn()
     let end = bytes.count + room

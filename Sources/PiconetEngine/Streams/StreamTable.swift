@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take turns.
+/// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take
+/// turns.
 struct StreamTable {
   /// Whether the far side takes streams at all, and how many.
   var isSupported = false
@@ -62,8 +63,8 @@ struct StreamTable {
     for other in rest { row.append(other) }
   }
 
-  /// Frames one after the other, a turn each, until nothing is left or nothing more fits. Who has no credit is not in the row, and holds
-  /// nobody back.
+  /// Frames one after the other, a turn each, until nothing is left or nothing more fits. Who has no credit is not in
+  /// the row, and holds nobody back.
   /// - Returns: sequenced frames written, and the bytes of each stream that have left its queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (
     frames: UInt64, taken: [(id: StreamID, count: Int)]

@@ -2,12 +2,12 @@ import PiconetWire
 
 /// Bytes of a trace file to its header and its records, however the bytes were cut.
 ///
-/// The header is behind its length (four bytes, the highest first), and its checksum (four bytes) follows. A record is behind its length
-/// and the low half of the length's checksum (two bytes), and its own checksum follows likewise: so bytes that were changed are told from
-/// a file that was cut off. Version 2 has the lengths alone.
+/// The header is behind its length (four bytes, the highest first), and its checksum (four bytes) follows. A record is
+/// behind its length and the low half of the length's checksum (two bytes), and its own checksum follows likewise: so
+/// bytes that were changed are told from a file that was cut off. Version 2 has the lengths alone.
 ///
-/// The file may come from anybody: it is refused with an error where it is not a trace, and never asks for more memory than the
-/// bytes that it has, nor for a record above `TraceRecord.largest`.
+/// The file may come from anybody: it is refused with an error where it is not a trace, and never asks for more memory
+/// than the bytes that it has, nor for a record above `TraceRecord.largest`.
 public struct TraceDecoder: Sendable {
   private var input: [UInt8] = []
   private var position = 0

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Writes down what an engine took and what it said. Whoever drives the engine tells it of both, and takes the bytes out.
+/// Writes down what an engine took and what it said. Whoever drives the engine tells it of both, and takes the bytes
+/// out.
 public struct TraceRecorder: Sendable {
   private var output = TraceBytes()
   private var redactor: TraceRedactor?

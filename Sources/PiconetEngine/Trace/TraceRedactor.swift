@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// Replaces contents of messages, streams and files by as many zeros, so that a trace can be shown to others. Who spoke to whom, when,
-/// how much, names, addresses, contexts of invitations, metadata and digests of files stay: without them it would be another run.
+/// Replaces contents of messages, streams and files by as many zeros, so that a trace can be shown to others. Who spoke
+/// to whom, when, how much, names, addresses, contexts of invitations, metadata and digests of files stay: without them
+/// it would be another run.
 ///
 /// The engine looks at no content, so a redacted trace replays into the effects that are in it.
 struct TraceRedactor: Sendable {

@@ -75,7 +75,8 @@ public struct TraceReplay: ~Copyable {
   }
 
   /// The trace is over.
-  /// - Parameter isCut: its last record is not whole, or it does not say that it ended: the last effects may be missing.
+  /// - Parameter isCut: its last record is not whole, or it does not say that it ended: the last effects may be
+  ///   missing.
   public mutating func finish(isCut: Bool) -> Difference? { isCut || end != .complete ? nil : rest() }
 
   /// Long contents are no help to whoever reads a difference.

@@ -24,8 +24,8 @@ extension Association {
     }
   }
 
-  /// The first block of a transfer, or the part of it that its share holds, cut between frames: a message never waits for
-  /// more than what is under way. At least one frame.
+  /// The first block of a transfer, or the part of it that its share holds, cut between frames: a message never waits
+  /// for more than what is under way. At least one frame.
   /// - Returns: bytes of frames.
   private func transmitBlock(
     of transfer: TransferSender, share: Int, on link: Link, _ turn: inout Turn

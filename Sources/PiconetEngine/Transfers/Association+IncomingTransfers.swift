@@ -114,8 +114,8 @@ extension Association {
 
   // MARK: Credit
 
-  /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread. At least a
-  /// frame, or it would not go on.
+  /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread.
+  /// At least a frame, or it would not go on.
   func transferWindow(_ turn: inout Turn) -> UInt64 {
     let share = configuration.transferMemory / max(1, turn.places.incomingTransferCount)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
@@ -189,7 +189,8 @@ extension Association {
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
-  /// The association is over, and its transfers with it. What is stored is kept for the same offer where nobody has given it up.
+  /// The association is over, and its transfers with it. What is stored is kept for the same offer where nobody has
+  /// given it up.
   func dropTransfers(_ ending: Ending, _ turn: inout Turn) {
     for transfer in transfers.outgoingInOrder {
       transfers.remove(transfer)

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Pausing, from either side: a paused sender sends no chunk and no end, a paused receiver gives no more credit. Each side has
-/// its own switch, and a transfer goes on once both are off. The other side is told for its screen.
+/// Pausing, from either side: a paused sender sends no chunk and no end, a paused receiver gives no more credit. Each
+/// side has its own switch, and a transfer goes on once both are off. The other side is told for its screen.
 extension Association {
   /// What has ended is neither paused nor goes on: its end was told.
   func pauseTransfer(_ id: TransferID, _ isPaused: Bool, _ turn: inout Turn) {
@@ -31,7 +31,8 @@ extension Association {
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer, &turn) }
   }
 
-  /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is one frame then.
+  /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is
+  /// one frame then.
   private func tellPause(_ id: TransferID, _ turn: inout Turn) {
     transfers.pausesDue.insert(id)
     if !isCrowded { sendPauses(&turn) }

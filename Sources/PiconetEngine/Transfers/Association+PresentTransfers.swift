@@ -1,7 +1,8 @@
 import PiconetWire
 
-/// What the receiver has already: it reads a file of the offered name and size before it answers, takes the offer as if it had all of it,
-/// and the sender's digest of the whole tells whether that is so. Where it is not the transfer begins anew.
+/// What the receiver has already: it reads a file of the offered name and size before it answers, takes the offer as if
+/// it had all of it, and the sender's digest of the whole tells whether that is so. Where it is not the transfer begins
+/// anew.
 extension Association {
   // MARK: The receiver's side
 

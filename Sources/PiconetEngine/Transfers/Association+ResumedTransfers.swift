@@ -1,14 +1,15 @@
 import PiconetWire
 
-/// Transfers upon another link: chunks are not sequenced, the receiver states what it has, and the sender goes on from there.
+/// Transfers upon another link: chunks are not sequenced, the receiver states what it has, and the sender goes on from
+/// there.
 extension Association {
   /// The link is gone, and with it what was read for it.
   func dropChunksUnderWay() {
     for transfer in transfers.order { transfer.lostLink() }
   }
 
-  /// Tells the sender of every accepted transfer what has arrived, whether it is on the disk already or on its way there: the rest is
-  /// what is missing.
+  /// Tells the sender of every accepted transfer what has arrived, whether it is on the disk already or on its way
+  /// there: the rest is what is missing.
   func restateTransfers(_ turn: inout Turn) {
     for transfer in transfers.incoming.values.sorted(by: { $0.number < $1.number })
     where transfer.phase == .receiving {

@@ -1,9 +1,11 @@
 import PiconetWire
 
 /// Whose chunks go next on a link: the transfers that are being sent take turns, each of as many bytes as the others
-/// (round robin). One that has nothing at its turn, because its disk is slow, its credit used up or it is paused, is passed over.
+/// (round robin). One that has nothing at its turn, because its disk is slow, its credit used up or it is paused, is
+/// passed over.
 struct ChunkTurns: Sendable {
-  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; a turn of a frame would cut every read into records.
+  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; a turn of a frame would cut every read into
+  /// records.
   static let quantum = 64 << 10
 
   private(set) var order: [TransferID] = []
@@ -30,7 +32,8 @@ struct ChunkTurns: Sendable {
   /// The most bytes that the current transfer may have now: all the room where it is alone.
   func share(of room: Int) -> Int { order.count > 1 ? min(room, left) : room }
 
-  /// The current transfer has transmitted this many bytes of frames; a frame more than its share is taken off its next turn.
+  /// The current transfer has transmitted this many bytes of frames; a frame more than its share is taken off its next
+  /// turn.
   mutating func took(_ count: Int) {
     left -= count
     guard left <= 0 else { return }

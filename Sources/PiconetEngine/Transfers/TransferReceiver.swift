@@ -77,7 +77,8 @@ final class TransferReceiver {
     return here
   }
 
-  /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the resource itself.
+  /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the
+  /// resource itself.
   func mayGoOn(after ending: Ending) -> Bool {
     phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown, .idle].contains(ending.reason)
   }

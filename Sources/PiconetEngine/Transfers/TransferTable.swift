@@ -14,7 +14,8 @@ struct TransferTable {
   private(set) var incomingIDs: [TransferID: TransferReceiver] = [:]
   /// Chunks that have come.
   var chunkCount: UInt64 = 0
-  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has acknowledged more.
+  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has
+  /// acknowledged more.
   var pausesDue: Set<TransferID> = []
 
   /// How many numbers of ours were ever in use at once.

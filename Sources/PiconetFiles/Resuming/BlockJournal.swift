@@ -1,13 +1,14 @@
 import CPiconetSystem
 import Glibc
 
-/// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the end of
-/// each whole block, written after the block's own bytes.
+/// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the
+/// end of each whole block, written after the block's own bytes.
 ///
-/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say for how long the file has
-/// been waiting (`KeptAge`; zeros while it is written to), then 32 bytes a block. Nothing in it is
-/// taken on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody else's
-/// means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to one thread.
+/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say for how long
+/// the file has been waiting (`KeptAge`; zeros while it is written to), then 32 bytes a block. Nothing in it is taken
+/// on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody
+/// else's means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to
+/// one thread.
 package final class BlockJournal {
   /// Bytes of a block; a resumed transfer goes on at a multiple of it. 1 MiB.
   package static let blockByteCount: UInt64 = 1 << 20

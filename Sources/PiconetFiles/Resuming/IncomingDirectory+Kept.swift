@@ -1,8 +1,8 @@
 import CPiconetSystem
 import Glibc
 
-/// Partial files that a later transfer may go on with. They never pile up: their number and their age are limited, whenever a
-/// directory is opened and whenever one more is kept, and they make room where the disk is full.
+/// Partial files that a later transfer may go on with. They never pile up: their number and their age are limited,
+/// whenever a directory is opened and whenever one more is kept, and they make room where the disk is full.
 extension IncomingDirectory {
   /// How many bytes are there under a key; how many of them are right shows when they are read.
   func keptByteCount(under key: ResumptionKey) -> UInt64 {
@@ -12,7 +12,8 @@ extension IncomingDirectory {
     return UInt64(clamping: status.st_size)
   }
 
-  /// Removes the kept files that are beyond the limits or of no use, and journals without a file. Those of the living stay.
+  /// Removes the kept files that are beyond the limits or of no use, and journals without a file. Those of the living
+  /// stay.
   /// - Returns: how many files were removed.
   @discardableResult
   func removeKeptPartials() -> Int {
@@ -38,10 +39,11 @@ extension IncomingDirectory {
     return kept.toFree(missing, size: size, sender: key?.partialName.sender).filter { removeIfAbandoned($0.name) }.count
   }
 
-  /// A file was stored whose content another partial file under the same key may have a part of: nobody needs that any more.
+  /// A file was stored whose content another partial file under the same key may have a part of: nobody needs that any
+  /// more.
   func forgetKept(_ name: PartialFileName) {
-    // Whoever still writes it may bring it to its own end. Without the journal's name it is not kept then, and a sweep knows it
-    // for useless.
+    // Whoever still writes it may bring it to its own end. Without the journal's name it is not kept then, and a sweep
+    // knows it for useless.
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
   }
 

@@ -3,9 +3,10 @@ import Glibc
 
 /// For how long a partial file has been waiting, as far as receivers have seen the time pass.
 ///
-/// The wall clock alone can't say it: a machine without a battery starts in 1970, or where it was switched off, and is put right later,
-/// and what was written before would be as old as the error. So each look at a file adds the time since the last one: by the clock
-/// that runs since the machine was started, if that was the same start; otherwise by the wall clock, but no more than a day.
+/// The wall clock alone can't say it: a machine without a battery starts in 1970, or where it was switched off, and is
+/// put right later, and what was written before would be as old as the error. So each look at a file adds the time
+/// since the last one: by the clock that runs since the machine was started, if that was the same start; otherwise by
+/// the wall clock, but no more than a day.
 struct KeptAge: Hashable, Sendable {
   /// What clocks say at a look.
   struct Moment: Hashable, Sendable {

@@ -18,8 +18,9 @@ struct KeptPartial: Hashable, Sendable {
 
 /// All of a directory, and which of them go: a decision without a disk.
 ///
-/// Nobody's partial files cost another his share. Of their number it is an equal part of the limit for each sender who has any;
-/// of the disk as much as whoever asks for room would then hold himself. A stranger's many or huge offers cost him his own.
+/// Nobody's partial files cost another his share. Of their number it is an equal part of the limit for each sender who
+/// has any; of the disk as much as whoever asks for room would then hold himself. A stranger's many or huge offers cost
+/// him his own.
 struct KeptPartials: Sendable {
   /// Those that may go, the oldest first.
   private var waiting: [KeptPartial]
@@ -32,7 +33,8 @@ struct KeptPartials: Sendable {
     }
   }
 
-  /// What nothing can be gone on with, what is too old, and what is beyond the limit: of that, whoever has most loses his oldest.
+  /// What nothing can be gone on with, what is too old, and what is beyond the limit: of that, whoever has most loses
+  /// his oldest.
   func toRemove(limit: Int, age: Int64) -> [KeptPartial] {
     var result = waiting.filter { !$0.isOfUse || $0.age >= age }
     var rest = waiting.filter { $0.isOfUse && $0.age < age }
@@ -46,8 +48,8 @@ struct KeptPartials: Sendable {
     return result
   }
 
-  /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none where all of them would not
-  /// free enough.
+  /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none where all of
+  /// them would not free enough.
   ///
   /// Others' files may go while they hold at least as much as this sender would with the new file.
   /// - Parameters:

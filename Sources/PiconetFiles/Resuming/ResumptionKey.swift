@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What a partial file is kept under: the same sender, by its key, offers the same content, by its own name for it, of the same
-/// size. Nobody else's offer leads to it, so nobody learns what others have sent.
+/// What a partial file is kept under: the same sender, by its key, offers the same content, by its own name for it, of
+/// the same size. Nobody else's offer leads to it, so nobody learns what others have sent.
 public struct ResumptionKey: Hashable, Sendable {
   /// The whole key; names of files have its first quarter.
   let digest: SHA256Digest
@@ -24,8 +24,8 @@ public struct ResumptionKey: Hashable, Sendable {
     self.size = size
   }
 
-  /// The name of the partial file: `.piconet-resume-<32 hexadecimal digits>.part`. The first 16 digits are the same for all of a
-  /// sender. Should two keys share a name, the journal tells them apart.
+  /// The name of the partial file: `.piconet-resume-<32 hexadecimal digits>.part`. The first 16 digits are the same for
+  /// all of a sender. Should two keys share a name, the journal tells them apart.
   var partialName: PartialFileName {
     PartialFileName(kept: senderDigest.hexadecimal.prefix(16) + digest.hexadecimal.prefix(16))
   }

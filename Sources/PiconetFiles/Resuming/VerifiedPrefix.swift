@@ -6,8 +6,8 @@ struct VerifiedPrefix {
   let byteCount: UInt64
   let hash: RunningSHA256
 
-  /// Reads the partial file block by block as far as the journal's digests agree with it. Takes as long as the disk and SHA-256
-  /// take for what is there.
+  /// Reads the partial file block by block as far as the journal's digests agree with it. Takes as long as the disk and
+  /// SHA-256 take for what is there.
   init?(of file: FileDescriptor, journal: BlockJournal, size: UInt64) {
     guard var hash = RunningSHA256(), let status = file.status() else { return nil }
     let there = min(UInt64(clamping: status.st_size), size)

@@ -2,13 +2,13 @@ import PiconetEngine
 
 /// The race of one dial over all addresses of a peer (Happy Eyeballs version 2, RFC 8305, sections 4 and 5).
 ///
-/// Addresses are tried in the order in which they come, which is their source's order of preference, but with the families
-/// taking turns, first the family of the first address. The next attempt starts when the former has failed, or after the
-/// attempt delay, while the former goes on. The first that connects wins and the others are closed.
+/// Addresses are tried in the order in which they come, which is their source's order of preference, but with the
+/// families taking turns, first the family of the first address. The next attempt starts when the former has failed, or
+/// after the attempt delay, while the former goes on. The first that connects wins and the others are closed.
 ///
 /// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`, and
-/// every attempt that was opened has then failed, was closed, or is the winner. What comes later than `finished`
-/// has no effect.
+/// every attempt that was opened has then failed, was closed, or is the winner. What comes later than `finished` has no
+/// effect.
 public struct AddressRace: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long an attempt has the field to itself. RFC 8305: 250 ms recommended, 100 ms at least, 2 s at most.

@@ -1,19 +1,21 @@
 import PiconetEngine
 
-/// How many bytes of bulk one connection may have in flight, unsent or unacknowledged: enough to keep the path busy, little enough
-/// that a message which comes now is not behind seconds of a file, in the socket's buffer or in a queue on the way.
+/// How many bytes of bulk one connection may have in flight, unsent or unacknowledged: enough to keep the path busy,
+/// little enough that a message which comes now is not behind seconds of a file, in the socket's buffer or in a queue
+/// on the way.
 ///
-/// It is the path's rate times its shortest round trip, and a little more, so that there is always something to carry. The rate
-/// is that of the bytes acknowledged while there was; the kernel's own (`tcpi_delivery_rate`) is of no use here, because it takes
-/// whoever keeps below the congestion window for one who has nothing to send. A path that has carried away everything before
-/// we looked again could have carried more: the bound doubles.
+/// It is the path's rate times its shortest round trip, and a little more, so that there is always something to carry.
+/// The rate is that of the bytes acknowledged while there was; the kernel's own (`tcpi_delivery_rate`) is of no use
+/// here, because it takes whoever keeps below the congestion window for one who has nothing to send. A path that has
+/// carried away everything before we looked again could have carried more: the bound doubles.
 ///
 /// A pure value: samples with their time in.
 struct FlightBound: Sendable {
   struct Configuration: Sendable, Hashable {
     /// How long what is in flight beyond the round trip may take; a quarter of the round trip where that is more.
     var delay: Duration = .milliseconds(10)
-    /// Bytes that may be in flight however slow it goes: two segments of Ethernet's, so that the far side acknowledges at once.
+    /// Bytes that may be in flight however slow it goes: two segments of Ethernet's, so that the far side acknowledges
+    /// at once.
     var least = 3 << 10
     /// Bytes that may be in flight before a rate is known.
     var initial = 14 << 10

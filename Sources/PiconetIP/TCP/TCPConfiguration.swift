@@ -9,19 +9,19 @@ public struct TCPConfiguration: Sendable, Hashable {
   public var race = AddressRace.Configuration()
   /// The most host names looked up in one dial.
   public var nameLimit = 4
-  /// The most bytes that wait unsent in the kernel before a link stops being writable (TCP_NOTSENT_LOWAT), so that a small
-  /// message does not wait behind megabytes of a file. Nil: the system's own limit, which is the send buffer.
+  /// The most bytes that wait unsent in the kernel before a link stops being writable (TCP_NOTSENT_LOWAT), so that a
+  /// small message does not wait behind megabytes of a file. Nil: the system's own limit, which is the send buffer.
   public var unsentLimit: Int32? = 128 * 1024
   /// How much of what is written may be with the kernel, or on its way, at a time.
   var flight = FlightBound.Configuration()
-  /// The kernel's own probes of an idle link: seconds before the first, seconds between, and how many go unanswered before
-  /// the link fails. A backstop: the heartbeat above notices sooner.
+  /// The kernel's own probes of an idle link: seconds before the first, seconds between, and how many go unanswered
+  /// before the link fails. A backstop: the heartbeat above notices sooner.
   public var keepAliveIdle: Int32 = 30
   public var keepAliveInterval: Int32 = 10
   public var keepAliveCount: Int32 = 3
-  /// How long sent bytes may go unacknowledged (TCP_USER_TIMEOUT). Nil: the system's own limit, about 15 minutes. Not set
-  /// by default: Linux also counts the time in which the far side's window is closed, so that a peer with a slow disk would
-  /// be cut off; the heartbeat above can tell the two apart.
+  /// How long sent bytes may go unacknowledged (TCP_USER_TIMEOUT). Nil: the system's own limit, about 15 minutes. Not
+  /// set by default: Linux also counts the time in which the far side's window is closed, so that a peer with a slow
+  /// disk would be cut off; the heartbeat above can tell the two apart.
   public var userTimeout: Duration?
   /// Connections that the kernel keeps until we accept them.
   public var backlog: Int32 = 128

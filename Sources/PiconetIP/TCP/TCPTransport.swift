@@ -13,8 +13,8 @@ public final class TCPTransport: Transport {
   private var listener: TCPListener?
   private var dials: [ObjectIdentifier: TCPDial] = [:]
 
-  /// - Parameter resolver: looks up host names. A look-up may take as long as resolv.conf allows, so it is better not the
-  ///   thread of the disks. Nil: addresses are numeric or `localhost`, everything else fails.
+  /// - Parameter resolver: looks up host names. A look-up may take as long as resolv.conf allows, so it is better not
+  ///   the thread of the disks. Nil: addresses are numeric or `localhost`, everything else fails.
   public convenience init(
     loop: EventLoop, configuration: TCPConfiguration = TCPConfiguration(), resolver: WorkerThread? = nil
   ) {

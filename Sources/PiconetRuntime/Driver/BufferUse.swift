@@ -1,5 +1,5 @@
-/// Whether a link says so much that its channel's memory is better kept than given back after each record: a value; time is told by looks,
-/// a few seconds apart.
+/// Whether a link says so much that its channel's memory is better kept than given back after each record: a value;
+/// time is told by looks, a few seconds apart.
 struct BufferUse: Sendable, Equatable {
   /// So many reads between two looks are no heartbeats.
   static let busyReads = 16

@@ -1,6 +1,7 @@
 /// How many links may be at their beginning or their end, and for how long.
 public struct LinkLimits: Sendable, Hashable {
-  /// Accepted connections that are in their TLS handshake at once; when one more comes, the oldest is given up. Default 128.
+  /// Accepted connections that are in their TLS handshake at once; when one more comes, the oldest is given up. Default
+  /// 128.
   public var securing = 128
   /// From an accepted or dialled connection to the end of its TLS handshake. Default 10 s.
   public var securingTimeout: Duration = .seconds(10)

@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// One link from its first byte to its last: TLS first, then frames between the engine and the endpoint. Confined to the
-/// loop.
+/// One link from its first byte to its last: TLS first, then frames between the engine and the endpoint. Confined to
+/// the loop.
 final class LinkRunner: LinkEndpointHandler {
   enum Phase {
     case securing
@@ -22,8 +22,8 @@ final class LinkRunner: LinkEndpointHandler {
   /// Who is told of bytes and waits; nil where no discovery shares the radio with this link.
   let radio: RadioWatch?
   private(set) var phase = Phase.securing
-  /// It lets go of its runners when they are closed, and of all when it is closed itself: a plain reference, because an unowned one costs
-  /// at each use.
+  /// It lets go of its runners when they are closed, and of all when it is closed itself: a plain reference, because an
+  /// unowned one costs at each use.
   private let driver: NodeDriver
 
   // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
@@ -114,8 +114,9 @@ final class LinkRunner: LinkEndpointHandler {
   /// Room that a small read can't fill: its own plaintext, and all of a record that earlier reads began.
   static let openBufferSize = smallRead + longestRecord
 
-  /// Slices of plaintext are kept while the application has them, so what a small read brought gets an array of its size, which is
-  /// known afterwards only: it may be the last part of a long record. In one piece, since every piece is a fact for the engine.
+  /// Slices of plaintext are kept while the application has them, so what a small read brought gets an array of its
+  /// size, which is known afterwards only: it may be the last part of a long record. In one piece, since every piece is
+  /// a fact for the engine.
   private func openSmall(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
     let buffer = driver.openBuffer
     let (taken, produced) = channel.open(ciphertext, into: buffer)
@@ -139,7 +140,8 @@ final class LinkRunner: LinkEndpointHandler {
     case .closing: finish(abort: true)
     case .securing, .open:
       let wasOpen = phase == .open
-      // An alert may wait to tell the far side what was wrong. Where it can't be written any more, the first reason counts.
+      // An alert may wait to tell the far side what was wrong. Where it can't be written any more, the first reason
+      // counts.
       phase = .closing
       writeOut()
       finish(abort: false)

@@ -8,9 +8,9 @@ import PiconetWire
 public final class NodeDriver: RoundHandler {
   let loop: EventLoop
   let worker: WorkerThread
-  // What each message passes is not checked for overlapping accesses: it is the loop's thread's own, the engine and the rows below call
-  // nothing, and what is called in between (links, the observer) comes back here through `process`, outside any access. One struct that a
-  // round borrows can't be had, for that very reason.
+  // What each message passes is not checked for overlapping accesses: it is the loop's thread's own, the engine and the
+  // rows below call nothing, and what is called in between (links, the observer) comes back here through `process`,
+  // outside any access. One struct that a round borrows can't be had, for that very reason.
   @exclusivity(unchecked) var engine: SessionEngine
   private let transports: [any Transport]
   private let discoveries: [any Discovery]
@@ -105,7 +105,8 @@ public final class NodeDriver: RoundHandler {
     openBuffer.deallocate()
   }
 
-  /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it costs.
+  /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it
+  /// costs.
   private func lookForRestingLinks() {
     let now = now
     guard lookedForRest.map({ $0 + BufferUse.interval <= now }) ?? true else { return }
@@ -160,8 +161,8 @@ public final class NodeDriver: RoundHandler {
     return listenOnAll()
   }
 
-  /// Listens for members only, as long as there are any that may have lost their links, where it listens at all: at the same
-  /// addresses, which are all that they know. Strangers are refused.
+  /// Listens for members only, as long as there are any that may have lost their links, where it listens at all: at the
+  /// same addresses, which are all that they know. Strangers are refused.
   public func hide() {
     guard listening == .everybody else { return }
     listening = .members

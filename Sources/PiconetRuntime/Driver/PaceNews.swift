@@ -8,8 +8,8 @@ struct PaceNews: Sendable, Equatable {
   private var told: BulkPace?
 
   /// The pace is this now.
-  /// - Returns: what the engine is to be told; nil: nothing has changed. However little the room has become smaller, it is told: the last
-  ///   bytes of it would otherwise be used again and again.
+  /// - Returns: what the engine is to be told; nil: nothing has changed. However little the room has become smaller, it
+  ///   is told: the last bytes of it would otherwise be used again and again.
   mutating func look(at pace: BulkPace) -> BulkPace? {
     let pace = BulkPace(room: min(pace.room, Self.fastest), bound: min(pace.bound, Self.fastest))
     if pace == told { return nil }

@@ -1,6 +1,7 @@
 import PiconetEngine
 
-/// Whether the radio that discovery scans with is needed for something else: dialling, a handshake, bulk in either direction.
+/// Whether the radio that discovery scans with is needed for something else: dialling, a handshake, bulk in either
+/// direction.
 ///
 /// A short message or a heartbeat is no use: with those alone a connected node would never search again. A pause in a
 /// transfer does not end the use at once, or a scan would begin in each.

@@ -2,7 +2,8 @@ import PiconetEngine
 
 /// Tells discoveries when the radio gets busy and when it is free again. Confined to the loop.
 ///
-/// What uses the radio is counted by whoever dials and carries bytes; links over other transports have no business here.
+/// What uses the radio is counted by whoever dials and carries bytes; links over other transports have no business
+/// here.
 final class RadioWatch {
   private let loop: EventLoop
   private let discoveries: [any Discovery]

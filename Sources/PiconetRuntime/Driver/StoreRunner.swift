@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Writes one incoming transfer on the disk thread: one job at a time, each with all chunks that came meanwhile. Confined to
-/// the loop.
+/// Writes one incoming transfer on the disk thread: one job at a time, each with all chunks that came meanwhile.
+/// Confined to the loop.
 final class StoreRunner {
   private enum Step {
     case receiving
@@ -105,8 +105,8 @@ final class StoreRunner {
     }
   }
 
-  /// Throws away what was written, after what the disk thread is at. Where that takes no more jobs the store's own end does
-  /// it: the disk thread may be using the store at this moment.
+  /// Throws away what was written, after what the disk thread is at. Where that takes no more jobs the store's own end
+  /// does it: the disk thread may be using the store at this moment.
   func discard(on worker: WorkerThread) {
     step = .ended
     waiting = []

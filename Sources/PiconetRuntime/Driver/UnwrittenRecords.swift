@@ -1,4 +1,5 @@
-/// What a link has sealed and not yet written: which plaintext has gone to the kernel once so much ciphertext has. A value.
+/// What a link has sealed and not yet written: which plaintext has gone to the kernel once so much ciphertext has. A
+/// value.
 struct UnwrittenRecords {
   /// Where the ciphertext of each flush ends in all that the link carries, and how many plaintext bytes it was.
   private var flushes: [(end: UInt64, plaintextCount: Int)] = []

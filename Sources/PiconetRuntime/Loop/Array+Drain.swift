@@ -1,8 +1,8 @@
 extension Array {
   /// Moves all elements out, the first one first. The array keeps its room.
   ///
-  /// Elements that are copied and then removed are counted twice and destroyed twice; only the last one can be moved out of an array, so it
-  /// is turned round first.
+  /// Elements that are copied and then removed are counted twice and destroyed twice; only the last one can be moved
+  /// out of an array, so it is turned round first.
   mutating func drain(_ body: (consuming Element) -> Void) {
     turnRound()
     while !isEmpty { body(removeLast()) }

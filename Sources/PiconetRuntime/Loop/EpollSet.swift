@@ -13,8 +13,8 @@ final class EpollSet {
   private static let alarmToken: UInt64 = .max
 
   private let descriptor: Int32
-  /// A timerfd that ends a long sleep. It stays set while the first deadline stays: a timeout of epoll's own would be set and
-  /// taken away again by the kernel for every message.
+  /// A timerfd that ends a long sleep. It stays set while the first deadline stays: a timeout of epoll's own would be
+  /// set and taken away again by the kernel for every message.
   private let alarm: Int32
   private var alarmTime: Instant?
   private let events: UnsafeMutablePointer<epoll_event>
@@ -94,7 +94,8 @@ final class EpollSet {
     alarmTime = deadline
   }
 
-  /// Waits for events, or only looks for them. Ends at the alarm at the latest, which may have been set for a deadline that has moved on.
+  /// Waits for events, or only looks for them. Ends at the alarm at the latest, which may have been set for a deadline
+  /// that has moved on.
   /// - Returns: how many events there are.
   func wait(sleeps: Bool) -> Int {
     let count = Int(max(0, epoll_wait(descriptor, events, Int32(Self.capacity), sleeps ? -1 : 0)))

@@ -1,5 +1,5 @@
-/// A loop as an actor's executor (SE-0392): jobs enqueued on the loop's own thread run in the same round, with no system
-/// call; from elsewhere they wake it.
+/// A loop as an actor's executor (SE-0392): jobs enqueued on the loop's own thread run in the same round, with no
+/// system call; from elsewhere they wake it.
 ///
 /// An actor on a loop keeps the loop alive by itself: `UnownedSerialExecutor` does not.
 extension EventLoop: SerialExecutor {

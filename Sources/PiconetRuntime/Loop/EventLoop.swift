@@ -6,11 +6,11 @@ import Synchronization
 /// One thread that waits for descriptors, timers and jobs, and serves them in rounds.
 ///
 /// A round: sleep until something is there; then descriptors that are ready, timers that are due, jobs (at most
-/// `jobsPerRound`, so that a flood of them starves no socket), and at last, once, every round handler. That is where work
-/// that is worth doing once a batch belongs, such as flushing a link.
+/// `jobsPerRound`, so that a flood of them starves no socket), and at last, once, every round handler. That is where
+/// work that is worth doing once a batch belongs, such as flushing a link.
 ///
-/// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor:
-/// an actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
+/// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor: an
+/// actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
 ///
 /// Whoever makes a loop calls `stop`; a loop that nobody stops lives as long as the program.
 public final class EventLoop: @unchecked Sendable {
@@ -31,9 +31,9 @@ public final class EventLoop: @unchecked Sendable {
   private let owner = Atomic<UInt>(0)
 
   private let epoll: EpollSet
-  // Not checked for overlapping accesses, which would cost more than all else of a round: these are the loop's thread's own, and no
-  // access to them calls anything that could come back here. They can't be one struct that a round borrows, since what a round calls
-  // (handlers, timers, jobs) adds to them.
+  // Not checked for overlapping accesses, which would cost more than all else of a round: these are the loop's thread's
+  // own, and no access to them calls anything that could come back here. They can't be one struct that a round borrows,
+  // since what a round calls (handlers, timers, jobs) adds to them.
   @exclusivity(unchecked) private var watches = WatchTable()
   @exclusivity(unchecked) private var changed: [DescriptorWatch] = []
   @exclusivity(unchecked) private var timers = TimerHeap()
@@ -94,8 +94,8 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   /// Ends the loop and waits until its thread is gone and its own descriptors are closed. Jobs that were given to it
-  /// before have run then; what those add may run later, see `execute`. Watches and timers end without being called; the
-  /// watched descriptors are their owners' to close.
+  /// before have run then; what those add may run later, see `execute`. Watches and timers end without being called;
+  /// the watched descriptors are their owners' to close.
   ///
   /// Idempotent. Called on the loop itself it can't wait: the thread then ends after this round.
   public func stop() {
@@ -125,8 +125,8 @@ public final class EventLoop: @unchecked Sendable {
     jobs.append(.call(body))
   }
 
-  /// Watches a descriptor until the watch is cancelled. The handler is held weakly, and a watch whose handler is gone is
-  /// cancelled when the descriptor becomes ready.
+  /// Watches a descriptor until the watch is cancelled. The handler is held weakly, and a watch whose handler is gone
+  /// is cancelled when the descriptor becomes ready.
   /// - Throws: what the kernel says, such as ENOSPC (too many watches of this user), EPERM (a regular file).
   public func watch(
     _ descriptor: Int32, for interest: Readiness, handler: any DescriptorHandler
@@ -218,7 +218,8 @@ public final class EventLoop: @unchecked Sendable {
   /// Sees to it that the next deadline, a job or the end wakes the loop.
   /// - Returns: false if there is something to do at once.
   private func prepareToSleep() -> Bool {
-    // A look at the clock, and a timer of the kernel's, for each message would be for nothing: the alarm that is set will do.
+    // A look at the clock, and a timer of the kernel's, for each message would be for nothing: the alarm that is set
+    // will do.
     if let deadline = timers.nextDeadline, !epoll.hasAlarm(by: deadline), let time = clock.sleep(until: deadline) {
       guard time > .zero else { return false }
       epoll.setAlarm(at: deadline, in: time)

@@ -7,7 +7,8 @@ enum LoopJob {
   case nothing
 }
 
-/// First in, first out, in a ring: nothing is moved, and in an array that is emptied again and again nothing is destroyed.
+/// First in, first out, in a ring: nothing is moved, and in an array that is emptied again and again nothing is
+/// destroyed.
 struct JobQueue {
   /// A power of two of places.
   private var ring = [LoopJob](repeating: .nothing, count: leastCapacity)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Wakes a loop that sleeps in epoll, from any thread: an eventfd that is written only if the loop sleeps, and once.
 ///
-/// It is registered edge-triggered, so the loop never has to read it. No wake-up is lost as long as the loop looks at its
-/// inbox between `willSleep` and sleeping, and producers call `wake` after they have put something into that inbox,
+/// It is registered edge-triggered, so the loop never has to read it. No wake-up is lost as long as the loop looks at
+/// its inbox between `willSleep` and sleeping, and producers call `wake` after they have put something into that inbox,
 /// with the inbox's lock between the two.
 final class WakeUp: Sendable {
   let descriptor: Int32

@@ -29,7 +29,8 @@ final class MailboxBatches<Element: Sendable> {
   }
 
   @usableFromInline let state: Monitor<State>
-  // Touched on the loop only, `batch` by `drain` alone, which takes it out of the object: not checked for overlapping accesses.
+  // Touched on the loop only, `batch` by `drain` alone, which takes it out of the object: not checked for overlapping
+  // accesses.
   @usableFromInline @exclusivity(unchecked) var batch: [Element] = []
 
   @inlinable

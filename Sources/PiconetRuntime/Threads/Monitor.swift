@@ -3,7 +3,8 @@ import Glibc
 /// A value that one thread at a time may touch, and a condition that threads can wait for (a Hoare monitor on a pthread
 /// mutex).
 ///
-/// Not `Synchronization.Mutex`: it has no condition, and the thread sanitizer reports false races for it when contended.
+/// Not `Synchronization.Mutex`: it has no condition, and the thread sanitizer reports false races for it when
+/// contended.
 @usableFromInline
 struct Monitor<Value>: ~Copyable, @unchecked Sendable {
   // Sendable is right: the value is reached only through `withLock`, which holds the mutex.

@@ -45,8 +45,8 @@ public final class WorkerThread: Sendable {
     }
   }
 
-  /// Any thread but the worker itself. Runs what waits, then ends the thread and waits for its end. Idempotent. May take as
-  /// long as the calls that are on their way: a name look-up has its own time limit (resolv.conf).
+  /// Any thread but the worker itself. Runs what waits, then ends the thread and waits for its end. Idempotent. May
+  /// take as long as the calls that are on their way: a name look-up has its own time limit (resolv.conf).
   public func stop() {
     let thread = state.withLock { state in
       state.isStopping = true

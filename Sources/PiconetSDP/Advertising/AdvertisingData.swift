@@ -1,5 +1,5 @@
-/// Data of an extended inquiry response or of an LE advertisement: structures of length, type and data (Core 5.4, Vol 3 Part C 8
-/// and 11; the types are in the Core Specification Supplement, Part A).
+/// Data of an extended inquiry response or of an LE advertisement: structures of length, type and data (Core 5.4, Vol 3
+/// Part C 8 and 11; the types are in the Core Specification Supplement, Part A).
 public struct AdvertisingData: Sendable, Hashable {
   /// One structure.
   public struct Structure: Sendable, Hashable {
@@ -95,7 +95,8 @@ public struct AdvertisingData: Sendable, Hashable {
     }
   }
 
-  /// The device's name in full or, failing that, its beginning; nil without one or where it is not UTF-8. Its characters are anybody's.
+  /// The device's name in full or, failing that, its beginning; nil without one or where it is not UTF-8. Its
+  /// characters are anybody's.
   public var name: String? {
     let structure =
       structures.first { $0.type == Kind.name } ?? structures.first { $0.type == Kind.shortName }

@@ -1,5 +1,5 @@
-/// What an extended inquiry response says of the record channel, as service data of the session's UUID: where the record is
-/// told, and a mark that changes when the record does, so that it is read once and not after every inquiry.
+/// What an extended inquiry response says of the record channel, as service data of the session's UUID: where the
+/// record is told, and a mark that changes when the record does, so that it is read once and not after every inquiry.
 public struct RecordPointer: Sendable, Hashable {
   /// The version of these bytes.
   public static let version: UInt8 = 1

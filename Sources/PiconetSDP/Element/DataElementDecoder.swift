@@ -1,4 +1,5 @@
-/// Reads data elements of anybody, within `DataElementLimits`: what it does and keeps is bounded whatever the bytes are.
+/// Reads data elements of anybody, within `DataElementLimits`: what it does and keeps is bounded whatever the bytes
+/// are.
 struct DataElementDecoder {
   private let bytes: [UInt8]
   private var offset = 0

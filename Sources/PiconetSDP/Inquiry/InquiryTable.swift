@@ -1,9 +1,10 @@
 import PiconetWire
 
-/// What inquiries have found: which devices have to be asked for their record, which nodes are there, and which are gone.
+/// What inquiries have found: which devices have to be asked for their record, which nodes are there, and which are
+/// gone.
 ///
-/// A node is gone when its device was missed by several whole inquiries in a row, because one alone misses devices; an inquiry that
-/// was broken off, for the radio's sake, counts for nothing.
+/// A node is gone when its device was missed by several whole inquiries in a row, because one alone misses devices; an
+/// inquiry that was broken off, for the radio's sake, counts for nothing.
 public struct InquiryTable: Sendable {
   /// The most devices with the session's service.
   public static let deviceLimit = 64
@@ -68,8 +69,8 @@ public struct InquiryTable: Sendable {
     return mustRead ? [.read(address, psm: pointer?.psm)] : []
   }
 
-  /// What a device said when it was asked; nil: nothing. Then it is asked again when it answers the next inquiry, but ever more
-  /// seldom, down to every sixteenth.
+  /// What a device said when it was asked; nil: nothing. Then it is asked again when it answers the next inquiry, but
+  /// ever more seldom, down to every sixteenth.
   public mutating func answered(_ address: BluetoothAddress, with records: [NodeRecord]?) -> [Effect] {
     guard var device = devices[address] else { return [] }
     device.isBeingRead = false

@@ -4,7 +4,8 @@ extension AttributeList {
   /// The list as the text that bluetoothd takes for the option `ServiceRecord` of `RegisterProfile` (BlueZ 5,
   /// doc/profile-api.txt; what it reads is what `sdptool browse --xml` prints).
   ///
-  /// Text that is not plain ASCII goes as hexadecimal digits, so nobody's name or id can end an attribute or start an element.
+  /// Text that is not plain ASCII goes as hexadecimal digits, so nobody's name or id can end an attribute or start an
+  /// element.
   public var xml: String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<record>\n"
     for (number, element) in attributes.sorted(by: { $0.key < $1.key }) {

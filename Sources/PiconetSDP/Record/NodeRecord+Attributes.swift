@@ -4,8 +4,8 @@ extension NodeRecord {
   /// The version of the attributes of our own.
   public static let version: UInt8 = 1
 
-  /// The numbers of attributes. Those from 0x8000 on are ours: SDP leaves what lies above its universal ones to whoever defines
-  /// the service class (Core 5.4, Vol 3 Part B 5), and the session's UUID is such a class.
+  /// The numbers of attributes. Those from 0x8000 on are ours: SDP leaves what lies above its universal ones to whoever
+  /// defines the service class (Core 5.4, Vol 3 Part B 5), and the session's UUID is such a class.
   public enum Attribute {
     public static let serviceClassIDList: UInt16 = 0x0001
     public static let protocolDescriptorList: UInt16 = 0x0004
@@ -53,8 +53,9 @@ extension NodeRecord {
         ]))
     }
     if let l2capPSM { stacks.append(.sequence([.sequence([.uuid(l2cap), .uint16(l2capPSM)])])) }
-    // Two ways to one service are an alternative by the letter (5.1.5), which hardly any browser reads: it would miss the
-    // channel as well. So one stack is the list and the other one an additional one (5.1.6); we ourselves read our own attributes.
+    // Two ways to one service are an alternative by the letter (5.1.5), which hardly any browser reads: it would miss
+    // the channel as well. So one stack is the list and the other one an additional one (5.1.6); we ourselves read our
+    // own attributes.
     list[Attribute.protocolDescriptorList] = stacks.first
     if stacks.count > 1 { list[Attribute.additionalProtocolDescriptorLists] = .sequence(Array(stacks.dropFirst())) }
     list[Attribute.version] = .uint8(Self.version)

@@ -30,8 +30,8 @@ public struct RecordSelection: Sendable, Hashable {
 }
 
 extension NodeRecord {
-  /// Whether the node listens at the device from which its record came: a host with several adapters tells of the nodes on all of
-  /// them. Behind a random address there is one adapter only, which has another address of its own.
+  /// Whether the node listens at the device from which its record came: a host with several adapters tells of the nodes
+  /// on all of them. Behind a random address there is one adapter only, which has another address of its own.
   public func leads(to device: BluetoothPlace) -> Bool {
     device.isRandom || adapter == nil || adapter == device.device
   }

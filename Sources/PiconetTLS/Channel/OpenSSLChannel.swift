@@ -5,8 +5,8 @@ import PiconetWire
 /// TLS 1.3 of one link as a transducer over OpenSSL: no socket, no clock, no thread; confined to the loop that made it.
 ///
 /// `open`: when the plaintext buffer came back full, call again, if need be with no ciphertext: the rest of a record
-/// may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. A link that ends without close_notify is
-/// for whoever reads the link to report.
+/// may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. A link that ends without
+/// close_notify is for whoever reads the link to report.
 ///
 /// `close`: what the far side still sends can be opened afterwards; what is sealed afterwards is dropped. Before the
 /// handshake's end it only stops the handshake.
@@ -74,7 +74,8 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isOver, !isClosed || isSecured else { return (ciphertext.count, 0) }
     io.pointee.input = ciphertext.baseAddress?.assumingMemoryBound(to: UInt8.self)
     io.pointee.input_count = ciphertext.count
-    // Once a call is enough: the queue stays empty as long as operations succeed or want more. To look costs a third of clearing it.
+    // Once a call is enough: the queue stays empty as long as operations succeed or want more. To look costs a third of
+    // clearing it.
     if ERR_peek_error() != 0 { ERR_clear_error() }
     if case .handshaking = current { continueHandshake(ssl) }
     let produced = isSecured ? read(ssl, plaintext) : 0
@@ -161,8 +162,8 @@ public final class OpenSSLChannel: SecureChannel {
 
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
-  /// The far side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than its
-  /// bytes cost the far side: so many, and one more for so many records of data.
+  /// The far side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
+  /// its bytes cost the far side: so many, and one more for so many records of data.
   static let postHandshakeMessageLimit = 32
   static let recordsPerPostHandshakeMessage = 1024
 

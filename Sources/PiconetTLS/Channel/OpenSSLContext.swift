@@ -10,8 +10,9 @@ public final class OpenSSLContext: Sendable {
   public enum Preference: Sendable, Hashable {
     /// TLS_AES_128_GCM_SHA256: fastest, 22 bytes more than the plaintext a record. For TCP.
     case throughput
-    /// TLS_AES_128_CCM_8_SHA256: 14 bytes more a record, 11 with compact headers, which both ends must prefer; a third as fast in
-    /// bulk. For Bluetooth, where a message of 1000 bytes then fits one packet, and one of 64 bytes one slot.
+    /// TLS_AES_128_CCM_8_SHA256: 14 bytes more a record, 11 with compact headers, which both ends must prefer; a third
+    /// as fast in bulk. For Bluetooth, where a message of 1000 bytes then fits one packet, and one of 64 bytes one
+    /// slot.
     case shortRecords
   }
 
@@ -36,8 +37,8 @@ public final class OpenSSLContext: Sendable {
 
   /// The application protocol both sides must name (ALPN, RFC 7301), alone or with `compactProtocol`.
   public static let applicationProtocol = "piconet/1"
-  /// The same in records with compact headers (Documentation/wire-format.md, section 1); agreed on where both sides prefer
-  /// short records.
+  /// The same in records with compact headers (Documentation/wire-format.md, section 1); agreed on where both sides
+  /// prefer short records.
   public static let compactProtocol = "piconet/1-compact"
 
   /// Whose key the channels prove.

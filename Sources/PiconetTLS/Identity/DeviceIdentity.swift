@@ -67,8 +67,10 @@ public final class DeviceIdentity: Sendable {
       && X509_sign(certificate, key, EVP_sha256()) > 0
   }
 
-  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Whoever has it, and the passphrase if there is one, is this device.
-  /// - Parameter passphrase: encrypts the key with AES-256-CBC under PBKDF2 (RFC 8018) with HMAC-SHA-256; nil: it is not encrypted.
+  /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Whoever has it, and the passphrase if there is one, is
+  /// this device.
+  /// - Parameter passphrase: encrypts the key with AES-256-CBC under PBKDF2 (RFC 8018) with HMAC-SHA-256; nil: it is
+  ///   not encrypted.
   /// - Throws: `internalError` with OpenSSL's reason.
   public func pem(passphrase: [UInt8]? = nil) throws(SecureChannelFailure) -> [UInt8] {
     ERR_clear_error()

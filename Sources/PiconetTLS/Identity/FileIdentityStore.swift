@@ -4,8 +4,8 @@ import PiconetEngine
 /// The identity in `identity.pem` of the state folder: key and certificate in one file, mode 0600, so that there is no
 /// moment at which one is there without the other.
 ///
-/// Processes that start at once agree on one key. A file that is damaged or that others can read is an error; it is never
-/// replaced, since that would make another device of this one.
+/// Processes that start at once agree on one key. A file that is damaged or that others can read is an error; it is
+/// never replaced, since that would make another device of this one.
 public struct FileIdentityStore: IdentityStore {
   static let fileName = "identity.pem"
   static let byteLimit = 16 << 10

@@ -41,7 +41,8 @@ public struct KnownPeer: Sendable, Hashable, Identifiable {
 }
 
 extension KnownPeer {
-  /// The line of the file, without its newline: fingerprint, name, since, confirmation, rights, addresses, parted by tabs.
+  /// The line of the file, without its newline: fingerprint, name, since, confirmation, rights, addresses, parted by
+  /// tabs.
   var line: [UInt8] {
     let words = (isBlocked ? ["blocked"] : []) + rights.map(\.description).sorted()
     let fields = [
@@ -52,8 +53,8 @@ extension KnownPeer {
   }
 
   /// Reads a line of the file.
-  /// - Parameter version: 1: fingerprint, name and time alone, as a peer was remembered that nobody had confirmed. We had sent to it, or it
-  ///   to us: nobody said that it may go on.
+  /// - Parameter version: 1: fingerprint, name and time alone, as a peer was remembered that nobody had confirmed. We
+  ///   had sent to it, or it to us: nobody said that it may go on.
   init?(line: ArraySlice<UInt8>, version: Int) {
     let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     guard fields.count == (version == 1 ? 3 : 6),

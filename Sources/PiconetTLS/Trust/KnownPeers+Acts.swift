@@ -2,10 +2,11 @@ import PiconetWire
 
 /// What a person may do to the table. Each changes one peer and leaves all others as they are.
 extension KnownPeers {
-  /// Takes a key for a device's, under this name; or, of a known one, adds what the person says now: the name stays, a confirmation is never
-  /// weakened, and rights are only added.
+  /// Takes a key for a device's, under this name; or, of a known one, adds what the person says now: the name stays, a
+  /// confirmation is never weakened, and rights are only added.
   ///
-  /// A name that looks like another known device's gets digits of the fingerprint behind it, so that the two are told apart.
+  /// A name that looks like another known device's gets digits of the fingerprint behind it, so that the two are told
+  /// apart.
   /// - Parameters:
   ///   - seconds: now, since 1970.
   ///   - address: where it was reached by hand; it is nobody else's from now on.

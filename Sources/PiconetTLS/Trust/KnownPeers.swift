@@ -2,9 +2,10 @@ import PiconetWire
 
 /// The peers that this device knows, as read from a `known-peers` file.
 ///
-/// The line `piconet-known-peers 2` says the version; without one it is 1. Of the others each is a peer: see `KnownPeer.line`. In names `\\`
-/// and `\u{..}` stand for a backslash and for what is not visible. Empty lines and lines that begin with `#` count for nothing. Damaged lines
-/// are reported and kept as they are; one that says `blocked` of a key still keeps that key out.
+/// The line `piconet-known-peers 2` says the version; without one it is 1. Of the others each is a peer: see
+/// `KnownPeer.line`. In names `\\` and `\u{..}` stand for a backslash and for what is not visible. Empty lines and
+/// lines that begin with `#` count for nothing. Damaged lines are reported and kept as they are; one that says
+/// `blocked` of a key still keeps that key out.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct DamagedLine: Sendable, Hashable {

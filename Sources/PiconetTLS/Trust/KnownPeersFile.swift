@@ -1,8 +1,8 @@
 import Glibc
 import PiconetWire
 
-/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for the lock at most
-/// a second.
+/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for the lock at
+/// most a second.
 public struct KnownPeersFile: Sendable {
   static let fileName = "known-peers"
   static let byteLimit = 8 << 20
@@ -27,7 +27,8 @@ public struct KnownPeersFile: Sendable {
     return try KnownPeers(path: path, text: text)
   }
 
-  /// As `load`, where the file is another one than at the last call with this memory, or was written to since; else what was read then.
+  /// As `load`, where the file is another one than at the last call with this memory, or was written to since; else
+  /// what was read then.
   public func load(_ memory: inout Memory) throws(StateFailure) -> KnownPeers {
     // Asked before it is read: what changes meanwhile is then read once too often, and never once too seldom.
     let version = try file.version()
@@ -53,7 +54,8 @@ public struct KnownPeersFile: Sendable {
     }
   }
 
-  /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this returns it is on the disk.
+  /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this
+  /// returns it is on the disk.
   /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written where it throws or changes nothing.
   /// - Returns: what the file holds now.
   @discardableResult

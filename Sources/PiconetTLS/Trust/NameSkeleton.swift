@@ -1,8 +1,9 @@
-/// What is left of a name when everything is taken away by which two names may differ and still look alike: case, width, accents, characters
-/// that nobody sees, the way of writing an accented letter, and letters of several scripts or digits with one shape.
+/// What is left of a name when everything is taken away by which two names may differ and still look alike: case,
+/// width, accents, characters that nobody sees, the way of writing an accented letter, and letters of several scripts
+/// or digits with one shape.
 ///
-/// Coarser than the skeletons of UTS #39, section 4: names that a hasty reader would confuse are equal here, and so are some that he would
-/// not. It serves to show more of two devices, never to take one for the other.
+/// Coarser than the skeletons of UTS #39, section 4: names that a hasty reader would confuse are equal here, and so are
+/// some that he would not. It serves to show more of two devices, never to take one for the other.
 public struct NameSkeleton: Sendable, Hashable {
   /// Compared as Swift compares strings, by canonical equivalence.
   private let text: String

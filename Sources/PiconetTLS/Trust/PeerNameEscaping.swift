@@ -1,5 +1,5 @@
-/// A peer's name as text that can't break a line, hide, or command a terminal: what is not visible becomes `\u{..}`, and
-/// a backslash is doubled.
+/// A peer's name as text that can't break a line, hide, or command a terminal: what is not visible becomes `\u{..}`,
+/// and a backslash is doubled.
 enum PeerNameEscaping {
   static func escape(_ name: String) -> String {
     var text = ""

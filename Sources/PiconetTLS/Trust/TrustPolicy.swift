@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Whom to let in, once TLS has proven whose key the far side has. Trust belongs to keys: what a peer calls itself lets nobody in.
+/// Whom to let in, once TLS has proven whose key the far side has. Trust belongs to keys: what a peer calls itself lets
+/// nobody in.
 public enum TrustPolicy: Sendable, Hashable {
   /// Only peers with a right in this program.
   case remembered
@@ -11,8 +12,8 @@ public enum TrustPolicy: Sendable, Hashable {
   /// New ones when a person has compared the short code.
   case ask
 
-  /// Judges a peer; pure. A blocked key is refused under every policy. Under every policy but `pinned`, a stranger with the name of
-  /// another key is refused; a known key may call itself what it likes.
+  /// Judges a peer; pure. A blocked key is refused under every policy. Under every policy but `pinned`, a stranger with
+  /// the name of another key is refused; a known key may call itself what it likes.
   /// - Parameters:
   ///   - peer: the proven fingerprint.
   ///   - name: what the peer calls itself.
@@ -40,7 +41,8 @@ public enum TrustPolicy: Sendable, Hashable {
     case .remembered:
       // Whoever has come to us may be one that we invite.
       return entry.may(.send, in: program) || !isDialled && entry.may(.push, in: program) ? .known : .refused(.noRight)
-    // What was taken without a person's look at the code is asked about once; who is confirmed and has lost the right, too.
+    // What was taken without a person's look at the code is asked about once; who is confirmed and has lost the right,
+    // too.
     case .ask: return entry.may(.send, in: program) && entry.confirmation != .firstUse ? .known : .new(.needsAsking)
     }
   }

@@ -1,11 +1,12 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// One side of SPAKE2-P256-SHA256-HKDF-HMAC (RFC 9382): two sides that hold the same password prove it to each other, and
-/// somebody who doesn't know it has one guess for each run, on the wire or in the middle, and nothing to search at home.
+/// One side of SPAKE2-P256-SHA256-HKDF-HMAC (RFC 9382): two sides that hold the same password prove it to each other,
+/// and somebody who doesn't know it has one guess for each run, on the wire or in the middle, and nothing to search at
+/// home.
 ///
-/// The key that the two share at the end is not handed out: what they go on with is secured by TLS, to which `additionalData`
-/// binds the confirmations.
+/// The key that the two share at the end is not handed out: what they go on with is secured by TLS, to which
+/// `additionalData` binds the confirmations.
 struct SPAKE2: Sendable {
   /// The sides of the RFC: they have different masks, so that none can be given back its own share.
   enum Role: Sendable, Hashable { case a, b }
@@ -59,8 +60,8 @@ struct SPAKE2: Sendable {
   }
 
   /// What the two sides confirm to each other, once the far side's share is there.
-  /// - Throws: `protocolViolation` for a share that is no point of the group in uncompressed form, is our own, or is nothing
-  ///   but the mask; `internalError` with OpenSSL's reason.
+  /// - Throws: `protocolViolation` for a share that is no point of the group in uncompressed form, is our own, or is
+  ///   nothing but the mask; `internalError` with OpenSSL's reason.
   func confirmations(farShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
     guard farShare.count == Self.shareCount, farShare != share else { throw Self.badShare }
     let element = try SecretBytes(count: Self.shareCount) { element throws(SecureChannelFailure) in
@@ -141,8 +142,8 @@ struct SPAKE2: Sendable {
 
   // MARK: Scalars
 
-  /// A wide secret modulo the order of the group. With 8 bytes more than a scalar none comes up more often than another by
-  /// more than one in 2^64.
+  /// A wide secret modulo the order of the group. With 8 bytes more than a scalar none comes up more often than another
+  /// by more than one in 2^64.
   static func scalar(reducing wide: SecretBytes) throws(SecureChannelFailure) -> SecretBytes {
     try SecretBytes(count: scalarCount) { scalar throws(SecureChannelFailure) in
       guard wide.withBytes({ piconet_spake2_reduce($0.baseAddress, $0.count, scalar.baseAddress) }) == 1

@@ -1,6 +1,7 @@
 import CPiconetOpenSSL
 
-/// Bytes that are erased when nobody holds them any more. An array would leave copies behind wherever it grew or was moved.
+/// Bytes that are erased when nobody holds them any more. An array would leave copies behind wherever it grew or was
+/// moved.
 // Unchecked is safe because the bytes are written in `init` alone.
 final class SecretBytes: @unchecked Sendable {
   private let bytes: UnsafeMutableBufferPointer<UInt8>

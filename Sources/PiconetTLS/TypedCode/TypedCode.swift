@@ -2,10 +2,12 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// A code that one device shows, or has on a label, and that is typed on the other one, where a person can't compare two screens.
+/// A code that one device shows, or has on a label, and that is typed on the other one, where a person can't compare
+/// two screens.
 ///
-/// Six digits are enough: neither who listens nor who is in the middle can search for them (`TypedCodeExchange`), each guess is an
-/// attempt of its own, and a code is over after three wrong ones. What stands on a label for years may be longer.
+/// Six digits are enough: neither who listens nor who is in the middle can search for them (`TypedCodeExchange`), each
+/// guess is an attempt of its own, and a code is over after three wrong ones. What stands on a label for years may be
+/// longer.
 public struct TypedCode: Sendable, Hashable {
   /// The digits alone.
   public let digits: String

@@ -2,21 +2,22 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited makes it once for each
-/// code; then nothing that a stranger sends costs more than a few multiplications of points.
+/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited
+/// makes it once for each code; then nothing that a stranger sends costs more than a few multiplications of points.
 public struct TypedCodeScalar: Sendable {
   let password: SecretBytes
   let invited: PeerID
 
-  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything that guesses could be held against, so it need
-  // not be harder than this for codes that live for minutes: it is there in case the arithmetic of the curve falls one day. The
-  // invited's key in the salt keeps a table of all codes from being good for more than one device.
+  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything that guesses could be
+  // held against, so it need not be harder than this for codes that live for minutes: it is there in case the
+  // arithmetic of the curve falls one day. The invited's key in the salt keeps a table of all codes from being good for
+  // more than one device.
   private static let label = Array("piconet typed code\0".utf8)
   private static let cost: (n: UInt64, r: UInt64, p: UInt64, memory: UInt64) = (1 << 14, 8, 1, 1 << 25)
   private static let wideCount = SPAKE2.scalarCount + 8
 
-  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited's id: 40 bytes, modulo the
-  /// order of the group.
+  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited's id: 40 bytes,
+  /// modulo the order of the group.
   /// - Throws: `internalError` with OpenSSL's reason.
   public init(_ code: TypedCode, invited: PeerID) throws(SecureChannelFailure) {
     let salt = Self.label + invited.bytes
@@ -37,11 +38,12 @@ public struct TypedCodeScalar: Sendable {
   }
 }
 
-/// One try to prove that both ends of a link know the same code: SPAKE2, bound to the link's TLS, both keys and the roles. The
-/// inviter is A of RFC 9382, the invited B.
+/// One try to prove that both ends of a link know the same code: SPAKE2, bound to the link's TLS, both keys and the
+/// roles. The inviter is A of RFC 9382, the invited B.
 ///
-/// The invited gets the inviter's share and answers with its own and its confirmation; the inviter checks that, and sends its own
-/// confirmation. Whoever sees a wrong one has met somebody who doesn't know the code, and neither side learns another one's guess.
+/// The invited gets the inviter's share and answers with its own and its confirmation; the inviter checks that, and
+/// sends its own confirmation. Whoever sees a wrong one has met somebody who doesn't know the code, and neither side
+/// learns another one's guess.
 public struct TypedCodeExchange: Sendable {
   /// The two ends of an invitation.
   public enum Role: Sendable, Hashable { case inviter, invited }

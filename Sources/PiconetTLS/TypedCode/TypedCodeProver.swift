@@ -21,8 +21,8 @@ public final class TypedCodeProver: Sendable {
   /// - Parameter own: this node's id.
   public init(own: PeerID) { self.own = own }
 
-  /// The number under which the engine knows the code: the same one for the same digits as long as the process lives, so that their
-  /// wrong tries add up.
+  /// The number under which the engine knows the code: the same one for the same digits as long as the process lives,
+  /// so that their wrong tries add up.
   public func number(of code: TypedCode) -> TypedCodeID {
     state.withLock { state in
       if let number = state.numbers[code] { return number }
@@ -42,8 +42,8 @@ public final class TypedCodeProver: Sendable {
   /// Codes that are kept in mind.
   public static let limit = 1_024
 
-  /// A number of its own for the code with which this node is to be invited, whatever was tried of the same digits before; nil for none.
-  /// The former one is erased.
+  /// A number of its own for the code with which this node is to be invited, whatever was tried of the same digits
+  /// before; nil for none. The former one is erased.
   ///
   /// It takes some 30 ms, and is not for the loop.
   /// - Throws: `internalError` with OpenSSL's reason.

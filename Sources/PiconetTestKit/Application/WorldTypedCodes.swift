@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// One side of a proof in the simulator: what SPAKE2 computes, without its arithmetic. A confirmation follows from the digits, the connection,
-/// both keys, the roles and both shares.
+/// One side of a proof in the simulator: what SPAKE2 computes, without its arithmetic. A confirmation follows from the
+/// digits, the connection, both keys, the roles and both shares.
 struct SimulatedProof {
   let digits: Int
   let connection: Int
@@ -40,7 +40,8 @@ struct TypedCodeState {
   }
 }
 
-/// Codes that are typed: what applications do with them, what the driver computes, and that nobody has more tries than three.
+/// Codes that are typed: what applications do with them, what the driver computes, and that nobody has more tries than
+/// three.
 extension World {
   static let typedDigits = 0...9_999
 

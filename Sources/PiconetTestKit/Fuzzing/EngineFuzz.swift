@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses; so does it with the
-/// times, the commands, the disks and the answers of the trust judge.
+/// One engine between an honest peer, which is an engine as well, and hostile ones, whose frames a fuzzer chooses; so
+/// does it with the times, the commands, the disks and the answers of the trust judge.
 ///
-/// What must hold: no trap; every table within its limit; nothing comes to an end without a reply; the honest peer stays connected,
-/// and its messages and files arrive as they were sent, whatever the others do.
+/// What must hold: no trap; every table within its limit; nothing comes to an end without a reply; the honest peer
+/// stays connected, and its messages and files arrive as they were sent, whatever the others do.
 final class EngineFuzz {
   /// A link of the engine to somebody hostile.
   struct HostileLink {

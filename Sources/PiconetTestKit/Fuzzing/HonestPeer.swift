@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// The honest peer of a fuzzed engine: an engine of its own, connected by one link that carries all in order, which sends messages and a
-/// file each way while the others do what they like.
+/// The honest peer of a fuzzed engine: an engine of its own, connected by one link that carries all in order, which
+/// sends messages and a file each way while the others do what they like.
 final class HonestPeer {
   static let link = LinkID(rawValue: 1)
   static let fileSize: UInt64 = 5_000

@@ -1,7 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// A hostile node that makes work which is given up again, never acknowledges, and may read nothing: what it is answered must not pile up.
+/// A hostile node that makes work which is given up again, never acknowledges, and may read nothing: what it is
+/// answered must not pile up.
 extension World {
   /// What goes on for long.
   static let floods: Set<HostileNode.Attack> = [

@@ -3,8 +3,8 @@ import PiconetWire
 
 /// What is checked after each fact, at quiet, and when all is over.
 extension World {
-  /// Control frames that wait for room go together once there is any: answers, credits, offers. The engine ends a link on
-  /// which more of them wait than this.
+  /// Control frames that wait for room go together once there is any: answers, credits, offers. The engine ends a link
+  /// on which more of them wait than this.
   var controlSlack: Int { 256 << 10 }
 
   /// Effects beyond a constant must be paid for with bytes that came in, or with things that end.

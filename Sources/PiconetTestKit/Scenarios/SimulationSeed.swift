@@ -48,6 +48,7 @@ public enum ScenarioFamily: String, Sendable, CaseIterable {
   case mixed
   /// Two or three honest nodes and one that breaks every rule.
   case hostile
-  /// Nodes that are invited by codes which people type, rightly or wrongly, all at once; losses of links; often somebody who knows no code.
+  /// Nodes that are invited by codes which people type, rightly or wrongly, all at once; losses of links; often
+  /// somebody who knows no code.
   case codes
 }

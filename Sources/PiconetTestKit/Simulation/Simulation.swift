@@ -1,6 +1,7 @@
 import PiconetEngine
 
-/// Runs a scenario from its seed to its end and checks what must hold: see `World` for what is simulated and what is not.
+/// Runs a scenario from its seed to its end and checks what must hold: see `World` for what is simulated and what is
+/// not.
 public enum Simulation {
   /// - Parameters:
   ///   - faults: put into the world on purpose; the run should find them.
@@ -78,8 +79,8 @@ extension World {
     if findings.first == nil { checkEnd() }
   }
 
-  /// Whatever was begun ends. Members that are quiet go on asking one another whether they live, most of a run otherwise: only every
-  /// fourth seed looks at that to its end, the others until all has been quiet for a while.
+  /// Whatever was begun ends. Members that are quiet go on asking one another whether they live, most of a run
+  /// otherwise: only every fourth seed looks at that to its end, the others until all has been quiet for a while.
   private func settle() {
     let end = now + scenario.settleTime
     if seed.number % 4 == 0 { return advance(to: end) }

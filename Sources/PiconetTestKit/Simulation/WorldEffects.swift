@@ -67,8 +67,8 @@ extension World {
     return dice.chance(persona.askChance) ? .ask : .new
   }
 
-  /// Follows from the connection, as from a channel's exported key, both sides and both nonces; longer than six digits, so that no two are
-  /// the same by chance.
+  /// Follows from the connection, as from a channel's exported key, both sides and both nonces; longer than six digits,
+  /// so that no two are the same by chance.
   private func code(_ inputs: CodeInputs, over connection: Int) -> String {
     let all =
       [UInt8(connection & 0xFF), UInt8(connection >> 8 & 0xFF)] + inputs.inviter.bytes + inputs.invited.bytes

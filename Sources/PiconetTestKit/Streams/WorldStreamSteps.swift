@@ -115,7 +115,8 @@ extension World {
     plan(.readStream(id), of: node, in: delay)
   }
 
-  /// A stream that the application has not read stays so until the end of the active time; one that is void is forgotten.
+  /// A stream that the application has not read stays so until the end of the active time; one that is void is
+  /// forgotten.
   func streamEnded(_ id: StreamID, _ end: StreamEnd, _ node: SimulatedNode) {
     if end != .finished { node.application.read[id] = nil }
     guard let stream = node.application.read[id] else { return }

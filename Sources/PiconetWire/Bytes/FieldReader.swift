@@ -1,5 +1,5 @@
-/// Reads the extensible part of a hello or an offer: fields, each an id, a length and a value. Ids ascend, so none comes
-/// twice and there is one order only; ids that the caller doesn't know it leaves alone.
+/// Reads the extensible part of a hello or an offer: fields, each an id, a length and a value. Ids ascend, so none
+/// comes twice and there is one order only; ids that the caller doesn't know it leaves alone.
 struct FieldReader {
   private var reader: ByteReader
   private let kind: String

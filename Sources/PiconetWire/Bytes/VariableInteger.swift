@@ -1,6 +1,6 @@
 /// The variable-length integers of RFC 9000, section 16: the two high bits of the first byte give the length (1, 2, 4
-/// or 8 bytes), the rest is the value, big-endian. Only the shortest form of a value is legal here, so that every value has
-/// exactly one encoding. The limit of 62 bits also means that the sum of two values never overflows an `Int`.
+/// or 8 bytes), the rest is the value, big-endian. Only the shortest form of a value is legal here, so that every value
+/// has exactly one encoding. The limit of 62 bits also means that the sum of two values never overflows an `Int`.
 public enum VariableInteger {
   /// The largest value: 2^62 - 1.
   public static let max: UInt64 = 1 << 62 - 1

@@ -1,4 +1,5 @@
-/// How the bytes of a transfer are cut into chunk frames: all frames but a transfer's last are full, so that each is one TLS record.
+/// How the bytes of a transfer are cut into chunk frames: all frames but a transfer's last are full, so that each is
+/// one TLS record.
 public struct ChunkLayout: Sendable, Hashable {
   /// The transfer's number, which each header holds.
   public let transfer: UInt64
@@ -14,8 +15,8 @@ public struct ChunkLayout: Sendable, Hashable {
     payloadCount = frameLimit - VariableInteger.byteCount(of: transfer)
   }
 
-  /// The layout whose full frames have `frameCount` bytes. Where no payload fills such a frame, as its header would grow with it, the frames
-  /// are one or two bytes shorter.
+  /// The layout whose full frames have `frameCount` bytes. Where no payload fills such a frame, as its header would
+  /// grow with it, the frames are one or two bytes shorter.
   public init(transfer: UInt64, frameCount: Int) {
     // A header is longest before the longest payload.
     let longest = FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: frameCount)

@@ -19,7 +19,8 @@ public enum Frame: Equatable, Sendable {
   /// The receiver takes reliable messages of this total cost since the association began: their bytes, and
   /// `WireLimits.messageCost` for each.
   case messageCredit(limit: UInt64)
-  /// Unreliable messages of one side are numbered 1, 2, 3 ... over the whole association, those that were dropped included.
+  /// Unreliable messages of one side are numbered 1, 2, 3 ... over the whole association, those that were dropped
+  /// included.
   case unreliableMessage(number: UInt64, Bytes)
   /// The invited side's nonce for the short code, sent when its question is on the screen.
   case codeNonce([UInt8])
@@ -68,9 +69,11 @@ public enum Frame: Equatable, Sendable {
   case stored(transfer: UInt64, name: [UInt8])
   /// The receiver had this very content already, under this name.
   case present(transfer: UInt64, name: [UInt8])
-  /// What the receiver has, and took for the resource, is something else: it has bytes up to `offset`, and takes bytes up to `limit`.
+  /// What the receiver has, and took for the resource, is something else: it has bytes up to `offset`, and takes bytes
+  /// up to `limit`.
   case restart(transfer: UInt64, offset: UInt64, limit: UInt64)
-  /// The receiver reads what it has, to compare it with the offer, and has read so much: a hint, which a receiver may skip.
+  /// The receiver reads what it has, to compare it with the offer, and has read so much: a hint, which a receiver may
+  /// skip.
   case comparing(transfer: UInt64, compared: UInt64)
   /// The sender of the transfer gives up.
   case abandon(transfer: UInt64, Reason, detail: String)

@@ -1,8 +1,8 @@
 /// Bytes to frames, however the bytes were cut on their way.
 ///
-/// What is complete is handed out as slices of the bytes that came in; only a frame that is cut between two pushes is copied,
-/// and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it takes nothing
-/// more and throws the same error again.
+/// What is complete is handed out as slices of the bytes that came in; only a frame that is cut between two pushes is
+/// copied, and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it
+/// takes nothing more and throws the same error again.
 public struct FrameDecoder: Sendable {
   /// The longest body of messages and chunks that is taken; ours, stated in our hello. Other frames may have
   /// `WireLimits.controlFrame` bytes in any case.
@@ -20,7 +20,8 @@ public struct FrameDecoder: Sendable {
     self.frameLimit = min(max(frameLimit, WireLimits.smallestFrame), WireLimits.largestFrame)
   }
 
-  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil: only then is the memory bounded.
+  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil: only then is the memory
+  /// bounded.
   public mutating func push(_ bytes: Bytes) {
     guard failure == nil else { return }
     if position == input.endIndex {

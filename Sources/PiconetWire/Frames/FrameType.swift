@@ -1,5 +1,6 @@
-/// The first byte of a frame. Bit 7: optional, a receiver that does not know the type skips the frame; without it, it ends
-/// the link. Bit 6: sequenced, the frame counts in the association's sequence numbers and is sent again after a resume.
+/// The first byte of a frame. Bit 7: optional, a receiver that does not know the type skips the frame; without it, it
+/// ends the link. Bit 6: sequenced, the frame counts in the association's sequence numbers and is sent again after a
+/// resume.
 public enum FrameType {
   public static let optionalBit: UInt8 = 0x80
   public static let sequencedBit: UInt8 = 0x40
@@ -15,8 +16,8 @@ public enum FrameType {
   public static let ping: UInt8 = 0x06
   public static let pong: UInt8 = 0x07
 
-  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm; or it means something on
-  // its link only.
+  // The association, not sequenced: each restates a whole fact, so that losing one with its link does no harm; or it
+  // means something on its link only.
   public static let acknowledge: UInt8 = 0x08
   public static let messageCredit: UInt8 = 0x09
   public static let unreliableMessage: UInt8 = 0x0A
@@ -64,8 +65,8 @@ public enum FrameType {
   public static let senderPaused: UInt8 = 0xD0
   public static let receiverPaused: UInt8 = 0xD1
 
-  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. Meeting one is meeting
-  /// an unknown required frame.
+  /// Numbers that version 1 keeps free for what is planned: more of streams, relaying, group membership. Meeting one is
+  /// meeting an unknown required frame.
   public static let reservedForStreams: [ClosedRange<UInt8>] = [0x21...0x2F, 0x66...0x6F]
   public static let reservedForRelay: [ClosedRange<UInt8>] = [0x30...0x37]
   public static let reservedForMembership: [ClosedRange<UInt8>] = [0x72...0x77]

@@ -3,7 +3,8 @@ public struct Invite: Hashable, Sendable {
   /// How long the inviter waits for an answer, in milliseconds.
   public var timeout: UInt64
   public var terms: InvitationTerms
-  /// SHA-256 over the inviter's nonce for the short code, 32 bytes; the nonce itself follows in a `codeReveal`, if it is asked for.
+  /// SHA-256 over the inviter's nonce for the short code, 32 bytes; the nonce itself follows in a `codeReveal`, if it
+  /// is asked for.
   public var commitment: [UInt8]
   /// For the application.
   public var context: Bytes

@@ -1,4 +1,5 @@
-/// What is wrong with bytes that a peer sent. Each ends the link with `Reason.protocolBroken`, and the peer is to blame.
+/// What is wrong with bytes that a peer sent. Each ends the link with `Reason.protocolBroken`, and the peer is to
+/// blame.
 public enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A frame's fields break its layout.
   case malformed(type: UInt8, what: String)

@@ -2,8 +2,8 @@
 public enum WireLimits {
   /// No hello may state a smaller limit for a frame's body.
   public static let smallestFrame = 1024
-  /// Every frame but messages and chunks may have so long a body whatever the limit: no peer can state one with which it
-  /// could not be invited or offered something. The longest is an invitation by code with its context.
+  /// Every frame but messages and chunks may have so long a body whatever the limit: no peer can state one with which
+  /// it could not be invited or offered something. The longest is an invitation by code with its context.
   public static let controlFrame = 8272
   /// The longest body that the length field of version 1 may announce at all.
   public static let largestFrame = 1 << 20
@@ -37,7 +37,7 @@ public enum WireLimits {
   public static let streamNumbers: UInt64 = 1 << 14
   /// Parameters in a hello, and fields in an offer.
   public static let parameters = 64
-  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times in a second nor
-  /// overflow a deadline.
+  /// The silence that a hello may state, in milliseconds: a peer can neither make us ping more than a few times in a
+  /// second nor overflow a deadline.
   public static let silence: ClosedRange<UInt64> = 1_000...86_400_000
 }

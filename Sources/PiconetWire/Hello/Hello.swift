@@ -54,8 +54,8 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 public struct PeerLimits: Hashable, Sendable {
   /// The longest message in bytes.
   public var message: UInt64
-  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; more than `WireLimits.largestFrame` means
-  /// that.
+  /// The longest body of a message frame or a chunk in bytes, at least `WireLimits.smallestFrame`; more than
+  /// `WireLimits.largestFrame` means that.
   public var frame: UInt64
   /// How many bytes of reliable messages may be under way before the first `messageCredit`.
   public var messageWindow: UInt64
@@ -65,7 +65,8 @@ public struct PeerLimits: Hashable, Sendable {
   public var streams: UInt64
   /// How many bytes of each stream may come before its first `streamCredit`.
   public var streamWindow: UInt64
-  /// The longest silence in milliseconds after which the sender takes the other side for gone; within `WireLimits.silence`.
+  /// The longest silence in milliseconds after which the sender takes the other side for gone; within
+  /// `WireLimits.silence`.
   public var silence: UInt64
 
   public init(

@@ -10,8 +10,8 @@ public struct ResourceOffer: Hashable, Sendable {
   public var modified: Int64?
   /// Free data for the receiving application.
   public var metadata: [UInt8]
-  /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same one when
-  /// they are offered again, others never. Empty: nothing that was stored before can be gone on with.
+  /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same
+  /// one when they are offered again, others never. Empty: nothing that was stored before can be gone on with.
   public var identity: [UInt8]
 
   /// The folders that the file is to be stored below, the outermost first, with a slash between two: raw bytes, at most

@@ -27,7 +27,8 @@ struct BluetoothToolTests {
     return process.terminationStatus
   }
 
-  /// Waits for a program's end, which should be a good one. If it is not, what the doctor says at that moment is told as well.
+  /// Waits for a program's end, which should be a good one. If it is not, what the doctor says at that moment is told
+  /// as well.
   private func expectGoodEnd(
     _ process: ToolProcess, _ occasion: String = "", sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -61,9 +62,10 @@ struct BluetoothToolTests {
     }
   }
 
-  /// Ends what the test before has left over LE, and waits until bluetoothd answers who asks it for the first time. bluetoothd 5.66 keeps a
-  /// link over LE for half a minute, and where one ends while it sets up channels of its own over it, it answers nobody for another half
-  /// (Documentation/bluetooth.md, "Known troubles of others"). Between real adapters nothing is asked.
+  /// Ends what the test before has left over LE, and waits until bluetoothd answers who asks it for the first time.
+  /// bluetoothd 5.66 keeps a link over LE for half a minute, and where one ends while it sets up channels of its own
+  /// over it, it answers nobody for another half (Documentation/bluetooth.md, "Known troubles of others"). Between real
+  /// adapters nothing is asked.
   private func lowEnergyIsOver() async throws {
     guard ProcessInfo.processInfo.environment["PICONET_BLUETOOTH_VM"] != nil else { return }
     for device in ["hci0/dev_00_AA_01_01_00_01", "hci1/dev_00_AA_01_00_00_00"] {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// What befalls an adapter in each part of a photo's way: both programs end what they were about with a reason and in time, nothing
-/// half is left, and the receiver takes the next photo when the adapter is back.
+/// What befalls an adapter in each part of a photo's way: both programs end what they were about with a reason and in
+/// time, nothing half is left, and the receiver takes the next photo when the adapter is back.
 @Suite(
   "imagesend and imagerecv when an adapter is switched off, unplugged or carried away", .serialized,
   .machine("--adapters 2", alone: true, long: true))

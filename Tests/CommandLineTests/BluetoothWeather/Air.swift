@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// The air between the adapters of the virtual machine, asked for weather without a process in between, which would come late.
+/// The air between the adapters of the virtual machine, asked for weather without a process in between, which would
+/// come late.
 enum Air {
   private static let path = ProcessInfo.processInfo.environment["PICONET_FAULTS"] ?? ""
 

@@ -131,8 +131,8 @@ struct ChangingSessionTests {
 
   // MARK: What flows
 
-  /// Sends messages both ways and a file from the first member's node to the second's, and lets the change happen when a part of
-  /// each has come.
+  /// Sends messages both ways and a file from the first member's node to the second's, and lets the change happen when
+  /// a part of each has come.
   private func flow(
     _ members: [Member], _ nodes: [Node], _ scene: ToolScene, over kind: TransportKind,
     change: () async throws -> Void

@@ -62,7 +62,8 @@ struct DiscoveryTimeTests {
     }
   }
 
-  /// An advertisement comes every 1.28 s at most, as the kernel has it where nobody asks for less, and a scan hears the next one.
+  /// An advertisement comes every 1.28 s at most, as the kernel has it where nobody asks for less, and a scan hears the
+  /// next one.
   @Test("over LE a peer is found in two seconds, in the best of three rounds", arguments: [Arrival.before, .after])
   func overLowEnergy(_ arrival: Arrival) async throws {
     try await WeatherScene.run(.dual) { scene in

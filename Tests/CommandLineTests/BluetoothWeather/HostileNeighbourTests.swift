@@ -7,7 +7,8 @@
 
   @testable import PiconetCommandLine
 
-  /// What others say of themselves is hostile until shown otherwise: nothing of it reaches a terminal raw, and nothing hangs.
+  /// What others say of themselves is hostile until shown otherwise: nothing of it reaches a terminal raw, and nothing
+  /// hangs.
   @Suite(
     "imagesend, piconet scan and piconet doctor beside hostile neighbours", .serialized,
     .machine("--adapters 2", alone: true, long: true))

@@ -6,8 +6,8 @@
   import Synchronization
   import Testing
 
-  /// What answers questions for records in the place of an adapter's own server, with whatever a test likes: it listens on the same
-  /// number, but of this adapter alone, and is to be there before bluetoothd.
+  /// What answers questions for records in the place of an adapter's own server, with whatever a test likes: it listens
+  /// on the same number, but of this adapter alone, and is to be there before bluetoothd.
   final class HostileSDPServer: @unchecked Sendable {
     // Sendable is right: the descriptors are constant, and the clients are touched by the server's thread only.
 

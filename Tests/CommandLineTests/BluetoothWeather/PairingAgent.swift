@@ -6,8 +6,8 @@
 
   @testable import PiconetBluetooth
 
-  /// A desktop's pairing agent: bluetoothd asks it whatever it would ask the user. It answers always the same, for as long as this is
-  /// not closed.
+  /// A desktop's pairing agent: bluetoothd asks it whatever it would ask the user. It answers always the same, for as
+  /// long as this is not closed.
   final class PairingAgent: @unchecked Sendable {
     // Sendable is right: the connection and the count are touched on the loop only, and the rest never changes.
     enum Answer: String, Sendable, CustomTestStringConvertible {
@@ -41,15 +41,16 @@
       }
     }
 
-    /// Lets nobody be asked any more. bluetoothd 5.66 leaves in the kernel what its last agent had, so the kernel goes on asking it when
-    /// there is no agent any more, also after bluetoothd was started anew, and it refuses. An agent that has nothing puts that right, for
-    /// links that begin after it.
+    /// Lets nobody be asked any more. bluetoothd 5.66 leaves in the kernel what its last agent had, so the kernel goes
+    /// on asking it when there is no agent any more, also after bluetoothd was started anew, and it refuses. An agent
+    /// that has nothing puts that right, for links that begin after it.
     static func restoreCapability() async throws {
       _ = await (try await PairingAgent(answering: .no, capability: "NoInputNoOutput")).close()
       try await linkEnds()
     }
 
-    /// Nobody is asked about who connects over a link that is still there from before; unused it ends after two seconds.
+    /// Nobody is asked about who connects over a link that is still there from before; unused it ends after two
+    /// seconds.
     static func linkEnds() async throws {
       let isOver = try await VirtualMachine.becomes(within: 30, "! hcitool -i \(WeatherScene.far) con | grep -q ACL")
       try #require(isOver, "the link does not end")

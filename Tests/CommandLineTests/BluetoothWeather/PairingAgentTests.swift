@@ -5,7 +5,8 @@
 
   @testable import PiconetCommandLine
 
-  /// On a desktop the receiver's system asks its user whether somebody may connect. Nobody does in the virtual machine but here.
+  /// On a desktop the receiver's system asks its user whether somebody may connect. Nobody does in the virtual machine
+  /// but here.
   @Suite(
     "imagesend and imagerecv beside a desktop's pairing agent", .serialized,
     .machine("--adapters 2", alone: true))

@@ -5,7 +5,8 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// A program that is stopped keeps its channels open, and bluetoothd and the kernel see nothing wrong: only our own asking notices.
+/// A program that is stopped keeps its channels open, and bluetoothd and the kernel see nothing wrong: only our own
+/// asking notices.
 @Suite(
   "imagesend and imagerecv when the other one stands still", .serialized,
   .machine("--adapters 2", long: true))

@@ -33,8 +33,8 @@ enum VirtualMachine {
     try #require(result.status == 0, "fault \(request): \(result.output)")
   }
 
-  /// Asks until the command succeeds; false when it does not in time. What takes long is asked for seldom: starting programs is dear on
-  /// an emulated processor.
+  /// Asks until the command succeeds; false when it does not in time. What takes long is asked for seldom: starting
+  /// programs is dear on an emulated processor.
   static func becomes(within seconds: Int = 20, _ command: String) async throws -> Bool {
     let pause = seconds > 30 ? "1" : "0.1"
     return try await shell("until { \(command); } >/dev/null 2>&1; do sleep \(pause); done", seconds: seconds).status
@@ -50,7 +50,8 @@ enum VirtualMachine {
       adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Powered variant:boolean:\(isOn)"), seconds: 20)
   }
 
-  /// What others are told when they ask the device for its name, by bluetoothd and by the controller itself; empty: as it was.
+  /// What others are told when they ask the device for its name, by bluetoothd and by the controller itself; empty: as
+  /// it was.
   static func setName(_ adapter: String, _ name: String) async throws {
     let octal = name.utf8.map { byte in "\\0" + String(byte, radix: 8) }.joined()
     let result = try await shell(
@@ -64,8 +65,8 @@ enum VirtualMachine {
 
   /// What bluetoothd does with the adapters.
   enum Controllers: String, Sendable {
-    /// BR/EDR only. With LE on, connects sometimes get no answer for a while between emulated adapters; and bluetoothd 5.66 ends by
-    /// itself when an adapter with an LE advertisement is switched off.
+    /// BR/EDR only. With LE on, connects sometimes get no answer for a while between emulated adapters; and bluetoothd
+    /// 5.66 ends by itself when an adapter with an LE advertisement is switched off.
     case classic = "bredr"
     /// As it is by default.
     case dual
@@ -111,7 +112,8 @@ enum VirtualMachine {
     adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Discovering") + " | grep -q true"
   }
 
-  /// Succeeds while an L2CAP channel to this number is open, as the kernel shows it: source, destination, state (1: connected), number.
+  /// Succeeds while an L2CAP channel to this number is open, as the kernel shows it: source, destination, state (1:
+  /// connected), number.
   static func channel(_ number: Int) -> String { "grep -q ') 1 \(number) ' /sys/kernel/debug/bluetooth/l2cap" }
 
   /// As systemd does elsewhere.

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// A scene between two adapters of the virtual machine: imagerecv on the second one, imagesend on the first, as an ordinary user: what
-/// root may do without bluetoothd would hide what others lack. When the test is over,
-/// the weather is good and nothing is left: no process, no partial file, no registration, every adapter as it was.
+/// A scene between two adapters of the virtual machine: imagerecv on the second one, imagesend on the first, as an
+/// ordinary user: what root may do without bluetoothd would hide what others lack. When the test is over, the weather
+/// is good and nothing is left: no process, no partial file, no registration, every adapter as it was.
 struct WeatherScene: Sendable {
   let scene: ToolScene
   static let near = VirtualMachine.adapters.first ?? ""

@@ -92,7 +92,8 @@ struct AskingTests {
       let next = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await next.shows("\"code\""))
       let code = try #require(next.events("code").first?["code"] as? String)
-      // What is typed in the moment in which it takes the place of the former is not its answer; then it stands there again.
+      // What is typed in the moment in which it takes the place of the former is not its answer; then it stands there
+      // again.
       #expect(await receiver.shows(question, behind: code))
       receiver.type("y\n")
       #expect(await receiver.shows("y\r\n\r" + question, behind: code))

@@ -16,7 +16,8 @@ struct KillTests {
     case sender, receiver, both
   }
 
-  /// An album with folders, names that meet without them, one photo twice under two names, and two of which a part is kept.
+  /// An album with folders, names that meet without them, one photo twice under two names, and two of which a part is
+  /// kept.
   private func album(_ scene: ToolScene) throws -> String {
     for folder in ["holiday", "other", "other/sub"] {
       for number in 0..<6 { _ = try scene.photo("album/\(folder)/\(number).jpg", size: 40_000 + number) }

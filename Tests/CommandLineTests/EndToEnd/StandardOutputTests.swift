@@ -4,7 +4,8 @@ import Testing
 
 @Suite("A standard output that takes nothing")
 struct StandardOutputTests {
-  /// Runs a command line of a shell with imagesend as `$0` and piconet as `$1`; gives the exit status and what stood on standard error.
+  /// Runs a command line of a shell with imagesend as `$0` and piconet as `$1`; gives the exit status and what stood on
+  /// standard error.
   private func run(_ words: String) throws -> (status: Int32, error: String) {
     let folder = try TemporaryFolder()
     let process = Process()

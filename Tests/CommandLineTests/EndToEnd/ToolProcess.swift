@@ -27,7 +27,8 @@ final class ToolProcess: Sendable {
 
   private static let starting = NSLock()
 
-  /// How long anything is waited for. Long, since the machine may be busy; a test that fails takes it, a good one does not.
+  /// How long anything is waited for. Long, since the machine may be busy; a test that fails takes it, a good one does
+  /// not.
   static let patience = Duration.seconds(90)
 
   /// - Parameters:
@@ -110,8 +111,8 @@ final class ToolProcess: Sendable {
   private static func pipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
     try #require(Glibc.pipe(&ends) == 0)
-    // pipe2(2) is not imported; `starting` keeps another test from starting a process in between, which would inherit the
-    // ends and keep the pipe open as long as it lives.
+    // pipe2(2) is not imported; `starting` keeps another test from starting a process in between, which would inherit
+    // the ends and keep the pipe open as long as it lives.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }

@@ -15,8 +15,8 @@ final class ToolScene: Sendable {
   let into: String
   private let processes = Mutex<[ToolProcess]>([])
 
-  /// So many scenes at once, of two or three processes each: what a program is given seconds for should not have to wait for the
-  /// programs of thirty others.
+  /// So many scenes at once, of two or three processes each: what a program is given seconds for should not have to
+  /// wait for the programs of thirty others.
   private static let room = TaskGate(6)
 
   /// Runs a test and leaves no process behind.
@@ -61,8 +61,8 @@ final class ToolScene: Sendable {
     }
   }
 
-  /// What makes a program of root's that of a user without groups and capabilities, whom nothing but Debian's usual policies lets
-  /// at Bluetooth.
+  /// What makes a program of root's that of a user without groups and capabilities, whom nothing but Debian's usual
+  /// policies lets at Bluetooth.
   private static let ordinaryUser = [
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all",
     "--bounding-set=-all", "--no-new-privs",

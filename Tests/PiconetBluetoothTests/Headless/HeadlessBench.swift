@@ -9,8 +9,8 @@ import PiconetWire
 import TestSupport
 import Testing
 
-/// What the environment lets the tests without bluetoothd use: `PICONET_HEADLESS=1` says that none runs, `PICONET_ADAPTERS` names
-/// at least two adapters.
+/// What the environment lets the tests without bluetoothd use: `PICONET_HEADLESS=1` says that none runs,
+/// `PICONET_ADAPTERS` names at least two adapters.
 enum HeadlessEnvironment {
   static func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
@@ -21,7 +21,8 @@ enum HeadlessEnvironment {
   static let reason: Comment = "needs two adapters (PICONET_ADAPTERS=hci0,hci1) and no bluetoothd (PICONET_HEADLESS=1)"
 }
 
-/// All that needs adapters which no bluetoothd has: one test at a time, because each looks whether it has left anything.
+/// All that needs adapters which no bluetoothd has: one test at a time, because each looks whether it has left
+/// anything.
 @Suite(
   "Bluetooth with the kernel alone", .serialized, .timeLimit(.minutes(1)),
   .machine("--adapters 2 --no-daemon --env PICONET_HEADLESS=1", or: .realAdapters),

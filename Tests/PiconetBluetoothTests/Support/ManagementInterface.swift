@@ -2,7 +2,8 @@ import Glibc
 import PiconetSDP
 import Testing
 
-/// The kernel's management interface (BlueZ, doc/mgmt-api.txt), as far as tests change what an adapter is. Needs CAP_NET_ADMIN.
+/// The kernel's management interface (BlueZ, doc/mgmt-api.txt), as far as tests change what an adapter is. Needs
+/// CAP_NET_ADMIN.
 enum ManagementInterface {
   enum Setting: UInt16 {
     case powered = 0x0005

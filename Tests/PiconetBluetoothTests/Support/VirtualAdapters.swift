@@ -15,9 +15,9 @@ enum VirtualAdapters {
 }
 
 extension VirtualAdapters {
-  /// Lets the first adapters be paged, and the second be connected over LE: an adapter that is only switched on lets nobody in.
-  /// What is off or gone stays so. Emulated air gets a radio's rate: as quick as a processor, it would have a writer overrun a
-  /// reader on the same loop.
+  /// Lets the first adapters be paged, and the second be connected over LE: an adapter that is only switched on lets
+  /// nobody in. What is off or gone stays so. Emulated air gets a radio's rate: as quick as a processor, it would have
+  /// a writer overrun a reader on the same loop.
   static func makeReachable(_ count: Int = 2) throws {
     let table = try AdapterTable.read()
     for name in names.prefix(count) where table.adapter(.named(name))?.isUp == true {
@@ -27,8 +27,9 @@ extension VirtualAdapters {
     if hasFaults { try fault("rate", "1000000") }
   }
 
-  /// Advertises that it can be connected over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the older ones,
-  /// which `hciconfig leadv` gives, are not heard by emulated adapters that scan with the newer ones. No harm where it does already.
+  /// Advertises that it can be connected over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the
+  /// older ones, which `hciconfig leadv` gives, are not heard by emulated adapters that scan with the newer ones. No
+  /// harm where it does already.
   /// - Parameter ends: it does no more.
   static func advertise(_ name: String, ends: Bool = false) throws {
     if ends { return try runProgram("hcitool", "-i", name, "cmd", "08", "0039", "00", "01", "01", "00", "00") }
@@ -39,7 +40,8 @@ extension VirtualAdapters {
     try runProgram(["hcitool", "-i", name, "cmd", "08", "0039", "01", "01"] + set + ["00", "00", "00"])
   }
 
-  /// One adapter connects to another over LE by a command of the host (Core 5.4, Vol 4 Part E 7.8.66), with usual parameters.
+  /// One adapter connects to another over LE by a command of the host (Core 5.4, Vol 4 Part E 7.8.66), with usual
+  /// parameters.
   static func connectLE(from index: Int, to other: Int) throws {
     let peer = try (0..<6).map { String(UInt8(truncatingIfNeeded: try device(other).rawValue >> (8 * $0)), radix: 16) }
     try runProgram(
@@ -75,7 +77,8 @@ extension VirtualAdapters {
     }
   }
 
-  /// What the kernel has: adapters, links, channels, and what it has complained of. For whoever has to find out why a test failed.
+  /// What the kernel has: adapters, links, channels, and what it has complained of. For whoever has to find out why a
+  /// test failed.
   static func state() -> String {
     output(
       """

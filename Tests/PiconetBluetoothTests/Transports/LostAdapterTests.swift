@@ -84,7 +84,8 @@ extension BluetoothTransportTests {
     }
   }
 
-  /// What the kernel does in basic mode, which has no flow control: a reader that pauses loses bytes, with ERTM it doesn't.
+  /// What the kernel does in basic mode, which has no flow control: a reader that pauses loses bytes, with ERTM it
+  /// doesn't.
   @Test(arguments: [SocketSettings.Mode.basic, .enhancedRetransmission])
   func aReaderThatPausesLosesBytesInBasicModeOnly(_ mode: SocketSettings.Mode) async throws {
     try await withNet(.l2cap, { $0.socket.mode = mode }) { net in

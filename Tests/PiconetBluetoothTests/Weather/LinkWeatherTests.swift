@@ -63,7 +63,8 @@ extension BluetoothTransportTests {
           #expect(self.failure(of: await net.dial(place)) != nil)
         }
         try VirtualAdapters.unmute()
-        // bluetoothd may have removed the device, whom it can't reach, and the link with it: over LE the next one has to be advertised for.
+        // bluetoothd may have removed the device, whom it can't reach, and the link with it: over LE the next one has
+        // to be advertised for.
         try VirtualAdapters.makeReachable()
         let failure = self.failure(of: await net.dial(address))
         #expect(failure == nil, "\(String(describing: failure))\n\(VirtualAdapters.state())")

@@ -11,7 +11,8 @@ struct BothDialTests {
     return two
   }
 
-  /// What is not as it should be: one association on each side, the same, over the same link, and every invitation answered.
+  /// What is not as it should be: one association on each side, the same, over the same link, and every invitation
+  /// answered.
   private func fault(_ two: TwoSided, inviting: [Int] = [0, 1]) -> String? {
     for index in 0...1 {
       let side = two.sides[index]

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Each row of the table "What bounds each frame" of Documentation/wire-format.md, by a flood of that frame without an acknowledgement.
+/// Each row of the table "What bounds each frame" of Documentation/wire-format.md, by a flood of that frame without an
+/// acknowledgement.
 @Suite("A flood of one type of frame")
 struct FloodTests {
   private static let types = FrameType.all.map(\.type) + [0xA3, 0xFF]

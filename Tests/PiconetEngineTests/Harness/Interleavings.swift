@@ -6,8 +6,8 @@ struct Choice: Hashable {
 
 /// Every order in which the events of two nodes can happen, each once.
 ///
-/// Events of different nodes do not touch each other, so that two orders which differ only in how the nodes are interleaved
-/// are one (Godefroid 1996, sleep sets): what counts is the order of each node's own events.
+/// Events of different nodes do not touch each other, so that two orders which differ only in how the nodes are
+/// interleaved are one (Godefroid 1996, sleep sets): what counts is the order of each node's own events.
 struct Interleavings {
   private struct Step {
     var enabled: [Choice]

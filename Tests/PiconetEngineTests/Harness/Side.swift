@@ -51,8 +51,8 @@ struct Outcome {
   }
 }
 
-/// One engine with a driver that does the least: all that is transmitted is with the kernel at once, codes and trust are
-/// answered as set, disks answer at once.
+/// One engine with a driver that does the least: all that is transmitted is with the kernel at once, codes and trust
+/// are answered as set, disks answer at once.
 final class Side {
   let node: NodeID
   var now = seconds(1)

@@ -181,7 +181,8 @@ struct PlacesTests {
     for one in [moving, waiting] { #expect(one.side.members == [one.far]) }
   }
 
-  /// A full session of five: four members of one address, of which something moves all the time, and one more; somebody else invites us.
+  /// A full session of five: four members of one address, of which something moves all the time, and one more; somebody
+  /// else invites us.
   private func crowded(from address: String, isKnown: Bool = false) -> OneSided {
     let one = OneSided(
       PiconetEngineTests.configuration {

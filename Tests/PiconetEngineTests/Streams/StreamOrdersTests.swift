@@ -6,8 +6,8 @@ import Testing
 /// The end of a stream from either side in every order, and its number taken again at once.
 @Suite("Streams in every order")
 struct StreamOrdersTests {
-  /// The writer: o(pen), w(rite to the last), f(inish the last), c(ancel the last). The reader: r(ead what has come), c(ancel
-  /// the last that was opened).
+  /// The writer: o(pen), w(rite to the last), f(inish the last), c(ancel the last). The reader: r(ead what has come),
+  /// c(ancel the last that was opened).
   static let scripts = [
     "owf|r", "owf|c", "owf|rc", "owf|cr", "owc|r", "owc|c", "owfc|r", "owfc|c", "owfc|rc", "of|c", "oc|c", "oc|r",
     "ow|c", "oww|cc", "owwf|r", "owfowf|rr", "owfowf|c", "ocowf|c", "ocowf|r", "owfowc|c", "owcowf|cr", "ofcof|c",

@@ -10,8 +10,8 @@ import Synchronization
 enum AdapterPlace: Sendable, Hashable {
   /// At an adapter of this machine: `hci0`.
   case here(String)
-  /// At the adapter of another machine, whose agent listens there: `192.168.1.7:4711`. Links, dials and what is found go through it,
-  /// so that the test process holds both nodes and each machine's own kernel and bluetoothd carry one.
+  /// At the adapter of another machine, whose agent listens there: `192.168.1.7:4711`. Links, dials and what is found
+  /// go through it, so that the test process holds both nodes and each machine's own kernel and bluetoothd carry one.
   case far(String)
 
   init(_ text: String) { self = text.hasPrefix("hci") ? .here(text) : .far(text) }

@@ -7,8 +7,8 @@ struct Holdings: Equatable, CustomStringConvertible {
   var descriptors: Int
   /// The threads of nodes; those of the standard library come and go as it likes.
   var threads: Int
-  /// What each adapter advertises and serves, and how many connections, names and match rules the bus has. Empty but in the virtual
-  /// machine, where nobody else changes them.
+  /// What each adapter advertises and serves, and how many connections, names and match rules the bus has. Empty but in
+  /// the virtual machine, where nobody else changes them.
   var registrations: [String]
 
   static func now() -> Holdings {

@@ -5,7 +5,8 @@ import Synchronization
 
 @testable import Piconet
 
-/// Where the nodes of one test meet in memory: who listens, who tells of itself, who searches, and the faults of the links.
+/// Where the nodes of one test meet in memory: who listens, who tells of itself, who searches, and the faults of the
+/// links.
 final class MemoryMedium: Sendable {
   private struct State {
     var nextNumber: UInt16 = 1

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import Synchronization
 
-/// What is between the two ends of a link in memory, each on a loop of its own: a limit on what is under way, packets or a
-/// byte stream, reads and writes cut at random, silence and cuts.
+/// What is between the two ends of a link in memory, each on a loop of its own: a limit on what is under way, packets
+/// or a byte stream, reads and writes cut at random, silence and cuts.
 final class MemoryWire: Sendable {
   /// What links are like.
   struct Shape: Sendable {

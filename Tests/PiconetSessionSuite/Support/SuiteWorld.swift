@@ -33,7 +33,8 @@ final class SuiteWorld: Sendable {
     }
   }
 
-  /// A test, with an end: what hangs in it is cancelled, and the test has failed, when the transport's time for a test is over.
+  /// A test, with an end: what hangs in it is cancelled, and the test has failed, when the transport's time for a test
+  /// is over.
   /// - Parameter limit: more than the transport's time for a test.
   static func run<Value: Sendable>(
     _ transport: SuiteTransport, limit: Duration? = nil, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
@@ -150,8 +151,8 @@ final class SuiteWorld: Sendable {
     return [TransportAddress(kind: .tcp, text: relay.address)]
   }
 
-  /// An adapter answers to BR/EDR's paging from when bluetoothd has made it discoverable, which takes a moment; one that is paged a
-  /// moment before is unreachable.
+  /// An adapter answers to BR/EDR's paging from when bluetoothd has made it discoverable, which takes a moment; one
+  /// that is paged a moment before is unreachable.
   func answersPaging(_ addresses: [TransportAddress]) async -> Bool {
     #if Bluetooth
       guard transport.kind == .l2cap || transport.kind == .rfcomm else { return true }
@@ -266,8 +267,8 @@ struct SuitePair: Sendable {
     return (onClient, try #require(try await accepted))
   }
 
-  /// As `connect(breakable: true)`, after a link was lost: as long as the two hosts do not agree yet that it is gone, an
-  /// attempt may be refused.
+  /// As `connect(breakable: true)`, after a link was lost: as long as the two hosts do not agree yet that it is gone,
+  /// an attempt may be refused.
   func connectAgain() async throws -> (onClient: Member, onServer: Member) {
     var members: (Member, Member)?
     var error: (any Error)?

@@ -12,7 +12,8 @@ func residentBytes() -> Int {
   return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
 }
 
-/// Shows that nodes have left neither descriptors nor threads. Only in a process of its own: other tests open and close.
+/// Shows that nodes have left neither descriptors nor threads. Only in a process of its own: other tests open and
+/// close.
 func expectNothingLeft(since before: Int) throws {
   // libdispatch opens up to three of its own when it likes.
   try #require(descriptorCount() < before + 8)

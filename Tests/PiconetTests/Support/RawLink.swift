@@ -4,7 +4,8 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// A peer made by hand: a blocking socket, TLS, and whatever bytes a test wants. It waits at most `patience` for anything.
+/// A peer made by hand: a blocking socket, TLS, and whatever bytes a test wants. It waits at most `patience` for
+/// anything.
 final class RawLink: @unchecked Sendable {
   // Sendable is right: one thread at a time uses it, the one that a test runs on.
 

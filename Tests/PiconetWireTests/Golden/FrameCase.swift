@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// One name per case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases` fail until
-/// it has a golden vector and a random generator.
+/// One name per case of `Frame`: the switch stops compiling when a frame is added, and the tests over `allCases` fail
+/// until it has a golden vector and a random generator.
 enum FrameCase: CaseIterable {
   case hello, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end

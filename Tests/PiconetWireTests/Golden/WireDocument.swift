@@ -16,8 +16,8 @@ enum WireDocument {
     return (try? String(contentsOf: root.appending(path: "Documentation/wire-format.md"), encoding: .utf8)) ?? ""
   }()
 
-  /// The lines `name: hexadecimal # remark` of all blocks fenced with this word. A line that can't be read gives no bytes,
-  /// which no frame has.
+  /// The lines `name: hexadecimal # remark` of all blocks fenced with this word. A line that can't be read gives no
+  /// bytes, which no frame has.
   private static func vectors(in fence: String) -> [Vector] {
     var vectors: [Vector] = []
     var isInside = false

@@ -3,8 +3,8 @@ import Piconet
 
 /// `piconet cat`: standard input to the far side's standard output, both ways, with the ends told.
 ///
-/// Each side opens one stream, which holds back who is too fast, and ends it with its input: it is done when the other side has
-/// read all of it.
+/// Each side opens one stream, which holds back who is too fast, and ends it with its input: it is done when the other
+/// side has read all of it.
 struct CatProgram: Sendable {
   let arguments: CatArguments
   let environment: ProgramEnvironment
@@ -48,7 +48,8 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// The first who is accepted; others are told that the session is full. It goes on listening: a link may be lost, and come again.
+  /// The first who is accepted; others are told that the session is full. It goes on listening: a link may be lost, and
+  /// come again.
   private func wait(_ node: Node) async -> Member? {
     guard await link.listen(node) else { return nil }
     let isOver = Guarded(false)

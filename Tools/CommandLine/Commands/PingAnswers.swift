@@ -1,7 +1,7 @@
 import Piconet
 
-/// The answers to one asker, in the order of its pings and apart from those to others: who does not read its answers holds up
-/// nobody else.
+/// The answers to one asker, in the order of its pings and apart from those to others: who does not read its answers
+/// holds up nobody else.
 final class PingAnswers: Sendable {
   /// Answers that wait. What is asked beyond it is not answered: the asker counts it as lost.
   static let limit = 32

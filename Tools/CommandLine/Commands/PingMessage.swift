@@ -1,4 +1,5 @@
-/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then whatever the asker likes, which comes back.
+/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then whatever the asker likes, which
+/// comes back.
 struct PingMessage: Hashable, Sendable {
   enum Kind: UInt8, Sendable {
     case request = 0x70

@@ -15,8 +15,8 @@ extension DoctorFacts {
   }
 
   /// What is to be seen of radios and networks without waiting for anybody.
-  /// - Parameter radiosCount: of radios only where that holds with the networks that there are: to see whether bluetoothd runs, all
-  ///   processes are gone through.
+  /// - Parameter radiosCount: of radios only where that holds with the networks that there are: to see whether
+  ///   bluetoothd runs, all processes are gone through.
   static func glance(_ environment: ProgramEnvironment, where radiosCount: (DoctorFacts) -> Bool) -> DoctorFacts {
     var facts = DoctorFacts()
     facts.collectInterfaces(environment)

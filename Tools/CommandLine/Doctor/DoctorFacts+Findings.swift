@@ -18,7 +18,8 @@ extension DoctorFacts {
 
   private var canUseTCP: Bool { hasNetwork && multicastPortFailure == nil }
 
-  /// What keeps peers from being found over Bluetooth, the cause rather than what follows from it; nil: nothing of what is seen here.
+  /// What keeps peers from being found over Bluetooth, the cause rather than what follows from it; nil: nothing of what
+  /// is seen here.
   /// - Parameter adapter: the only one that counts, by its name or its address; nil: whichever there is.
   func bluetoothObstacle(of adapter: String?) -> Finding? {
     var facts = self

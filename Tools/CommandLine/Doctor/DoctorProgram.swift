@@ -63,7 +63,8 @@ enum DoctorProgram {
     return object.line + "\n"
   }
 
-  /// A line for each, and one below with what to do. The kernel lets a network interface have nearly any name, escape sequences too.
+  /// A line for each, and one below with what to do. The kernel lets a network interface have nearly any name, escape
+  /// sequences too.
   static func humanText(_ findings: [Finding]) -> String {
     findings.map { finding in
       let start = padded(finding.severity.rawValue, 9) + padded(finding.area, 12)

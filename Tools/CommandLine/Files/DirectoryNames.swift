@@ -1,7 +1,7 @@
 import Glibc
 
-/// The names in a directory without the hidden ones, sorted by their bytes: all in one piece of memory, since a directory may have
-/// a million.
+/// The names in a directory without the hidden ones, sorted by their bytes: all in one piece of memory, since a
+/// directory may have a million.
 struct DirectoryNames: Sendable {
   private let bytes: [UInt8]
   private let ranges: [(start: UInt32, count: UInt16)]

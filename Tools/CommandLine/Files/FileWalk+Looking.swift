@@ -15,8 +15,8 @@ extension FileWalk {
     return status
   }
 
-  /// Reads the beginning of a regular file. The type is checked before it is opened, since to open a device may do something; and
-  /// after it, since the path may have come to mean something else. Opening never blocks.
+  /// Reads the beginning of a regular file. The type is checked before it is opened, since to open a device may do
+  /// something; and after it, since the path may have come to mean something else. Opening never blocks.
   static func inspect(_ path: LocalPath, _ before: stat) throws(GatheringFailure) -> Found {
     guard before.st_mode & S_IFMT == S_IFREG else { throw GatheringFailure(path: path, reason: .notARegularFile) }
     let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) }

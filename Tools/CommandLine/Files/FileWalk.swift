@@ -3,13 +3,14 @@ import Piconet
 
 /// Goes through the operands of a command line and gives one file after the other.
 ///
-/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (for all its files with `--any`), sorted
-/// by name, without what is hidden. What is in it is offered below folders of the same names, `--flat` without them. Links to files are
-/// sent as their content; a link to a directory is followed if it was named itself, or with `followsLinks`, and then no directory is entered
-/// twice, so a loop ends. What can't be sent is a failure of its own and does not stop the rest.
+/// A file stands for itself, and so does a URL. A directory stands for the images in it and below (for all its files
+/// with `--any`), sorted by name, without what is hidden. What is in it is offered below folders of the same names,
+/// `--flat` without them. Links to files are sent as their content; a link to a directory is followed if it was named
+/// itself, or with `followsLinks`, and then no directory is entered twice, so a loop ends. What can't be sent is a
+/// failure of its own and does not stop the rest.
 ///
-/// There is no limit on the number of files. In memory are the names of the directories on the way to the present one, and where files of
-/// several operands may meet, or with `isFlat`, a number for each name.
+/// There is no limit on the number of files. In memory are the names of the directories on the way to the present one,
+/// and where files of several operands may meet, or with `isFlat`, a number for each name.
 struct FileWalk: Sendable {
   struct Options: Hashable, Sendable {
     /// Files that are no images too.
@@ -148,7 +149,8 @@ struct FileWalk: Sendable {
     return nil
   }
 
-  /// The name of a folder in the present one, repaired where receivers would not make it so: then none that another one has.
+  /// The name of a folder in the present one, repaired where receivers would not make it so: then none that another one
+  /// has.
   private mutating func folderName(_ name: [UInt8]) -> [UInt8] {
     let acceptable = AcceptableName(name)
     guard acceptable.refusal != nil else { return name }

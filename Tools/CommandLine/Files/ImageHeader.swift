@@ -1,6 +1,6 @@
 extension ImageKind {
-  /// Recognises an image by its first bytes (64 are enough, fewer may do); nil for anything else. More than the magic number is
-  /// checked where that is short: "BM" begins many a text.
+  /// Recognises an image by its first bytes (64 are enough, fewer may do); nil for anything else. More than the magic
+  /// number is checked where that is short: "BM" begins many a text.
   init?(header: some Collection<UInt8>) {
     let bytes = Array(header.prefix(Self.headerLength))
     let readers: [([UInt8]) -> ImageKind?] = [
@@ -11,7 +11,8 @@ extension ImageKind {
   }
 
   private static func jpegOrPNG(_ bytes: [UInt8]) -> ImageKind? {
-    // SOI, then the FF of the next marker and its code (ISO/IEC 10918-1, annex B): never 00, never below C0; FF is a fill byte.
+    // SOI, then the FF of the next marker and its code (ISO/IEC 10918-1, annex B): never 00, never below C0; FF is a
+    // fill byte.
     if bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.count > 3, bytes[3] >= 0xC0, bytes[3] != 0xD8 { return .jpeg }
     // The signature and IHDR, which comes first (PNG, section 5.6).
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), has("IHDR", in: bytes, at: 12) {

@@ -1,6 +1,7 @@
 import Piconet
 
-/// Which names the files of one command are offered under, so that no two of them meet at a receiver. Of each name it keeps a number.
+/// Which names the files of one command are offered under, so that no two of them meet at a receiver. Of each name it
+/// keeps a number.
 struct OfferedNames: Sendable {
   /// What tells a file from others on this machine.
   struct Identity: Hashable, Sendable {

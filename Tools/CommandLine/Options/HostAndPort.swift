@@ -1,5 +1,5 @@
-/// `HOST:PORT` as the command line takes it. An IPv6 address stands in brackets (RFC 3986, section 3.2.2), with its zone
-/// inside them: `[fe80::1%eth0]:4000`.
+/// `HOST:PORT` as the command line takes it. An IPv6 address stands in brackets (RFC 3986, section 3.2.2), with its
+/// zone inside them: `[fe80::1%eth0]:4000`.
 struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
   /// A name or an address, without brackets. Empty only where `mayOmitHost` was set: every address of this machine.
   let host: String

@@ -1,5 +1,5 @@
-/// A path of this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a `String`
-/// could not name each of them.
+/// A path of this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a
+/// `String` could not name each of them.
 struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Without a terminating NUL.
   let bytes: [UInt8]

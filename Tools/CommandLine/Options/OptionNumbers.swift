@@ -8,7 +8,8 @@ enum OptionNumbers {
     return count
   }
 
-  /// Bytes: `1500`, `10M`, `1.5GiB`. As in coreutils, K, M, G, T and KiB... are powers of 1024, KB, MB... powers of 1000.
+  /// Bytes: `1500`, `10M`, `1.5GiB`. As in coreutils, K, M, G, T and KiB... are powers of 1024, KB, MB... powers of
+  /// 1000.
   static func byteCount(_ argument: OptionArgument) throws(UnacceptableValue) -> Int64 {
     let text = argument.text[...]
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

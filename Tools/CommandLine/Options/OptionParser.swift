@@ -1,8 +1,8 @@
 /// Reads a command line by the conventions of getopt_long(3).
 ///
 /// Long options may be abbreviated as long as the abbreviation is unambiguous; arguments follow as `--name=value`,
-/// `--name value`, `-oVALUE` or `-o VALUE`; short flags may be bundled; `--` ends the options. Operands may stand between
-/// options unless POSIXLY_CORRECT is set, in which case the first operand ends the options.
+/// `--name value`, `-oVALUE` or `-o VALUE`; short flags may be bundled; `--` ends the options. Operands may stand
+/// between options unless POSIXLY_CORRECT is set, in which case the first operand ends the options.
 struct OptionParser<Arguments: Sendable> {
   private let table: OptionTable<Arguments>
   private let posixlyCorrect: Bool

@@ -2,8 +2,8 @@ import Glibc
 
 /// The command line of this process.
 enum ProcessArguments {
-  /// Without the program's name. Bytes, where `CommandLine.arguments` would replace what is not UTF-8, and such a file could
-  /// not be opened any more.
+  /// Without the program's name. Bytes, where `CommandLine.arguments` would replace what is not UTF-8, and such a file
+  /// could not be opened any more.
   static var words: [[UInt8]] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { word in

@@ -1,7 +1,7 @@
 /// What `--json` reports, one object a line on standard output. The schema, with an example of each, is in EVENTS.md.
 ///
-/// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what the peer says
-/// of itself; from `connected` on TLS has proven it.
+/// `peer` is always the fingerprint of the peer's key in 64 hexadecimal digits. In `found` and `connecting` it is what
+/// the peer says of itself; from `connected` on TLS has proven it.
 enum Event: Hashable, Sendable {
   /// imagerecv can be found and dialled.
   struct Listening: Hashable, Sendable {

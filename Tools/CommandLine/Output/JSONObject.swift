@@ -2,8 +2,8 @@
 struct JSONObject {
   private var text = "{"
 
-  /// Control characters, the quote and the backslash are escaped; all else stays as it is, in UTF-8. So a line never holds
-  /// a newline within, and U+2028 is no line end for JSON.
+  /// Control characters, the quote and the backslash are escaped; all else stays as it is, in UTF-8. So a line never
+  /// holds a newline within, and U+2028 is no line end for JSON.
   mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
     append(value)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Standard output or standard error, written without a buffer: each call is on its way when it returns, so that a reader
-/// of `--json` sees every event at once and nothing is lost when the process is killed.
+/// Standard output or standard error, written without a buffer: each call is on its way when it returns, so that a
+/// reader of `--json` sees every event at once and nothing is lost when the process is killed.
 ///
-/// SIGPIPE must be ignored in the process (`StandardStream.ignoreBrokenPipes()`). The first failure is kept and all later
-/// writes do nothing: when the reader has gone away (`imagesend --json | head -1`), the files are still sent and the exit
-/// code is still that of the files, without a complaint.
+/// SIGPIPE must be ignored in the process (`StandardStream.ignoreBrokenPipes()`). The first failure is kept and all
+/// later writes do nothing: when the reader has gone away (`imagesend --json | head -1`), the files are still sent and
+/// the exit code is still that of the files, without a complaint.
 struct StandardStream: Sendable {
   /// Why no more can be written.
   enum Failure: Error, Hashable, Sendable {

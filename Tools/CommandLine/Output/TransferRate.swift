@@ -1,7 +1,7 @@
 import Glibc
 
-/// How fast a file moves: an exponentially weighted estimate, so that the figure neither jumps with each chunk nor clings
-/// to what was true a minute ago. The clock is an argument.
+/// How fast a file moves: an exponentially weighted estimate, so that the figure neither jumps with each chunk nor
+/// clings to what was true a minute ago. The clock is an argument.
 struct TransferRate: Sendable {
   /// After this time, what was measured before counts for 1/e.
   static let memory = Duration.seconds(3)
@@ -9,7 +9,8 @@ struct TransferRate: Sendable {
   static let shortestSample = Duration.milliseconds(100)
 
   private var sampleStart: (bytes: Int64, at: ContinuousClock.Instant)?
-  /// Sums in which each second and its bytes lose weight at the same pace; their quotient is right from the first sample on.
+  /// Sums in which each second and its bytes lose weight at the same pace; their quotient is right from the first
+  /// sample on.
   private var weightedBytes = 0.0
   private var weightedSeconds = 0.0
 

@@ -1,9 +1,9 @@
 /// `text` so that a terminal shows it and does nothing else: every name and message that came from a peer, from a file
 /// name or from the command line goes through here before it is printed.
 ///
-/// Escaped are control characters (ESC, newline, the C1 controls), format characters that reorder or hide text (bidirectional
-/// overrides, zero-width spaces, tags), line separators, and code points without a meaning of their own (unassigned,
-/// private use). Joiners stay: Persian and many emoji are spelled with them.
+/// Escaped are control characters (ESC, newline, the C1 controls), format characters that reorder or hide text
+/// (bidirectional overrides, zero-width spaces, tags), line separators, and code points without a meaning of their own
+/// (unassigned, private use). Joiners stay: Persian and many emoji are spelled with them.
 ///
 /// - Parameter unicode: false where the terminal shows ASCII only; then everything else is escaped too.
 func displaySafe(_ text: String, unicode: Bool = true) -> String {

@@ -30,8 +30,8 @@ private let wideRanges: [ClosedRange<UInt32>] = [
   0x20000...0x3FFFD,
 ]
 
-/// `text` in at most `columns` columns; what is cut out of its middle is replaced by an ellipsis, so that the extension of
-/// a file name stays.
+/// `text` in at most `columns` columns; what is cut out of its middle is replaced by an ellipsis, so that the extension
+/// of a file name stays.
 func shortened(_ text: String, toColumns columns: Int, unicode: Bool = true) -> String {
   guard displayWidth(text) > columns else { return text }
   let ellipsis = unicode ? "…" : "..."

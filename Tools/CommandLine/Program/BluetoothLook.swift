@@ -1,7 +1,7 @@
 import Piconet
 
-/// Looks what is in the way of Bluetooth, for a run that depends on it: Bluetooth was asked for, or there is no network that others could
-/// be reached over instead.
+/// Looks what is in the way of Bluetooth, for a run that depends on it: Bluetooth was asked for, or there is no network
+/// that others could be reached over instead.
 struct BluetoothLook: Sendable {
   private static let interval = Duration.seconds(3)
   /// So many looks may pass before bluetoothd is asked again though nothing has changed that can be seen without it.
@@ -28,8 +28,8 @@ struct BluetoothLook: Sendable {
   }
 
   /// Tells what comes in the way, and nil when nothing is any more, until the task is cancelled.
-  /// - Parameter addresses: where the program has told that it listens; where Bluetooth was asked for and is missing there, nil comes
-  ///   first, too, once nothing is in the way: an adapter is switched on by and by.
+  /// - Parameter addresses: where the program has told that it listens; where Bluetooth was asked for and is missing
+  ///   there, nil comes first, too, once nothing is in the way: an adapter is switched on by and by.
   func follow(from addresses: [TransportAddress]? = nil, _ tell: (String?) async -> Void) async {
     let isMissing = options.asksForBluetooth() && addresses?.allSatisfy { $0.kind == .tcp } ?? false
     var memory = ObstacleMemory(told: isMissing ? "" : nil)
@@ -60,8 +60,8 @@ struct BluetoothLook: Sendable {
   }
 }
 
-/// What was told of obstacles. What is seen once may pass, as an adapter that is just being switched on: only what is seen twice in a row
-/// is told.
+/// What was told of obstacles. What is seen once may pass, as an adapter that is just being switched on: only what is
+/// seen twice in a row is told.
 struct ObstacleMemory {
   struct Change: Hashable {
     /// nil: nothing is in the way any more.

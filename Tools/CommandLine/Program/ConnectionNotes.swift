@@ -1,6 +1,7 @@
 import Piconet
 
-/// With `-v`, what the connections to peers were like. They are looked at now and then: once a peer has left there is nothing to see.
+/// With `-v`, what the connections to peers were like. They are looked at now and then: once a peer has left there is
+/// nothing to see.
 final class ConnectionNotes: Sendable {
   private let node: Node
   private let console: Console
@@ -23,8 +24,8 @@ final class ConnectionNotes: Sendable {
     }
   }
 
-  /// Looks at all peers now and then, until the task is cancelled: a connection that breaks is told of as it was at last, not as it
-  /// began. Of a peer that can't be reached, what was last seen is kept: it names the transport.
+  /// Looks at all peers now and then, until the task is cancelled: a connection that breaks is told of as it was at
+  /// last, not as it began. Of a peer that can't be reached, what was last seen is kept: it names the transport.
   func watch() async {
     guard console.verbosity.detail > 0 else { return }
     while !Task.isCancelled {

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// What a tool says: events or lines on standard output, notes, problems and the progress bar on standard error, and what it
-/// ends with. Any thread may use it; calls are one after the other, so lines never mix.
+/// What a tool says: events or lines on standard output, notes, problems and the progress bar on standard error, and
+/// what it ends with. Any thread may use it; calls are one after the other, so lines never mix.
 final class Console: Sendable {
   fileprivate struct State {
     var output: StandardStream

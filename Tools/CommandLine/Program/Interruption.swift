@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which then
-/// ends in good order; the second ends the process at once.
+/// SIGINT, SIGTERM and, where it is not ignored as under nohup(1), SIGHUP: the first cancels the program's work, which
+/// then ends in good order; the second ends the process at once.
 final class Interruption: Sendable {
   private let signal = Mutex<Int32?>(nil)
 
@@ -22,7 +22,8 @@ final class Interruption: Sendable {
 
   /// Keeps the signals for `watch`; to be called before any other thread is made, since threads inherit it.
   ///
-  /// Not inlined: the optimizer of Swift 6.3.1 crashes (in SimplifyCFG, release builds) on the condition inside `ProgramStart.main`.
+  /// Not inlined: the optimizer of Swift 6.3.1 crashes (in SimplifyCFG, release builds) on the condition inside
+  /// `ProgramStart.main`.
   @inline(never)
   static func block() {
     var set = watched
@@ -48,8 +49,8 @@ final class Interruption: Sendable {
     }
   }
 
-  /// Ends the process by the signal, as if nobody had handled it: so the shell that waits for it knows, and a loop in a script
-  /// ends too.
+  /// Ends the process by the signal, as if nobody had handled it: so the shell that waits for it knows, and a loop in a
+  /// script ends too.
   static func end(by number: Int32) -> Never {
     piconet_terminal_restore()
     Glibc.signal(number, SIG_DFL)

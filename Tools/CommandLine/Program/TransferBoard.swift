@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The files that are under way: the node's loop reports how far they are, and a task shows it ten times a second, so that a
-/// slow terminal never holds up the loop. Any thread may use it.
+/// The files that are under way: the node's loop reports how far they are, and a task shows it ten times a second, so
+/// that a slow terminal never holds up the loop. Any thread may use it.
 final class TransferBoard: Sendable {
   struct Key: Hashable, Sendable {
     fileprivate let number: UInt64

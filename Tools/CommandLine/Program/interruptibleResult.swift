@@ -1,7 +1,8 @@
 import Piconet
 
 extension OutgoingTransfer {
-  /// As `result`. A person who ends the program meanwhile has not given the file up: the receiver keeps what it has of it.
+  /// As `result`. A person who ends the program meanwhile has not given the file up: the receiver keeps what it has of
+  /// it.
   var interruptibleResult: SentFile {
     get async throws(PiconetError) { try await end(interrupt) { () throws(PiconetError) in try await self.result } }
   }

@@ -1,5 +1,5 @@
-/// What `work` gives, or nil if that takes longer than `limit`; it is cancelled then, and waited for. Nil also if the calling
-/// task is cancelled and `work` gives nil then.
+/// What `work` gives, or nil if that takes longer than `limit`; it is cancelled then, and waited for. Nil also if the
+/// calling task is cancelled and `work` gives nil then.
 func limited<Value: Sendable>(to limit: Duration, _ work: @escaping @Sendable () async -> Value?) async -> Value? {
   await withTaskGroup(of: Value?.self) { group in
     group.addTask { await work() }

@@ -1,6 +1,7 @@
 import Piconet
 
-/// The code of a program that listens, for peers that are not known: shows it, tells of wrong tries, and makes another when one is over.
+/// The code of a program that listens, for peers that are not known: shows it, tells of wrong tries, and makes another
+/// when one is over.
 struct CodeDesk: Sendable {
   let node: Node
   let console: Console

@@ -1,10 +1,10 @@
 import Piconet
 
-/// Which declined invitations, failed offers, and comings and goings of strangers are told, so that nobody fills a log by doing the same
-/// again and again. A value: whoever has it brings the time.
+/// Which declined invitations, failed offers, and comings and goings of strangers are told, so that nobody fills a log
+/// by doing the same again and again. A value: whoever has it brings the time.
 ///
-/// Of one key the first ones are told, then at most one in ten seconds; of one address, with however many keys, the first ones, then at most
-/// one in ten seconds.
+/// Of one key the first ones are told, then at most one in ten seconds; of one address, with however many keys, the
+/// first ones, then at most one in ten seconds.
 struct DeclinesToTell: Sendable {
   static let interval = Duration.seconds(10)
   /// Of invitations.

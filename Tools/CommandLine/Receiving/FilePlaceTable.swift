@@ -1,8 +1,8 @@
 /// Who has one of the places for files that are counted, and who waits for one. Pure: times are arguments.
 ///
-/// A file that stands still gives its place away when a file of another sender waits. So does one that drips: it has to come further at
-/// a pace that any radio has, shared by all files that have a place. Who has let one stand still comes behind those who have
-/// not, so that nobody keeps others out with one file after the other.
+/// A file that stands still gives its place away when a file of another sender waits. So does one that drips: it has to
+/// come further at a pace that any radio has, shared by all files that have a place. Who has let one stand still comes
+/// behind those who have not, so that nobody keeps others out with one file after the other.
 struct FilePlaceTable {
   typealias Place = UInt64
   typealias Time = ContinuousClock.Instant
@@ -25,7 +25,8 @@ struct FilePlaceTable {
   private var stalls: [String: Int] = [:]
   private let patience: Duration
 
-  /// A file stands still that comes no further by so many bytes in time, however many share the way: one drop now and then is no progress.
+  /// A file stands still that comes no further by so many bytes in time, however many share the way: one drop now and
+  /// then is no progress.
   static let leastProgress: UInt64 = 1_024
   /// Bytes that all files with a place have to come further by in a second, while others wait.
   static let leastPace: UInt64 = 4_096

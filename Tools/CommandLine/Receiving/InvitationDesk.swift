@@ -54,7 +54,8 @@ struct InvitationDesk: Sendable {
   }
 
   private func answer() async {
-    // Questions come one after the other; who needs none does not wait for them, nor for a person who compares on the other side.
+    // Questions come one after the other; who needs none does not wait for them, nor for a person who compares on the
+    // other side.
     await withDiscardingTaskGroup { group in
       var lastQuestion = AcceptQuestion.Former.none
       for await invitation in node.invitations {

@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// How many offers of each sender are looked at: one that offers and gives up again, without end, must not fill the memory with
-/// offers that have ended and wait to be told of.
+/// How many offers of each sender are looked at: one that offers and gives up again, without end, must not fill the
+/// memory with offers that have ended and wait to be told of.
 final class OffersUnderWay: Sendable {
   /// Twice what a sender may have open: some have ended, and were not looked at yet.
   static let limit = 128

@@ -1,5 +1,5 @@
-/// Gives an attempt up when the other side has done nothing for so long. What a person at this device takes for an answer does not count, and
-/// the time begins anew behind it. Any thread may use it.
+/// Gives an attempt up when the other side has done nothing for so long. What a person at this device takes for an
+/// answer does not count, and the time begins anew behind it. Any thread may use it.
 final class AttemptTimer: Sendable {
   private struct State: Sendable {
     var giveUp: (@Sendable () -> Void)?

@@ -38,8 +38,8 @@ struct Delivery: Sendable {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await watch(shared) }
       group.addTask { await sendAll(shared) }
-      // All have their outcome, or nothing moves any more: then what is under way ends as by a signal, and the receiver keeps of it
-      // what it has. Whoever left at once would have the transfers count as given up.
+      // All have their outcome, or nothing moves any more: then what is under way ends as by a signal, and the receiver
+      // keeps of it what it has. Whoever left at once would have the transfers count as given up.
       await group.next()
       group.cancelAll()
     }

@@ -22,8 +22,8 @@ struct DeliveryPatience: Sendable {
   /// The file has its outcome.
   mutating func finished() { finishing -= 1 }
 
-  /// Why the peer is given up now; nil as long as it is not. To put a file on a slow disk may take its time, but who says nothing of it
-  /// for so long may never do so.
+  /// Why the peer is given up now; nil as long as it is not. To put a file on a slow disk may take its time, but who
+  /// says nothing of it for so long may never do so.
   func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
     guard end <= now else { return nil }
     let message =

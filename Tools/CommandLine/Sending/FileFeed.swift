@@ -1,8 +1,8 @@
 import Piconet
 import Synchronization
 
-/// The files of a command for one receiver, one after the other: whoever has room for another file asks. What can't be sent is told
-/// on the way.
+/// The files of a command for one receiver, one after the other: whoever has room for another file asks. What can't be
+/// sent is told on the way.
 actor FileFeed {
   private var walk: FileWalk
   private let notes: GatheringNotes
@@ -12,7 +12,8 @@ actor FileFeed {
     self.notes = notes
   }
 
-  /// The next file; nil at the end. A thread of the pool waits for the disk meanwhile, and no more than one for each receiver.
+  /// The next file; nil at the end. A thread of the pool waits for the disk meanwhile, and no more than one for each
+  /// receiver.
   func next() -> GatheredFile? {
     while let step = walk.next() {
       if case .file(let file) = step { return file }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A path as text that opens the same file. Where it is not UTF-8, the text goes by way of an open descriptor, of the file or of the
-/// directory that it is in, which lives as long as this does.
+/// A path as text that opens the same file. Where it is not UTF-8, the text goes by way of an open descriptor, of the
+/// file or of the directory that it is in, which lives as long as this does.
 final class OpenablePath: Sendable {
   let text: String
   private let descriptor: Int32?

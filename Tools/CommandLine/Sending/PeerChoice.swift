@@ -80,8 +80,8 @@ struct PeerChoice: Sendable {
     return NoChoice(word: "identity", message: "\(impostorNote(recipient, other)); \(hint)", exitCode: .identity)
   }
 
-  /// Says what is in the way of Bluetooth while a search goes on, which may end before nobody is found: bluetoothd that does not answer for
-  /// half a minute does by then. A search that takes no longer than most asks nothing.
+  /// Says what is in the way of Bluetooth while a search goes on, which may end before nobody is found: bluetoothd that
+  /// does not answer for half a minute does by then. A search that takes no longer than most asks nothing.
   private func tellObstacles() -> Task<Void, Never> {
     Task {
       try? await ContinuousClock().sleep(for: .seconds(3))

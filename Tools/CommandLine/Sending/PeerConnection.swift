@@ -48,8 +48,8 @@ struct PeerConnection: Sendable {
     contact?.expected(at: address.description) ?? naming.known.entry(at: address.description)?.id
   }
 
-  /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the other
-  /// side compares it before answering.
+  /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the
+  /// other side compares it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
     if let refusal = contact?.refusal(place) { throw refusal }
     // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.

@@ -38,10 +38,11 @@ extension Peer {
 extension Recipient {
   /// Who of `peers` is meant.
   ///
-  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now, and nobody else. So do
-  /// digits with which the fingerprint of a remembered key begins: anybody can take them for a name. Any other name means who is called
-  /// so, and digits also whose fingerprint begins so. One device that is in sight under the same name more than once, as for a while after
-  /// it was restarted, counts once: the sighting that came last.
+  /// A name that this device remembers means the keys that it remembers under it, whatever they call themselves now,
+  /// and nobody else. So do digits with which the fingerprint of a remembered key begins: anybody can take them for a
+  /// name. Any other name means who is called so, and digits also whose fingerprint begins so. One device that is in
+  /// sight under the same name more than once, as for a while after it was restarted, counts once: the sighting that
+  /// came last.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
   ///   - known: the fingerprints that are remembered, by name.

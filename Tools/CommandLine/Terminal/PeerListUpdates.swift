@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Carries what is known of peers to the thread that draws the list: a mailbox of limited size, and a descriptor that becomes
-/// readable when there is something in it. Any thread may post.
+/// Carries what is known of peers to the thread that draws the list: a mailbox of limited size, and a descriptor that
+/// becomes readable when there is something in it. Any thread may post.
 final class PeerListUpdates: Sendable {
   enum Update: Hashable, Sendable {
     case appeared(PeerPicker.Peer)

@@ -112,8 +112,8 @@ struct PeerPickerTerminal {
     return nil
   }
 
-  /// Draws what changed, though not more than 10 times a second: peers may come in floods. Returns how long to wait at most
-  /// before the next look.
+  /// Draws what changed, though not more than 10 times a second: peers may come in floods. Returns how long to wait at
+  /// most before the next look.
   private mutating func drawIfDue() -> Duration {
     let size = TerminalSize.of(descriptor: output.descriptor)
     guard isStale || size != sizeShown else { return Self.idleWait }

@@ -10,8 +10,8 @@ enum PickerKey: Hashable, Sendable {
   case interrupt
 }
 
-/// Makes keys of the bytes of a terminal in raw mode. An Escape alone can be told from the beginning of an arrow key only
-/// by what does not follow: call `flush()` when nothing came for a moment.
+/// Makes keys of the bytes of a terminal in raw mode. An Escape alone can be told from the beginning of an arrow key
+/// only by what does not follow: call `flush()` when nothing came for a moment.
 struct PickerKeyDecoder: Sendable {
   private var sequence: [UInt8] = []
   /// The longest escape sequence that is followed; a longer one is dropped.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs `body`, which blocks, on a new thread: the threads of Swift's own pool are as few as the processors and must not
-/// wait for a person.
+/// Runs `body`, which blocks, on a new thread: the threads of Swift's own pool are as few as the processors and must
+/// not wait for a person.
 ///
 /// - Returns: nil where no thread could be made.
 func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {

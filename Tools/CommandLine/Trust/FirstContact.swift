@@ -1,6 +1,7 @@
 import Piconet
 
-/// What it takes before a key gets files that nobody here has confirmed: a person at the terminal who compares the codes, or the fingerprint.
+/// What it takes before a key gets files that nobody here has confirmed: a person at the terminal who compares the
+/// codes, or the fingerprint.
 final class FirstContact: Sendable {
   /// The key that has to answer, as the person gave it.
   let fingerprint: PeerID?
@@ -190,7 +191,8 @@ final class FirstContact: Sendable {
       ? TransferFailure(word: "not-confirmed", message: "you said no", exitCode: .usage) : failure
   }
 
-  /// The peer has accepted, and has got nothing yet: asks what is still to be asked, and remembers what the person has said.
+  /// The peer has accepted, and has got nothing yet: asks what is still to be asked, and remembers what the person has
+  /// said.
   func settle(_ member: Member, _ place: PeerConnection.Place, _ node: Node) async throws(TransferFailure) {
     let peer = member.proven
     var address: String?

@@ -1,7 +1,7 @@
 import Piconet
 
-/// How peers are called on the screen: a known one by the name that the person gave it, with what it calls itself beside; and so that no two
-/// that look alike are taken for one another. Nothing that it gives is escaped.
+/// How peers are called on the screen: a known one by the name that the person gave it, with what it calls itself
+/// beside; and so that no two that look alike are taken for one another. Nothing that it gives is escaped.
 struct PeerNaming: Sendable {
   /// Who is known here.
   let known: KnownPeers
@@ -58,7 +58,8 @@ struct PeersShown: Sendable {
 
   init(_ peers: [Peer], _ naming: PeerNaming) { self.init(peers.map { ($0.id.peer, $0.name) }, naming) }
 
-  /// What stands behind the name: digits, as many as tell the peer from all whose names look like its own, and what is known of it.
+  /// What stands behind the name: digits, as many as tell the peer from all whose names look like its own, and what is
+  /// known of it.
   func note(_ peer: PeerID, calledItself name: String) -> String {
     let look = NameSkeleton(name)
     let alike = (looks[look] ?? []).filter { $0 != peer } + naming.lookalikes(peer, look).map(\.id)
@@ -77,8 +78,8 @@ extension Console {
     return "\(name) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
   }
 
-  /// What a stranger calls itself, safe to be shown before what is known of it: in quotation marks where it has brackets and could be taken
-  /// for that, as `Mum (9f86d081884c), known`, or where it has nothing to see.
+  /// What a stranger calls itself, safe to be shown before what is known of it: in quotation marks where it has
+  /// brackets and could be taken for that, as `Mum (9f86d081884c), known`, or where it has nothing to see.
   func ownWords(_ name: String) -> String {
     let hasBrackets = name.unicodeScalars.contains { scalar in
       [.openPunctuation, .closePunctuation].contains(scalar.properties.generalCategory)

@@ -3,8 +3,8 @@ import PiconetEngine
 import PiconetIP
 import PiconetRuntime
 
-/// Serves an adapter of this machine to tests on another one: each connection is one node's transports and discovery, made for it
-/// and ended with it, however it ends. Confined to the loop.
+/// Serves an adapter of this machine to tests on another one: each connection is one node's transports and discovery,
+/// made for it and ended with it, however it ends. Confined to the loop.
 public final class AdapterAgent {
   /// The most nodes at a time; further ones are refused.
   public static let limit = 16

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetIP
 import PiconetRuntime
 
-/// One node's Bluetooth at an adapter of another machine: transports and a discovery like the real ones, whose every call is done
-/// by the agent there. Confined to the loop that it is made for.
+/// One node's Bluetooth at an adapter of another machine: transports and a discovery like the real ones, whose every
+/// call is done by the agent there. Confined to the loop that it is made for.
 public final class FarAdapter {
   /// One a kind.
   public private(set) var transports: [any Transport] = []
@@ -30,8 +30,8 @@ public final class FarAdapter {
   private static let answerLimit = Duration.seconds(10)
   private static let shutDownLimit = Duration.seconds(40)
 
-  /// Connects to the agent and waits for its answer, during which the loop stands still. Never fails: where there is no agent,
-  /// `lost` is told, and each use says so.
+  /// Connects to the agent and waits for its answer, during which the loop stands still. Never fails: where there is no
+  /// agent, `lost` is told, and each use says so.
   /// - Parameter lost: told once, on the loop, why the agent can't be asked any more.
   public init(
     loop: EventLoop, agent place: HostPort, opening: AdapterOpening, lost: @escaping @Sendable (RelayError) -> Void
@@ -214,7 +214,8 @@ public final class FarAdapter {
     for transport in parts.values { transport.lost() }
   }
 
-  /// Tells the agent to end everything. `completion` is called on the loop when its adapter is as it was, or when it can't be asked.
+  /// Tells the agent to end everything. `completion` is called on the loop when its adapter is as it was, or when it
+  /// can't be asked.
   public func shutDown(_ completion: @escaping () -> Void) {
     guard connection != nil, whenShutDown == nil else { return loop.executeLater(completion) }
     whenShutDown = completion

@@ -4,8 +4,8 @@ import PiconetWire
 
 /// A link that the agent holds. Confined to the loop.
 ///
-/// What has come and was not read is bounded by its window, and so is what was written and is not with the agent's kernel yet: who
-/// reads nothing here stops the far side there.
+/// What has come and was not read is bounded by its window, and so is what was written and is not with the agent's
+/// kernel yet: who reads nothing here stops the far side there.
 final class FarLink: LinkEndpoint {
   let traits: LinkTraits
   private let number: UInt64

@@ -17,7 +17,8 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
   private var received: ((Incoming) -> Void)?
   private var ended: ((String) -> Void)?
 
-  /// What may wait for a far machine that does not read. The bytes of links have windows of their own; this is above all of them.
+  /// What may wait for a far machine that does not read. The bytes of links have windows of their own; this is above
+  /// all of them.
   static var outputLimit: Int { 16 << 20 }
 
   /// Takes over a connected socket.
@@ -55,8 +56,8 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     if output.count == bytes.count { flush() }
   }
 
-  /// The first frame that `match` gives a value for, awaited here and now: the loop stands still meanwhile. Other frames are told
-  /// later.
+  /// The first frame that `match` gives a value for, awaited here and now: the loop stands still meanwhile. Other
+  /// frames are told later.
   /// - Throws: there is none in `duration`, or the connection has ended.
   func awaitFrame<Value>(for duration: Duration, _ match: (Incoming) throws(RelayError) -> Value?) throws(RelayError)
     -> Value

@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// Bytes of a control connection to frames, however the bytes were cut: each behind its length, four bytes, the highest first.
+/// Bytes of a control connection to frames, however the bytes were cut: each behind its length, four bytes, the highest
+/// first.
 ///
 /// The bytes come from the network: what is no frame is refused, and never asks for more memory than a frame may have.
 struct FrameDecoder<Frame: RelayCoded> {

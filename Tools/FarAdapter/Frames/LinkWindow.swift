@@ -1,9 +1,10 @@
 import PiconetEngine
 
-/// How many bytes of a link may be on the way between the two machines, in one direction: what was sent, and not yet been taken.
-/// Both machines reckon with the same numbers.
+/// How many bytes of a link may be on the way between the two machines, in one direction: what was sent, and not yet
+/// been taken. Both machines reckon with the same numbers.
 struct LinkWindow: Hashable {
-  /// The bytes that may be on the way: no more than keeps a link busy, since what waits here delays what comes behind it.
+  /// The bytes that may be on the way: no more than keeps a link busy, since what waits here delays what comes behind
+  /// it.
   let limit: Int
   private(set) var underWay = 0
 

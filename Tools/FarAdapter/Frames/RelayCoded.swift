@@ -1,6 +1,7 @@
 import PiconetWire
 
-/// What a frame of the control connection can hold. Each type says how it is written and how it is read, in the same order.
+/// What a frame of the control connection can hold. Each type says how it is written and how it is read, in the same
+/// order.
 protocol RelayCoded {
   func write(to bytes: inout RelayBytes)
   static func read(from reader: inout RelayReader) throws(RelayError) -> Self

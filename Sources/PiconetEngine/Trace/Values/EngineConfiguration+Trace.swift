@@ -1,6 +1,7 @@
 import PiconetWire
 
-// A new setting stands in `write` and in `read` at the same place; a test compares their number with that of the settings.
+// A new setting stands in `write` and in `read` at the same place; a test compares their number with that of the
+// settings.
 extension EngineConfiguration: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes(scope, name, capacity, messageLimit, messageWindow, frameLimit, transferLimit, transferWindow)
