@@ -70,7 +70,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   // MARK: Towards the loop
 
   /// Bounded by the budgets of members, and by what the application asks for at once.
-  func submit(_ input: NodeInput) { _ = inputs.push(input) }
+  func submit(_ input: consuming NodeInput) { _ = inputs.push(input) }
 
   /// A number that nothing else of this node has.
   func makeNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }

@@ -50,11 +50,13 @@ public struct Messages: AsyncSequence, Sendable {
   /// What one reader has taken from the queue; its end gives the rest back.
   final class Reader {
     let core: NodeCore
-    private var batches: [MessageBatch] = []
+    // Not checked for overlapping accesses at each message: an iterator is one task's at a time, and nothing that is
+    // called here comes back.
+    @exclusivity(unchecked) private var batches: [MessageBatch] = []
     private var batchIndex = 0
     /// The messages of the batch at `batchIndex`, and how many of them were read: looked at once, not for each message.
-    private var messages: [Bytes] = []
-    private var position = 0
+    @exclusivity(unchecked) private var messages: [Bytes] = []
+    @exclusivity(unchecked) private var position = 0
 
     init(core: NodeCore) { self.core = core }
 

@@ -47,8 +47,8 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
 
   /// Any thread. Wakes the loop if the mailbox was empty. As long as nobody receives, what was pushed waits.
   @inlinable
-  public func push(_ element: Element, weight: Int = 1) -> Push {
-    let (push, mustSchedule) = batches.state.withLock { state -> (Push, Bool) in
+  public func push(_ element: consuming Element, weight: Int = 1) -> Push {
+    let (push, mustSchedule) = batches.state.withLock(moving: element) { state, element -> (Push, Bool) in
       if state.isClosed { return (.closed, false) }
       state.pending.append(element)
       state.weight += weight

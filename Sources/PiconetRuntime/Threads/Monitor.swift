@@ -39,6 +39,16 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     return body(&value.pointee)
   }
 
+  /// As above, for a value that `body` takes over: what a closure captures it can only copy.
+  @inlinable @inline(__always)
+  borrowing func withLock<Moved, Result>(
+    moving moved: consuming Moved, _ body: (inout Value, consuming Moved) -> Result
+  ) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value.pointee, moved)
+  }
+
   /// Waits, without holding the lock, until `condition` holds of the value; then runs `body` alone.
   borrowing func withLock<Result>(when holds: (Value) -> Bool, do body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
