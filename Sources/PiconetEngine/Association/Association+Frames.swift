@@ -4,31 +4,31 @@ import PiconetWire
 extension Association {
   /// Takes a frame of the far side's, in the order of their numbers. Those about membership concern more than one
   /// association: they are the engine's, as are those of the link.
-  func receive(_ frame: Frame, _ turn: inout Turn) throws(Breach) {
+  func receive(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
-    case .message(let bytes): try receivedMessage(bytes, &turn)
+    case .message(let bytes): try receivedMessage(bytes, turn)
     case .fragment(let bytes): try receivedFragment(bytes)
-    case .unreliableMessage(let number, let bytes): try receivedUnreliable(number, bytes, &turn)
+    case .unreliableMessage(let number, let bytes): try receivedUnreliable(number, bytes, turn)
     case .messageCredit(let limit):
       outbox.limit = max(outbox.limit, limit)
       turn.flush(link)
-    case .acknowledge(let received): try receivedAcknowledgement(received, &turn)
+    case .acknowledge(let received): try receivedAcknowledgement(received, turn)
 
     // The sender's frames about a stream: the number is the far side's. Then the receiver's: it is ours.
-    case .openStream(let number, let name): try receivedOpen(number, name, &turn)
-    case .streamData(let number, let bytes): try receivedData(number, bytes, &turn)
-    case .endStream(let number): try receivedEnd(ofStream: number, &turn)
-    case .resetStream(let number, let reason, let detail): receivedReset(number, Ending(reason, .peer, detail), &turn)
-    case .streamCredit(let number, let limit): try receivedCredit(ofStream: number, limit: limit, &turn)
+    case .openStream(let number, let name): try receivedOpen(number, name, turn)
+    case .streamData(let number, let bytes): try receivedData(number, bytes, turn)
+    case .endStream(let number): try receivedEnd(ofStream: number, turn)
+    case .resetStream(let number, let reason, let detail): receivedReset(number, Ending(reason, .peer, detail), turn)
+    case .streamCredit(let number, let limit): try receivedCredit(ofStream: number, limit: limit, turn)
     case .stopStream(let number, let reason, let detail):
-      try receivedStop(number, Ending(reason, .peer, detail), &turn)
-    case .streamDone(let number): try receivedDone(number, &turn)
+      try receivedStop(number, Ending(reason, .peer, detail), turn)
+    case .streamDone(let number): try receivedDone(number, turn)
 
     case .offer, .chunk, .position, .end, .abandon, .senderPaused, .acceptOffer, .declineOffer, .transferCredit,
       .stored,
       .present, .restart, .comparing, .refuse, .receiverPaused:
       defer { turn.flush(link) }
-      try receiveAboutTransfer(frame, &turn)
+      try receiveAboutTransfer(frame, turn)
 
     case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer,
       .codeConfirm, .leave, .removeMember, .removed, .hello, .associate, .associated, .close, .ping, .pong,
@@ -37,28 +37,28 @@ extension Association {
     }
   }
 
-  private func receiveAboutTransfer(_ frame: Frame, _ turn: inout Turn) throws(Breach) {
+  private func receiveAboutTransfer(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
     // The sender's frames: the number is the far side's.
-    case .offer(let number, let offer): receivedOffer(number, offer, &turn)
-    case .chunk(let number, let bytes): try receivedChunk(number, bytes, &turn)
+    case .offer(let number, let offer): receivedOffer(number, offer, turn)
+    case .chunk(let number, let bytes): try receivedChunk(number, bytes, turn)
     case .position(let number, let offset): try receivedPosition(number, offset)
-    case .end(let number, let size, let digest): try receivedEnd(number, size, digest, &turn)
-    case .abandon(let number, let reason, let detail): receivedAbandon(number, Ending(reason, .peer, detail), &turn)
-    case .senderPaused(let number, let isPaused): receivedSenderPaused(number, isPaused, &turn)
+    case .end(let number, let size, let digest): try receivedEnd(number, size, digest, turn)
+    case .abandon(let number, let reason, let detail): receivedAbandon(number, Ending(reason, .peer, detail), turn)
+    case .senderPaused(let number, let isPaused): receivedSenderPaused(number, isPaused, turn)
 
     // The receiver's frames: the number is ours.
     case .acceptOffer(let number, let offset, let limit):
-      try receivedAccept(number, offset: offset, limit: limit, &turn)
-    case .declineOffer(let number, let reason, let detail): try receivedDecline(number, reason, detail, &turn)
+      try receivedAccept(number, offset: offset, limit: limit, turn)
+    case .declineOffer(let number, let reason, let detail): try receivedDecline(number, reason, detail, turn)
     case .transferCredit(let number, let stored, let limit):
-      try receivedCredit(number, stored: stored, limit: limit, &turn)
-    case .stored(let number, let name): try receivedStored(number, name: name, wasThere: false, &turn)
-    case .present(let number, let name): try receivedStored(number, name: name, wasThere: true, &turn)
-    case .restart(let number, let offset, let limit): try receivedRestart(number, offset: offset, limit: limit, &turn)
-    case .comparing(let number, let count): try receivedComparing(number, count, &turn)
-    case .refuse(let number, let reason, let detail): try receivedRefuse(number, reason, detail, &turn)
-    case .receiverPaused(let number, let isPaused): receivedReceiverPaused(number, isPaused, &turn)
+      try receivedCredit(number, stored: stored, limit: limit, turn)
+    case .stored(let number, let name): try receivedStored(number, name: name, wasThere: false, turn)
+    case .present(let number, let name): try receivedStored(number, name: name, wasThere: true, turn)
+    case .restart(let number, let offset, let limit): try receivedRestart(number, offset: offset, limit: limit, turn)
+    case .comparing(let number, let count): try receivedComparing(number, count, turn)
+    case .refuse(let number, let reason, let detail): try receivedRefuse(number, reason, detail, turn)
+    case .receiverPaused(let number, let isPaused): receivedReceiverPaused(number, isPaused, turn)
 
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
@@ -69,21 +69,21 @@ extension Association {
   }
 
   /// Counts a frame of the far side's, before it is looked at.
-  func count(received frame: Frame, _ turn: inout Turn) {
+  func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)
     if frame.isSequenced, countReceived(bulk: frame.bulkCount) { turn.flush(link) }
   }
 
   /// The same, and takes it, for what there is most of.
-  func receivedCounted(message bytes: Bytes, _ turn: inout Turn) throws(Breach) {
+  func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
     counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
     if countReceived(bulk: bytes.count) { turn.flush(link) }
-    try receivedMessage(bytes, &turn)
+    try receivedMessage(bytes, turn)
   }
 
   /// Queues a control frame on the active link; a sequenced one counts, and is kept until it is acknowledged. While
   /// there is no link the others are dropped: what they say is said again when there is one.
-  func send(_ frame: Frame, _ turn: inout Turn) {
+  func send(_ frame: Frame, _ turn: Turn) {
     if isOver { return }
     // Words for people are what can be spared first.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
@@ -103,7 +103,7 @@ extension Association {
     turn.flush(link)
   }
 
-  private func receivedAcknowledgement(_ received: UInt64, _ turn: inout Turn) throws(Breach) {
+  private func receivedAcknowledgement(_ received: UInt64, _ turn: Turn) throws(Breach) {
     guard received <= sent else { throw Breach("acknowledges frames that were not sent") }
     acknowledged(upTo: received)
     // Messages may have waited for the room.

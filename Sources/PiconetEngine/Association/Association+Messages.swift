@@ -5,7 +5,7 @@ extension Association {
   // MARK: Out
 
   /// - Returns: false where the association takes no more messages: it ends.
-  func queue(_ message: Bytes, _ mode: DeliveryMode, _ turn: inout Turn) -> Bool {
+  func queue(_ message: Bytes, _ mode: DeliveryMode, _ turn: Turn) -> Bool {
     guard takes(message) else { return false }
     switch mode {
     case .reliable: outbox.append(message)
@@ -23,7 +23,7 @@ extension Association {
   }
 
   /// The application has taken messages of this cost.
-  func messagesConsumed(_ cost: Int, _ turn: inout Turn) {
+  func messagesConsumed(_ cost: Int, _ turn: Turn) {
     guard let limit = inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
     creditDue = limit
     turn.flush(link)
@@ -32,7 +32,7 @@ extension Association {
   // MARK: In
 
   /// A whole message, or the last fragment of one.
-  func receivedMessage(_ bytes: Bytes, _ turn: inout Turn) throws(Breach) {
+  func receivedMessage(_ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard isMember else { return try checkIsDropped() }
     do throws(InboxBreach) {
       turn.arrived(try inbox.message(bytes, messageLimit: configuration.messageLimit), from: node)

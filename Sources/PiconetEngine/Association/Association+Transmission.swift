@@ -3,11 +3,11 @@ import PiconetWire
 /// Frames on their way out: control before messages before streams before bulk, never more than the window with the
 /// driver.
 extension Association {
-  func transmit(on link: Link, _ turn: inout Turn) {
+  func transmit(on link: Link, _ turn: Turn) {
     // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that
     // asks for ever more of them.
     var room = link.transmitWindow - link.outstanding
-    guard room > 0 else { return transmitUnreliable(on: link, &turn) }
+    guard room > 0 else { return transmitUnreliable(on: link, turn) }
     var bytes: [UInt8] = []
     // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before
     // `associated`.
@@ -29,15 +29,15 @@ extension Association {
     }
     if streams.hasCredits { streams.appendCredits(into: &bytes) }
     if isResending { room -= transmitBacklog(into: &bytes, room: room) }
-    if !isResending { room -= transmitLanes(on: link, room: room, into: &bytes, &turn) }
-    if !bytes.isEmpty { link.hand(over: bytes[...], &turn) }
+    if !isResending { room -= transmitLanes(on: link, room: room, into: &bytes, turn) }
+    if !bytes.isEmpty { link.hand(over: bytes[...], turn) }
 
     guard !isResending else { return }
-    if !transfers.pausesDue.isEmpty { sendPauses(&turn) }
-    if areOffersHeldBack { sendOffers(&turn) }
+    if !transfers.pausesDue.isEmpty { sendPauses(turn) }
+    if areOffersHeldBack { sendOffers(turn) }
     let bulkRoom = min(room, link.bulkWindow - link.outstanding)
-    if bulkRoom > 0, transfers.turns.count > 0 { transmitChunks(on: link, room: bulkRoom, &turn) }
-    leaveWhenSent(on: link, &turn)
+    if bulkRoom > 0, transfers.turns.count > 0 { transmitChunks(on: link, room: bulkRoom, turn) }
+    leaveWhenSent(on: link, turn)
   }
 
   /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
@@ -62,7 +62,7 @@ extension Association {
 
   /// Messages, and streams behind them.
   /// - Returns: bytes of their frames.
-  private func transmitLanes(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: inout Turn) -> Int {
+  private func transmitLanes(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> Int {
     let start = bytes.count
     var frames: UInt64 = 0
     let room = min(room, keeping.own - unacknowledged.byteCount)
@@ -74,7 +74,7 @@ extension Association {
       frames = framed.frames
     }
     let left = min(room, link.bulkWindow - link.outstanding) - (bytes.count - start)
-    if left > 0, streams.hasTurns { frames += transmitStreams(on: link, room: left, into: &bytes, &turn) }
+    if left > 0, streams.hasTurns { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
     if frames > 0 { lastMoved = turn.now }
     // Only now: a slice that is held while its array grows has the array copied.
     appendSequenced(bytes[start...], count: frames, bufferCount: bytes.capacity)
@@ -82,7 +82,7 @@ extension Association {
   }
 
   /// - Returns: how many frames.
-  private func transmitStreams(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: inout Turn) -> UInt64 {
+  private func transmitStreams(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> UInt64 {
     let start = bytes.count
     bytes.reserveCapacity(start + min(room, streams.queuedCount + 1024))
     let framed = streams.frame(into: &bytes, room: room, frameLimit: min(frameLimit, link.bulkFrameLimit))
@@ -92,11 +92,11 @@ extension Association {
   }
 
   /// Once the messages before it are on their way, the leave goes; the far side closes the link when it has it.
-  private func leaveWhenSent(on link: Link, _ turn: inout Turn) {
+  private func leaveWhenSent(on link: Link, _ turn: Turn) {
     guard let leaving, !leaving.isTold, outbox.isEmpty, !streams.hasUnsentEnds else { return }
     self.leaving?.isTold = true
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
     appendSequenced(control: bytes[...])
-    link.hand(over: bytes[...], &turn)
+    link.hand(over: bytes[...], turn)
   }
 }

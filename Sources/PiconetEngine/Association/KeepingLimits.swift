@@ -81,7 +81,7 @@ extension Link {
 
 extension SessionEngine {
   /// Ends associations for which more is kept than may be.
-  mutating func endCrowded(_ turn: inout Turn) {
+  mutating func endCrowded(_ turn: Turn) {
     let peers = turn.crowded.sorted()
     turn.crowded = []
     for remote in peers {
@@ -92,7 +92,7 @@ extension SessionEngine {
           ? "leaves more than \(association.keptLimit) bytes or \(association.keptFrames) control frames unacknowledged"
           : "leaves more than \(KeepingLimits.strangerFrames) frames unacknowledged"
         : "more than \(association.controlLimit) bytes wait behind what it does not take again"
-      end(association, Ending(.limitExceeded, .peer, detail), &turn)
+      end(association, Ending(.limitExceeded, .peer, detail), turn)
     }
   }
 }

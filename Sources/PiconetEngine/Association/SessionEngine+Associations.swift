@@ -4,62 +4,62 @@ import PiconetWire
 extension SessionEngine {
   /// The handshake of a link is complete. The node with the smaller id decides what becomes of it, so that two nodes
   /// that dial each other at once keep the same one of the two links.
-  mutating func ready(_ link: Link, _ turn: inout Turn) {
+  mutating func ready(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
     if let former = associations[remote] {
-      if goesOn(former, on: link, hello) { return resume(former, on: link, &turn) }
-      if waits(link, beside: former, &turn) { return }
+      if goesOn(former, on: link, hello) { return resume(former, on: link, turn) }
+      if waits(link, beside: former, turn) { return }
       // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
       // even count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
       guard hello.held?.id != former.id, let counted = former.remoteBegun, hello.associationsBegun >= counted else {
-        return refuse(link, .duplicateLink, "", &turn)
+        return refuse(link, .duplicateLink, "", turn)
       }
-      end(former, Self.lostThere, &turn)
+      end(former, Self.lostThere, turn)
     }
-    if link.searchedFor != nil { return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", &turn) }
+    if link.searchedFor != nil { return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn) }
     if !link.isDialler, farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) != nil {
-      return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", &turn)
+      return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn)
     }
-    guard mayBegin(with: remote, on: link, &turn) else { return }
+    guard mayBegin(with: remote, on: link, turn) else { return }
     let id = AssociationID(high: random.next(), low: random.next())
     link.queue(.associate(id, received: 0))
     turn.flush(link)
-    begin(id, on: link, &turn)
+    begin(id, on: link, turn)
   }
 
-  mutating func receivedAssociate(_ id: AssociationID, _ received: UInt64, on link: Link, _ turn: inout Turn) {
+  mutating func receivedAssociate(_ id: AssociationID, _ received: UInt64, on link: Link, _ turn: Turn) {
     guard let remote = link.node else { return }
     guard remote < node else {
-      return breach(link, .protocolBroken, "associate from the node with the larger id", &turn)
+      return breach(link, .protocolBroken, "associate from the node with the larger id", turn)
     }
     let former = associations[remote]
-    if let former, former.id == id { return takeOver(former, received, on: link, &turn) }
+    if let former, former.id == id { return takeOver(former, received, on: link, turn) }
     guard received == 0, farewells.reason(for: remote, holding: id, at: turn.now) == nil else {
-      return refuse(link, reasonGone(remote, id, turn.now), "", &turn)
+      return refuse(link, reasonGone(remote, id, turn.now), "", turn)
     }
-    if let former { end(former, Self.lostThere, &turn) }
+    if let former { end(former, Self.lostThere, turn) }
     // We had nothing else to say to it.
-    if link.searchedFor != nil { return refuse(link, reasonGone(remote, link.hello?.held?.id, turn.now), "", &turn) }
-    guard mayBegin(with: remote, on: link, &turn) else { return }
+    if link.searchedFor != nil { return refuse(link, reasonGone(remote, link.hello?.held?.id, turn.now), "", turn) }
+    guard mayBegin(with: remote, on: link, turn) else { return }
     link.queue(.associated(received: 0, begun: begun[remote.peer] + 1))
     turn.flush(link)
-    begin(id, on: link, &turn)
+    begin(id, on: link, turn)
   }
 
   /// - Returns: false where the link was refused.
-  private mutating func mayBegin(with remote: NodeID, on link: Link, _ turn: inout Turn) -> Bool {
+  private mutating func mayBegin(with remote: NodeID, on link: Link, _ turn: Turn) -> Bool {
     guard admitsStranger(remote, on: link) else {
-      refuse(link, .notAvailable, "", &turn)
+      refuse(link, .notAvailable, "", turn)
       return false
     }
-    guard makeRoomForAssociation(with: remote, &turn) else {
-      refuse(link, .full, "\(configuration.associationLimit) associations", &turn)
+    guard makeRoomForAssociation(with: remote, turn) else {
+      refuse(link, .full, "\(configuration.associationLimit) associations", turn)
       return false
     }
     return true
   }
 
-  private mutating func begin(_ id: AssociationID, on link: Link, _ turn: inout Turn) {
+  private mutating func begin(_ id: AssociationID, on link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
     begun.increment(remote.peer)
     link.phase = .active
@@ -68,7 +68,7 @@ extension SessionEngine {
     associations[remote] = association
     link.association = association
     association.dialled = addressesDialled(for: link)
-    associationBegan(association, &turn)
+    associationBegan(association, turn)
   }
 
   /// In answer to a new association. That to a resumed one comes before the link is active.
@@ -87,19 +87,19 @@ extension SessionEngine {
 
   /// Ends an association, its link if it has one, and all that it carried.
   /// - Parameter told: what the far side is told instead of the ending's own words.
-  mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: inout Turn) {
+  mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: Turn) {
     if association.isOver { return }
     // The end of the link leads back here.
-    if let link = association.link { return end(link, ending, told: told, &turn) }
+    if let link = association.link { return end(link, ending, told: told, turn) }
     associations[association.node] = nil
     association.isOver = true
-    endSearch(association, &turn)
+    endSearch(association, turn)
     turn.deadlinesMoved = true
     let ending = endingSeenHere(association, ending)
     noteFarewell(to: association, ending, turn.now)
-    association.dropTransfers(ending, &turn)
-    association.dropStreams(ending, &turn)
-    endMembership(of: association, ending, &turn)
+    association.dropTransfers(ending, turn)
+    association.dropStreams(ending, turn)
+    endMembership(of: association, ending, turn)
   }
 
   private func endingSeenHere(_ association: Association, _ ending: Ending) -> Ending {
@@ -113,18 +113,18 @@ extension SessionEngine {
   }
 
   /// The association is over, and with it what made or was to make its node a member.
-  private mutating func endMembership(of association: Association, _ ending: Ending, _ turn: inout Turn) {
+  private mutating func endMembership(of association: Association, _ ending: Ending, _ turn: Turn) {
     let remote = association.node
     // Before both sides have compared the code, this is one try of it.
     let brokenOff = association.exchange?.isTry == true ? Self.brokenOff(ending) : ending
     questions.remove(remote)
-    endExchange(of: association, brokenOff, &turn)
+    endExchange(of: association, brokenOff, turn)
     endProof(
-      of: association, Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, &turn)
+      of: association, Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, turn)
     if association.invitation?.isDelivered == true { turn.deliver(.invitationEnded(remote, brokenOff)) }
     if let command = association.invitation?.acceptance?.command { turn.reply(command, .failed(brokenOff)) }
     if association.isMember { turn.deliver(.disconnected(remote, ending)) }
-    attemptsLostAssociation(remote, brokenOff, &turn)
+    attemptsLostAssociation(remote, brokenOff, turn)
     if let command = association.leaving?.command { turn.reply(command, .done) }
   }
 }

@@ -4,7 +4,7 @@ import PiconetWire
 /// them.
 extension SessionEngine {
   mutating func leave(
-    _ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: inout Turn
+    _ id: CommandID?, _ remote: NodeID, _ reason: Reason, by: NodeID? = nil, _ turn: Turn
   ) {
     guard let association = associations[remote], association.leaving == nil else {
       if let id { turn.reply(id, .done) }
@@ -13,48 +13,48 @@ extension SessionEngine {
     turn.deadlinesMoved = true
     if association.suspension != nil {
       // There is nobody to tell. The far side learns it when it finds us, or by time.
-      end(association, Ending(reason, .us, by: by), &turn)
+      end(association, Ending(reason, .us, by: by), turn)
       if let id { turn.reply(id, .done) }
       return
     }
-    beginLeaving(association, Ending(reason, .us, by: by), command: id, &turn)
-    endProof(of: association, Ending(reason, .us), &turn)
+    beginLeaving(association, Ending(reason, .us, by: by), command: id, turn)
+    endProof(of: association, Ending(reason, .us), turn)
     if association.invitation != nil {
-      association.send(.decline(reason, detail: ""), &turn)
-      closeInvitation(of: association, Ending(reason, .us), &turn)
+      association.send(.decline(reason, detail: ""), turn)
+      closeInvitation(of: association, Ending(reason, .us), turn)
     }
   }
 
   /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have
   /// gone.
   func beginLeaving(
-    _ association: Association, _ ending: Ending, command: CommandID? = nil, _ turn: inout Turn
+    _ association: Association, _ ending: Ending, command: CommandID? = nil, _ turn: Turn
   ) {
     association.leaving = Association.Leaving(
       command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
     turn.deadlinesMoved = true
     turn.flush(association.link)
-    association.endTraffic(Ending(ending.reason, ending.blame), &turn)
+    association.endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
   mutating func receivedLeave(
-    _ reason: Reason, _ detail: String, from association: Association, on link: Link, _ turn: inout Turn
+    _ reason: Reason, _ detail: String, from association: Association, on link: Link, _ turn: Turn
   ) {
     // Of a leave and a removal that cross, the removal counts on both sides.
     let leaving = association.leaving
     let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
     turn.add(.closeLink(link.id, flush: true))
     let by = reason == .removed ? association.removedBy ?? association.node : nil
-    forget(link, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), &turn)
+    forget(link, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), turn)
   }
 }
 
 extension Association {
   /// We are leaving: what the application has under way with the far side ends now.
-  fileprivate func endTraffic(_ ending: Ending, _ turn: inout Turn) {
-    for transfer in transfers.order { abandon(transfer, ending, &turn) }
-    refuseTransfers(ending, &turn)
-    resetStreams(ending, &turn)
-    stopStreams(ending, &turn)
+  fileprivate func endTraffic(_ ending: Ending, _ turn: Turn) {
+    for transfer in transfers.order { abandon(transfer, ending, turn) }
+    refuseTransfers(ending, turn)
+    resetStreams(ending, turn)
+    stopStreams(ending, turn)
   }
 }

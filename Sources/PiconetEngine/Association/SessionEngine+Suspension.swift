@@ -19,9 +19,9 @@ extension SessionEngine {
 
   /// The association's link is gone.
   mutating func suspend(
-    _ association: Association, on link: Link, _ cause: Ending, _ turn: inout Turn
+    _ association: Association, on link: Link, _ cause: Ending, _ turn: Turn
   ) {
-    detach(association, &turn)
+    detach(association, turn)
     if association.suspension == nil {
       association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: turn.now)
       if association.isMember { turn.deliver(.suspended(association.node, cause)) }
@@ -30,17 +30,17 @@ extension SessionEngine {
     if node < association.node,
       let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
     {
-      ready(other, &turn)
+      ready(other, turn)
     }
     if associations[association.node] === association, association.suspension != nil {
-      beginSearch(association, isDialler: link.isDialler, &turn)
+      beginSearch(association, isDialler: link.isDialler, turn)
     }
   }
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
-  private mutating func detach(_ association: Association, _ turn: inout Turn) {
-    exchangeLostLink(association, &turn)
-    proofsLostLink(association, &turn)
+  private mutating func detach(_ association: Association, _ turn: Turn) {
+    exchangeLostLink(association, turn)
+    proofsLostLink(association, turn)
     association.dropBacklog()
     turn.deadlinesMoved = true
     association.dropChunksUnderWay()
@@ -84,7 +84,7 @@ extension SessionEngine {
   /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take
   /// for good. That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
-  mutating func waits(_ link: Link, beside association: Association, _ turn: inout Turn) -> Bool {
+  mutating func waits(_ link: Link, beside association: Association, _ turn: Turn) -> Bool {
     guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
       return false
     }
@@ -102,27 +102,27 @@ extension SessionEngine {
   private var probeTime: Duration { min(.seconds(1), configuration.silence(isDurable: true) / 8) }
 
   /// The active link lives: those that wait for the contrary are not used.
-  mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: inout Turn) {
+  mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .active else { return }
     let waiting = links.values.filter { $0.node == link.node && $0.probe?.token == token }
     for other in waiting.sorted(by: { $0.id < $1.id }) {
-      refuse(other, .duplicateLink, "", &turn)
+      refuse(other, .duplicateLink, "", turn)
     }
   }
 
   /// The active link has given no sign of life.
-  mutating func probeEnded(_ link: Link, _ turn: inout Turn) {
+  mutating func probeEnded(_ link: Link, _ turn: Turn) {
     link.probe = nil
     guard let remote = link.node, let association = associations[remote], association.link?.phase == .active
     else { return }
-    resume(association, on: link, &turn)
+    resume(association, on: link, turn)
   }
 
   /// Asks the far side to go on upon this link.
   mutating func resume(
-    _ association: Association, on link: Link, _ turn: inout Turn
+    _ association: Association, on link: Link, _ turn: Turn
   ) {
-    leave(linkOf: association, for: link, &turn)
+    leave(linkOf: association, for: link, turn)
     link.probe = nil
     link.phase = .resuming
     link.queue(.associate(association.id, received: association.received))
@@ -130,80 +130,80 @@ extension SessionEngine {
   }
 
   /// The far side has answered that it goes on.
-  mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: inout Turn) {
+  mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
     guard association.remoteBegun ?? begun == begun, received >= association.acknowledged else {
-      return end(association, Self.lostThere, &turn)
+      return end(association, Self.lostThere, turn)
     }
     guard received <= association.sent else {
-      return breach(link, .protocolBroken, "has received frames that were not sent", &turn)
+      return breach(link, .protocolBroken, "has received frames that were not sent", turn)
     }
     association.remoteBegun = begun
     if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
-    activate(association, on: link, received, &turn)
+    activate(association, on: link, received, turn)
     let others = links.values.filter { $0.node == remote && $0.phase == .ready }
-    for other in others.sorted(by: { $0.id < $1.id }) { refuse(other, .duplicateLink, "", &turn) }
+    for other in others.sorted(by: { $0.id < $1.id }) { refuse(other, .duplicateLink, "", turn) }
   }
 
   // MARK: The larger node
 
   /// The far side wants to go on upon this link with an association that we have.
   mutating func takeOver(
-    _ association: Association, _ received: UInt64, on link: Link, _ turn: inout Turn
+    _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
   ) {
     guard association.isDurable, received <= association.sent else {
-      breach(link, .protocolBroken, "has received frames that were not sent", &turn)
-      end(association, Ending(.protocolBroken, .peer), &turn)
+      breach(link, .protocolBroken, "has received frames that were not sent", turn)
+      end(association, Ending(.protocolBroken, .peer), turn)
       return
     }
     guard received >= association.acknowledged else {
-      end(association, Self.lostThere, &turn)
-      refuse(link, .noSuchAssociation, "", &turn)
+      end(association, Self.lostThere, turn)
+      refuse(link, .noSuchAssociation, "", turn)
       return
     }
-    leave(linkOf: association, for: link, &turn)
+    leave(linkOf: association, for: link, turn)
     link.queue(.associated(received: association.received, begun: begun[association.node.peer]))
-    activate(association, on: link, received, &turn)
+    activate(association, on: link, received, turn)
   }
 
   // MARK: Both
 
   /// The association has another link from now on; what still comes on the former one does not count.
   private mutating func leave(
-    linkOf association: Association, for link: Link, _ turn: inout Turn
+    linkOf association: Association, for link: Link, _ turn: Turn
   ) {
     let former = association.link
     association.link = link
-    if let former, former !== link { end(former, Ending(.duplicateLink, .nobody), &turn) }
-    detach(association, &turn)
+    if let former, former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
+    detach(association, turn)
   }
 
   private mutating func activate(
-    _ association: Association, on link: Link, _ received: UInt64, _ turn: inout Turn
+    _ association: Association, on link: Link, _ received: UInt64, _ turn: Turn
   ) {
     link.phase = .active
     link.association = association
     association.suspension = nil
     association.hasResumed = true
     association.judgement = link.judgement
-    endSearch(association, &turn)
+    endSearch(association, turn)
     association.peer.traits = link.opening.traits
     association.dialled = merged(association.dialled, addressesDialled(for: link))
     association.inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
     association.resumed(remoteHas: received)
-    association.restateTransfers(&turn)
+    association.restateTransfers(turn)
     turn.flush(link)
     turn.deadlinesMoved = true
     if association.isMember { turn.deliver(.resumed(association.node, link.opening.traits)) }
-    lookForBetter(association, &turn)
-    associationBegan(association, &turn)
+    lookForBetter(association, turn)
+    associationBegan(association, turn)
   }
 
   // MARK: Time
 
   mutating func setDisconnectTimeout(
-    _ id: CommandID, _ timeout: Duration, _ turn: inout Turn
+    _ id: CommandID, _ timeout: Duration, _ turn: Turn
   ) {
     guard EngineConfiguration.isDisconnectTimeout(timeout) else {
       turn.reply(id, .failed(Ending(.limitExceeded, .us, EngineConfiguration.disconnectTimeoutRule)))
@@ -212,7 +212,7 @@ extension SessionEngine {
     configuration.disconnectTimeout = timeout
     turn.deadlinesMoved = true
     for remote in associations.keys.sorted() {
-      if let association = associations[remote] { suspensionDeadline(association, &turn) }
+      if let association = associations[remote] { suspensionDeadline(association, turn) }
     }
     turn.reply(id, .done)
   }
@@ -224,7 +224,7 @@ extension SessionEngine {
     return end.map { min($0, search) } ?? search
   }
 
-  mutating func suspensionDeadline(_ association: Association, _ turn: inout Turn) {
+  mutating func suspensionDeadline(_ association: Association, _ turn: Turn) {
     if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= turn.now {
       let timeout = configuration.disconnectTimeout
       let ending =
@@ -233,10 +233,10 @@ extension SessionEngine {
         : Ending(
           .timedOut, suspension.cause.blame == .peer ? .peer : .link,
           "no way to the peer for \(timeout.inWords); before, \(suspension.cause)")
-      end(association, ending, &turn)
+      end(association, ending, turn)
       return
     }
-    continueSearch(association, &turn)
+    continueSearch(association, turn)
   }
 }
 

@@ -69,7 +69,7 @@ extension Association {
 
   /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be
   /// overtaken.
-  func transmitUnreliable(on link: Link, _ turn: inout Turn) {
+  func transmitUnreliable(on link: Link, _ turn: Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }
     let bytes = link.takeUnreliable()
@@ -79,10 +79,10 @@ extension Association {
       counts.sent.unreliable.takeBack(frames: count, bytes: bytes.count)
       return
     }
-    link.hand(over: bytes[...], &turn)
+    link.hand(over: bytes[...], turn)
   }
 
-  func receivedUnreliable(_ number: UInt64, _ message: Bytes, _ turn: inout Turn) throws(Breach) {
+  func receivedUnreliable(_ number: UInt64, _ message: Bytes, _ turn: Turn) throws(Breach) {
     guard isMember else {
       if dropsMemberFrames { return }
       throw Breach("a message before the invitation was accepted")

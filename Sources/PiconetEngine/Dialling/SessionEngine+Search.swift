@@ -5,7 +5,7 @@ extension SessionEngine {
   /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new
   /// link then, and not two.
   mutating func beginSearch(
-    _ association: Association, isDialler: Bool, _ turn: inout Turn
+    _ association: Association, isDialler: Bool, _ turn: Turn
   ) {
     turn.deadlinesMoved = true
     // A search for a better link has dialled already.
@@ -14,7 +14,7 @@ extension SessionEngine {
       isDialler
       ? Duration.zero : LinkSearch.pause(after: 1, within: configuration.disconnectTimeout, &random)
     association.search = LinkSearch(nextRound: turn.now + delay)
-    continueSearch(association, &turn)
+    continueSearch(association, turn)
   }
 
   /// Whether the association wants another link now: one that nobody uses is not worth a dial.
@@ -32,20 +32,20 @@ extension SessionEngine {
     return [race.nextDeadline, search.roundEnds].compactMap { $0 }.min()
   }
 
-  mutating func continueSearch(_ association: Association, _ turn: inout Turn) {
+  mutating func continueSearch(_ association: Association, _ turn: Turn) {
     guard let search = association.search, search.link == nil, wantsLink(association) else { return }
     if search.race != nil {
       if let end = search.roundEnds, end <= turn.now {
-        endRound(association, &turn)
+        endRound(association, turn)
       } else {
-        dialOn(association, &turn)
+        dialOn(association, turn)
       }
     } else if search.nextRound <= turn.now {
-      beginRound(association, &turn)
+      beginRound(association, turn)
     }
   }
 
-  private mutating func beginRound(_ association: Association, _ turn: inout Turn) {
+  private mutating func beginRound(_ association: Association, _ turn: Turn) {
     let addresses =
       association.suspension == nil ? betterAddresses(for: association) : knownAddresses(of: association)
     turn.deadlinesMoved = true
@@ -54,10 +54,10 @@ extension SessionEngine {
     association.search?.race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
     association.search?.roundEnds = turn.now + max(configuration.disconnectTimeout / 2, .milliseconds(50))
-    dialOn(association, &turn)
+    dialOn(association, turn)
   }
 
-  private mutating func dialOn(_ association: Association, _ turn: inout Turn) {
+  private mutating func dialOn(_ association: Association, _ turn: Turn) {
     while let (kind, addresses) = association.search?.race?.next(at: turn.now) {
       let dial = DialID(rawValue: nextDial)
       nextDial += 1
@@ -65,37 +65,37 @@ extension SessionEngine {
       turn.deadlinesMoved = true
       turn.add(.dial(dial, kind, addresses))
     }
-    if association.search?.race?.isLost == true { endRound(association, &turn) }
+    if association.search?.race?.isLost == true { endRound(association, turn) }
   }
 
-  private mutating func endRound(_ association: Association, _ turn: inout Turn) {
+  private mutating func endRound(_ association: Association, _ turn: Turn) {
     // Who has not answered may be waiting for its user.
     for kind in association.search?.race?.running ?? [] where kind.mayAskUser {
       association.search?.refusing.insert(kind)
     }
-    cancelSearchDials(of: association.node, &turn)
+    cancelSearchDials(of: association.node, turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
-    pauseSearch(association, &turn)
-    endIfGone(association, &turn)
-    endIfRestarted(association, &turn)
+    pauseSearch(association, turn)
+    endIfGone(association, turn)
+    endIfRestarted(association, turn)
   }
 
   /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has
   /// ended. One that only hides would have come back by itself within `graceOfGone`.
-  private mutating func endIfGone(_ association: Association, _ turn: inout Turn) {
+  private mutating func endIfGone(_ association: Association, _ turn: Turn) {
     guard let suspension = association.suspension, suspension.cause.reason == .linkFailed,
       let search = association.search, suspension.since + graceOfGone <= turn.now
     else { return }
     let kinds = Set(knownAddresses(of: association).map(\.kind))
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds), !search.isOtherSeen else { return }
     let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
-    end(association, Ending(.linkFailed, .peer, detail), &turn)
+    end(association, Ending(.linkFailed, .peer, detail), turn)
   }
 
   private var graceOfGone: Duration { min(.seconds(2), configuration.disconnectTimeout / 4) }
 
-  private mutating func pauseSearch(_ association: Association, _ turn: inout Turn) {
+  private mutating func pauseSearch(_ association: Association, _ turn: Turn) {
     turn.deadlinesMoved = true
     guard let rounds = association.search?.rounds else { return }
     association.search?.rounds = rounds + 1
@@ -106,14 +106,14 @@ extension SessionEngine {
     association.search?.nextRound = turn.now + pause
   }
 
-  mutating func endSearch(_ association: Association, _ turn: inout Turn) {
+  mutating func endSearch(_ association: Association, _ turn: Turn) {
     guard association.search != nil else { return }
-    cancelSearchDials(of: association.node, &turn)
+    cancelSearchDials(of: association.node, turn)
     association.search = nil
     turn.deadlinesMoved = true
   }
 
-  private mutating func cancelSearchDials(of remote: NodeID, _ turn: inout Turn) {
+  private mutating func cancelSearchDials(of remote: NodeID, _ turn: Turn) {
     for dial in searchDials.keys.sorted() where searchDials[dial]?.node == remote {
       searchDials[dial] = nil
       turn.add(.cancelDial(dial))
@@ -124,7 +124,7 @@ extension SessionEngine {
 
   /// - Returns: false if the dial was none of a search.
   mutating func searchDialFailed(
-    _ dial: DialID, _ failure: LinkFailure, _ turn: inout Turn
+    _ dial: DialID, _ failure: LinkFailure, _ turn: Turn
   ) -> Bool {
     guard let (remote, kind) = searchDials.removeValue(forKey: dial) else { return false }
     guard let association = associations[remote] else { return true }
@@ -141,22 +141,22 @@ extension SessionEngine {
       break
     }
     association.search?.race?.failed(kind, failure)
-    dialOn(association, &turn)
+    dialOn(association, turn)
     return true
   }
 
   /// A dial of a search has opened a link.
   /// - Returns: false if nobody waits for it, or somebody else has answered; it is closed then.
   mutating func claim(
-    _ dial: DialID, for remote: NodeID, _ link: Link, _ turn: inout Turn
+    _ dial: DialID, for remote: NodeID, _ link: Link, _ turn: Turn
   ) -> Bool {
     guard let association = associations[remote], association.search != nil, link.opening.peer == remote.peer else {
       turn.add(.closeLink(link.id, flush: false))
-      strangerAnswered(dial, link.opening.traits, &turn)
+      strangerAnswered(dial, link.opening.traits, turn)
       return false
     }
     searchDials[dial] = nil
-    cancelSearchDials(of: remote, &turn)
+    cancelSearchDials(of: remote, turn)
     association.search?.race = nil
     association.search?.roundEnds = nil
     association.search?.link = link.id
@@ -166,7 +166,7 @@ extension SessionEngine {
   /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same
   /// round.
   private mutating func strangerAnswered(
-    _ dial: DialID, _ traits: LinkTraits, _ turn: inout Turn
+    _ dial: DialID, _ traits: LinkTraits, _ turn: Turn
   ) {
     guard let (remote, kind) = searchDials.removeValue(forKey: dial), let association = associations[remote] else {
       return
@@ -175,28 +175,28 @@ extension SessionEngine {
     association.search?.refusing.insert(kind)
     association.search?.race?.answeredByStranger(
       kind, at: traits.remoteAddress, LinkFailure(.authentication, "another key answers there"))
-    dialOn(association, &turn)
+    dialOn(association, turn)
   }
 
   /// A link that a search has opened is gone without having been used.
-  mutating func searchLinkEnded(_ link: Link, _ turn: inout Turn) {
+  mutating func searchLinkEnded(_ link: Link, _ turn: Turn) {
     guard let remote = link.searchedFor, let association = associations[remote], association.search?.link == link.id
     else { return }
     association.search?.link = nil
-    pauseSearch(association, &turn)
+    pauseSearch(association, turn)
   }
 
   /// Another incarnation of the peer has answered where this one was.
-  mutating func otherAnswered(_ remote: NodeID, on link: Link, _ turn: inout Turn) {
+  mutating func otherAnswered(_ remote: NodeID, on link: Link, _ turn: Turn) {
     guard let association = associations[remote] else { return }
     association.search?.isOtherSeen = true
     association.search?.goneKinds.insert(link.opening.traits.kind)
-    endIfRestarted(association, &turn)
+    endIfRestarted(association, turn)
   }
 
   /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation
   /// of it is there.
-  private mutating func endIfRestarted(_ association: Association, _ turn: inout Turn) {
+  private mutating func endIfRestarted(_ association: Association, _ turn: Turn) {
     guard associations[association.node] === association, association.suspension != nil,
       let search = association.search
     else { return }
@@ -204,18 +204,18 @@ extension SessionEngine {
     guard !kinds.isEmpty, kinds.isSubset(of: search.goneKinds),
       search.isOtherSeen || discovery.seesOnlyOther(than: association.node)
     else { return }
-    end(association, Ending(.restarted, .peer, "another run of it answers there"), &turn)
+    end(association, Ending(.restarted, .peer, "another run of it answers there"), turn)
   }
 
   // MARK: Addresses
 
   /// What the table has learned may be what a search waits for.
-  mutating func lookAgain(_ change: DiscoveryTable.Change, _ turn: inout Turn) {
+  mutating func lookAgain(_ change: DiscoveryTable.Change, _ turn: Turn) {
     switch change {
     case .found(let summary), .changed(let summary):
       guard let association = associations[summary.node] else { return }
       if association.suspension == nil {
-        lookForBetter(association, &turn)
+        lookForBetter(association, turn)
         // News of a name or of a signal's strength lead nowhere else.
         guard hasNewAddresses(association) else { return }
       }
@@ -277,7 +277,7 @@ extension SessionEngine {
   }
 
   /// A member may move to a better transport: soon, and again now and then.
-  mutating func lookForBetter(_ association: Association, _ turn: inout Turn) {
+  mutating func lookForBetter(_ association: Association, _ turn: Turn) {
     guard association.search == nil, association.suspension == nil, !betterAddresses(for: association).isEmpty
     else { return }
     association.search = LinkSearch(nextRound: turn.now + .milliseconds(500))

@@ -34,39 +34,39 @@ extension SessionEngine {
     return next
   }
 
-  mutating func deadlineReached(_ turn: inout Turn) {
+  mutating func deadlineReached(_ turn: Turn) {
     turn.deadlinesMoved = true
     questions.wake(at: turn.now)
-    attemptDeadlines(&turn)
-    pingDeadlines(&turn)
+    attemptDeadlines(turn)
+    pingDeadlines(turn)
     // Of hundreds of peers few have anything due. Those that will want a ping soon get it now: one wake-up for all of
     // them.
     let soon = turn.now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
     for link in links.values.filter({ $0.nextDeadline(configuration) <= soon }).sorted(by: { $0.id < $1.id }) {
-      linkDeadline(link, soon, &turn)
+      linkDeadline(link, soon, turn)
     }
     let due = associations.values.filter { association in deadline(of: association).map { $0 <= turn.now } ?? false }
     for association in due.sorted(by: { $0.node < $1.node }) where !association.isOver {
-      associationDeadline(association, &turn)
-      if !association.isOver { suspensionDeadline(association, &turn) }
+      associationDeadline(association, turn)
+      if !association.isOver { suspensionDeadline(association, turn) }
     }
   }
 
-  private mutating func linkDeadline(_ link: Link, _ soon: Instant, _ turn: inout Turn) {
+  private mutating func linkDeadline(_ link: Link, _ soon: Instant, _ turn: Turn) {
     if link.isForgotten { return }
     guard link.phase == .active else {
       if link.openedAt + configuration.handshakeTimeout <= turn.now {
         end(
-          link, Ending(.timedOut, .peer, "the handshake was not completed in time"), isOnlyLink: true, &turn)
+          link, Ending(.timedOut, .peer, "the handshake was not completed in time"), isOnlyLink: true, turn)
       } else if let probe = link.probe, probe.ends <= turn.now {
-        probeEnded(link, &turn)
+        probeEnded(link, turn)
       }
       return
     }
     if link.lastReceived + link.patience(configuration) <= turn.now {
       let seconds = link.patience(configuration).wholeNanoseconds / 1_000_000_000
       end(
-        link, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, &turn)
+        link, Ending(.timedOut, .link, "nothing was heard for \(seconds) s"), isOnlyLink: true, turn)
     } else if link.nextPing(configuration) <= soon {
       link.queue(.ping(link.pings.begin(nil, at: turn.now)))
       link.pingedAt = turn.now
@@ -76,23 +76,23 @@ extension SessionEngine {
     }
   }
 
-  private mutating func associationDeadline(_ association: Association, _ turn: inout Turn) {
+  private mutating func associationDeadline(_ association: Association, _ turn: Turn) {
     if let leaving = association.leaving {
       if leaving.deadline <= turn.now {
-        end(association, Ending(leaving.reason, .us, by: leaving.by), &turn)
+        end(association, Ending(leaving.reason, .us, by: leaving.by), turn)
       }
       return
     }
     if let proof = association.proof, proof.until <= turn.now {
       let words = "the attempt broke off: the code was not confirmed within \(CodeProof.time.inWords)"
-      endProof(of: association, Ending(.wrongCode, .peer, words), &turn)
+      endProof(of: association, Ending(.wrongCode, .peer, words), turn)
       return
     }
-    if let invitation = association.invitation, invitationDeadline(invitation, association, &turn) {
+    if let invitation = association.invitation, invitationDeadline(invitation, association, turn) {
       return
     }
     if isUnused(association), association.idleSince + configuration.idleTimeout <= turn.now {
-      end(association, Ending(.idle, .nobody), &turn)
+      end(association, Ending(.idle, .nobody), turn)
     }
   }
 
@@ -104,7 +104,7 @@ extension SessionEngine {
 
   /// - Returns: true if the invitation is over.
   private mutating func invitationDeadline(
-    _ invitation: OpenInvitation, _ association: Association, _ turn: inout Turn
+    _ invitation: OpenInvitation, _ association: Association, _ turn: Turn
   ) -> Bool {
     var ending: Ending?
     if let until = association.exchange?.revealEnds, until <= turn.now {
@@ -117,13 +117,13 @@ extension SessionEngine {
     guard let ending else { return false }
     let remote = association.node
     if let command = attempt(answering: remote)?.command {
-      withdraw(command, ending, &turn)
+      withdraw(command, ending, turn)
       return true
     }
     if association.exchange?.isTry != true, invitation.isDelivered, association.judgement == .ask {
       tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
     }
-    breakOff(association, ending, &turn)
+    breakOff(association, ending, turn)
     return true
   }
 }

@@ -2,69 +2,69 @@ import PiconetWire
 
 /// Frames on their way in: from a link to who owns what they are about.
 extension SessionEngine {
-  mutating func received(_ bytes: Bytes, on link: Link, _ turn: inout Turn) {
+  mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
     link.lastReceived = turn.now
     link.pingedAt = nil
     link.decoder.push(bytes)
-    guard let association = link.association else { return decode(link, &turn) }
+    guard let association = link.association else { return decode(link, turn) }
     association.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
     let moved = association.movedCount
     turn.readCount = bytes.count
-    decode(link, &turn)
+    decode(link, turn)
     if association.movedCount != moved { association.lastMoved = turn.now }
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.
-  mutating func decode(_ link: Link, _ turn: inout Turn) {
+  mutating func decode(_ link: Link, _ turn: Turn) {
     do throws(WireError) {
       while !link.isDecodingPaused, !link.isForgotten, let frame = try link.decoder.next() {
         // Messages are what there is most of: they pass by everything that they can't concern.
         if case .message(let bytes) = frame, let association = link.association {
           do throws(Breach) {
-            try association.receivedCounted(message: bytes, &turn)
+            try association.receivedCounted(message: bytes, turn)
           } catch {
-            breach(link, error.reason, error.detail, &turn)
+            breach(link, error.reason, error.detail, turn)
           }
         } else {
-          receive(frame, on: link, &turn)
+          receive(frame, on: link, turn)
         }
       }
     } catch {
-      return breach(link, .protocolBroken, "\(error)", &turn)
+      return breach(link, .protocolBroken, "\(error)", turn)
     }
     if link.isForgotten { return }
     if link.isDecodingPaused, link.decoder.bufferedCount > Link.pausedLimit {
-      breach(link, .limitExceeded, "too many bytes during the handshake", &turn)
+      breach(link, .limitExceeded, "too many bytes during the handshake", turn)
     } else if link.control.count > link.controlLimit {
-      breach(link, .limitExceeded, "asks for more answers than it takes", &turn)
+      breach(link, .limitExceeded, "asks for more answers than it takes", turn)
     }
   }
 
-  private mutating func receive(_ frame: Frame, on link: Link, _ turn: inout Turn) {
+  private mutating func receive(_ frame: Frame, on link: Link, _ turn: Turn) {
     guard link.isLegal(frame) else {
-      return breach(link, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", &turn)
+      return breach(link, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", turn)
     }
     if let association = link.association {
-      association.count(received: frame, &turn)
+      association.count(received: frame, turn)
       do throws(Breach) {
-        try receive(frame, from: association, on: link, &turn)
+        try receive(frame, from: association, on: link, turn)
       } catch {
-        breach(link, error.reason, error.detail, &turn)
+        breach(link, error.reason, error.detail, turn)
       }
     } else {
-      receive(beforeAssociation: frame, on: link, &turn)
+      receive(beforeAssociation: frame, on: link, turn)
     }
   }
 
   /// Frames of the handshake.
-  private mutating func receive(beforeAssociation frame: Frame, on link: Link, _ turn: inout Turn) {
+  private mutating func receive(beforeAssociation frame: Frame, on link: Link, _ turn: Turn) {
     switch frame {
-    case .hello(let hello): receivedHello(hello, on: link, &turn)
-    case .associate(let association, let received): receivedAssociate(association, received, on: link, &turn)
-    case .associated(let received, let begun): receivedAssociated(received, begun, on: link, &turn)
-    case .close(let reason, let detail): receivedClose(reason, detail, on: link, &turn)
-    case .ping(let token): link.answer(ping: token, &turn)
-    case .pong(let token): receivedPong(token, on: link, &turn)
+    case .hello(let hello): receivedHello(hello, on: link, turn)
+    case .associate(let association, let received): receivedAssociate(association, received, on: link, turn)
+    case .associated(let received, let begun): receivedAssociated(received, begun, on: link, turn)
+    case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
+    case .ping(let token): link.answer(ping: token, turn)
+    case .pong(let token): receivedPong(token, on: link, turn)
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
       .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
       .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
@@ -76,42 +76,42 @@ extension SessionEngine {
 
   /// Frames of an active association: what concerns it alone is its own.
   private mutating func receive(
-    _ frame: Frame, from association: Association, on link: Link, _ turn: inout Turn
+    _ frame: Frame, from association: Association, on link: Link, _ turn: Turn
   ) throws(Breach) {
     switch frame {
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .acceptOffer, .declineOffer, .chunk,
       .position, .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
-      try association.receive(frame, &turn)
+      try association.receive(frame, turn)
     case .offer(let number, let offer):
       defer { turn.flush(link) }
-      guard try association.admitsOffer(number, &turn) else { return }
-      releaseFormerStores(of: association.node, offer, &turn)
-      try association.receive(frame, &turn)
-    case .invite(let invite): try receivedInvite(invite, from: association, &turn)
-    case .accept: try receivedAccept(from: association, &turn)
-    case .decline(let reason, let detail): try receivedDecline(reason, detail, from: association, &turn)
-    case .withdraw(let reason): receivedWithdraw(reason, from: association, &turn)
-    case .codeNonce(let nonce): try receivedCodeNonce(nonce, from: association, on: link, &turn)
-    case .codeReveal(let nonce): try receivedCodeReveal(nonce, from: association, on: link, &turn)
-    case .codeConfirmed: try receivedCodeConfirmed(from: association, &turn)
-    case .inviteByCode(let invite): try receivedInviteByCode(invite, from: association, on: link, &turn)
-    case .codeAnswer(let answer): try receivedCodeAnswer(answer, from: association, &turn)
-    case .codeConfirm(let confirmation): try receivedCodeConfirm(confirmation, from: association, &turn)
-    case .removeMember(let subject, _): try receivedRemoveMember(subject, from: association, &turn)
-    case .removed(let member): try receivedRemoved(member, from: association, &turn)
-    case .leave(let reason, let detail): receivedLeave(reason, detail, from: association, on: link, &turn)
+      guard try association.admitsOffer(number, turn) else { return }
+      releaseFormerStores(of: association.node, offer, turn)
+      try association.receive(frame, turn)
+    case .invite(let invite): try receivedInvite(invite, from: association, turn)
+    case .accept: try receivedAccept(from: association, turn)
+    case .decline(let reason, let detail): try receivedDecline(reason, detail, from: association, turn)
+    case .withdraw(let reason): receivedWithdraw(reason, from: association, turn)
+    case .codeNonce(let nonce): try receivedCodeNonce(nonce, from: association, on: link, turn)
+    case .codeReveal(let nonce): try receivedCodeReveal(nonce, from: association, on: link, turn)
+    case .codeConfirmed: try receivedCodeConfirmed(from: association, turn)
+    case .inviteByCode(let invite): try receivedInviteByCode(invite, from: association, on: link, turn)
+    case .codeAnswer(let answer): try receivedCodeAnswer(answer, from: association, turn)
+    case .codeConfirm(let confirmation): try receivedCodeConfirm(confirmation, from: association, turn)
+    case .removeMember(let subject, _): try receivedRemoveMember(subject, from: association, turn)
+    case .removed(let member): try receivedRemoved(member, from: association, turn)
+    case .leave(let reason, let detail): receivedLeave(reason, detail, from: association, on: link, turn)
     case .associated(_, let count): try receivedAssociated(count, from: association)
-    case .close(let reason, let detail): receivedClose(reason, detail, on: link, &turn)
-    case .ping(let token): link.answer(ping: token, &turn)
-    case .pong(let token): receivedPong(token, on: link, &turn)
+    case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
+    case .ping(let token): link.answer(ping: token, turn)
+    case .pong(let token): receivedPong(token, on: link, turn)
     case .hello, .associate, .unknownOptional: break
     }
   }
 
   /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a
   /// while yet: what is stored of it is let go, for the new offer to go on with.
-  private func releaseFormerStores(of sender: NodeID, _ offer: ResourceOffer, _ turn: inout Turn) {
+  private func releaseFormerStores(of sender: NodeID, _ offer: ResourceOffer, _ turn: Turn) {
     guard !offer.identity.isEmpty else { return }
     let former = associations.values.filter {
       $0.node != sender && $0.node.peer == sender.peer && $0.suspension != nil
@@ -123,7 +123,7 @@ extension SessionEngine {
     where transfer.phase == .receiving && transfer.offer.identity == offer.identity
       && transfer.offer.size == offer.size
     {
-      association.releaseStore(of: transfer, &turn)
+      association.releaseStore(of: transfer, turn)
     }
   }
 }

@@ -7,32 +7,32 @@ extension SessionEngine {
     var isFinished = false
   }
 
-  mutating func shutDown(_ command: CommandID, _ turn: inout Turn) {
+  mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
     turn.deadlinesMoved = true
-    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), &turn) }
+    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), turn) }
     for dial in dials.keys.sorted() { turn.add(.cancelDial(dial)) }
     dials = [:]
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
       if association.suspension != nil || association.link?.phase == .resuming {
-        end(association, Ending(.shuttingDown, .us), &turn)
+        end(association, Ending(.shuttingDown, .us), turn)
       } else {
-        endSearch(association, &turn)
+        endSearch(association, turn)
       }
     }
     for link in links.values.sorted(by: { $0.id < $1.id }) where link.phase != .active {
-      end(link, Ending(.shuttingDown, .us), &turn)
+      end(link, Ending(.shuttingDown, .us), turn)
     }
     for association in associations.values.sorted(by: { $0.node < $1.node }) where association.leaving == nil {
       guard association.isMember else {
-        end(association, Ending(.shuttingDown, .us), &turn)
+        end(association, Ending(.shuttingDown, .us), turn)
         continue
       }
-      beginLeaving(association, Ending(.shuttingDown, .us), &turn)
+      beginLeaving(association, Ending(.shuttingDown, .us), turn)
     }
   }
 
-  mutating func finishShutdown(_ turn: inout Turn) {
+  mutating func finishShutdown(_ turn: Turn) {
     guard let shutdown, !shutdown.isFinished, links.isEmpty, associations.isEmpty else { return }
     self.shutdown?.isFinished = true
     turn.reply(shutdown.command, .done)

@@ -6,7 +6,7 @@ import PiconetWire
 /// `flush` after each batch, does what the effects say in their order, and calls back with `deadlineReached` when
 /// `nextDeadline` has come.
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
-  // Sendable is right: links and associations are objects that no copy and nobody else can reach.
+  // Sendable is right: links, associations and the turn are objects that no copy and nobody else can reach.
   let node: NodeID
   var configuration: EngineConfiguration
   let seed: UInt64
@@ -40,8 +40,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early,
   /// when what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
   public private(set) var nextDeadline: Instant?
-  /// Between two facts: what the next turn begins with.
-  private var carried = Turn()
+  private let turn = Turn()
 
   /// - Parameters:
   ///   - configuration: validated by its maker.
@@ -59,67 +58,64 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// Takes one fact; effects are appended in order.
   public mutating func handle(_ fact: Fact, at now: Instant, into effects: inout [Effect]) {
     let start = effects.count
-    var turn = Turn()
-    swap(&turn, &carried)
     turn.begin(at: now, &effects)
-    take(fact, &turn)
+    take(fact, turn)
     turn.end(&effects)
-    swap(&turn, &carried)
     if recorder != nil { recorder?.record(fact, at: now, effects[start...]) }
   }
 
-  private mutating func take(_ fact: Fact, _ turn: inout Turn) {
+  private mutating func take(_ fact: Fact, _ turn: Turn) {
     switch fact {
     case .messageQueued(let node, let message, let mode):
-      if associations[node]?.queue(message, mode, &turn) == true { break }
+      if associations[node]?.queue(message, mode, turn) == true { break }
       // The association has ended meanwhile, which an event tells; the budget must not shrink by it.
       turn.add(.messagesTaken(node, byteCount: Outbox.cost(of: message)))
-    case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, &turn) }
-    case .transmitted(let id, let count): links[id]?.transmitted(count, &turn)
-    case .messagesConsumed(let node, let cost): associations[node]?.messagesConsumed(cost, &turn)
+    case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, turn) }
+    case .transmitted(let id, let count): links[id]?.transmitted(count, turn)
+    case .messagesConsumed(let node, let cost): associations[node]?.messagesConsumed(cost, turn)
     case .streamWritten(let id, let bytes):
-      if let (association, number) = turn.places.place(of: id), association.write(bytes, to: number, &turn) { break }
+      if let (association, number) = turn.places.place(of: id), association.write(bytes, to: number, turn) { break }
       // It has ended meanwhile, which an event has told.
       turn.add(.streamTaken(id, byteCount: bytes.count))
     case .streamConsumed(let id, let count):
       if id.isIncoming, let (association, number) = turn.places.place(of: id) {
-        association.streamConsumed(number, count, &turn)
+        association.streamConsumed(number, count, turn)
       }
-    case .commanded(let id, let command): handle(command, id, &turn)
+    case .commanded(let id, let command): handle(command, id, turn)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
-        deliver(change, &turn)
-        lookAgain(change, &turn)
+        deliver(change, turn)
+        lookAgain(change, turn)
       }
-    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, &turn) }
+    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, turn) }
     case .dialFailed(let dial, let failure):
-      if !searchDialFailed(dial, failure, &turn) { dialFailed(dial, failure, &turn) }
-    case .linkOpened(let link, let opening): opened(link, opening, &turn)
-    case .linkPaced(let id, let pace): links[id]?.paced(pace, &turn)
-    case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, &turn) }
-    case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, &turn) }
-    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, &turn)
-    case .codeDerived(let id, let code): codeDerived(id, code, &turn)
-    case .codeProven(let id, let finding): codeProven(id, finding, &turn)
+      if !searchDialFailed(dial, failure, turn) { dialFailed(dial, failure, turn) }
+    case .linkOpened(let link, let opening): opened(link, opening, turn)
+    case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
+    case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }
+    case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
+    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, turn)
+    case .codeDerived(let id, let code): codeDerived(id, code, turn)
+    case .codeProven(let id, let finding): codeProven(id, finding, turn)
     case .chunksRead(let id, let frames, let count):
-      turn.places.association(of: id)?.chunksRead(id, frames, count, &turn)
-    case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, &turn)
+      turn.places.association(of: id)?.chunksRead(id, frames, count, turn)
+    case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, turn)
     case .sourceFailed(let id, let reason, let detail):
-      turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), &turn)
-    case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, &turn)
+      turn.places.association(of: id)?.sourceFailed(id, Ending(reason, .us, detail), turn)
+    case .chunkStored(let id, let upTo): turn.places.association(of: id)?.chunkStored(id, upTo: upTo, turn)
     case .committed(let id, let name, let wasThere):
-      turn.places.association(of: id)?.committed(id, name: name, wasThere: wasThere, &turn)
+      turn.places.association(of: id)?.committed(id, name: name, wasThere: wasThere, turn)
     case .storeRestarted(let id, let offset):
-      turn.places.association(of: id)?.storeRestarted(id, offset: offset, &turn)
+      turn.places.association(of: id)?.storeRestarted(id, offset: offset, turn)
     case .storeFailed(let id, let reason, let detail):
-      turn.places.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), &turn)
+      turn.places.association(of: id)?.storeFailed(id, Ending(reason, .us, detail), turn)
     case .availabilityChanged(let isOpen): self.isOpen = isOpen
-    case .deadlineReached: deadlineReached(&turn)
+    case .deadlineReached: deadlineReached(turn)
     }
     turn.deliverArrived()
-    if !turn.crowded.isEmpty { endCrowded(&turn) }
-    deliverQuestions(&turn)
-    finishShutdown(&turn)
+    if !turn.crowded.isEmpty { endCrowded(turn) }
+    deliverQuestions(turn)
+    finishShutdown(turn)
     if turn.deadlinesMoved {
       turn.deadlinesMoved = false
       nextDeadline = earliestDeadline
@@ -128,77 +124,74 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
 
   /// Frames what is queued for links; called once after each batch of facts.
   public mutating func flush(at now: Instant, into effects: inout [Effect]) {
-    guard !carried.links.isEmpty else { return }
+    guard !turn.links.isEmpty else { return }
     let start = effects.count
-    var turn = Turn()
-    swap(&turn, &carried)
     turn.begin(at: now, &effects)
     if let link = turn.takeOnlyLink() {
-      links[link]?.transmit(&turn)
+      links[link]?.transmit(turn)
     } else {
-      for link in turn.takeLinks() { links[link]?.transmit(&turn) }
+      for link in turn.takeLinks() { links[link]?.transmit(turn) }
     }
-    finishShutdown(&turn)
+    finishShutdown(turn)
     turn.end(&effects)
-    swap(&turn, &carried)
     if recorder != nil { recorder?.recordFlush(at: now, effects[start...]) }
   }
 
-  private mutating func handle(_ command: Command, _ id: CommandID, _ turn: inout Turn) {
+  private mutating func handle(_ command: Command, _ id: CommandID, _ turn: Turn) {
     if shutdown != nil {
       turn.reply(id, .failed(Ending(.shuttingDown, .us)))
       return
     }
     switch command {
     case .invite(let target, let context, let timeout, let code):
-      invite(id, target, context, timeout, code, &turn)
-    case .setCode(let code): setCode(id, code, &turn)
+      invite(id, target, context, timeout, code, turn)
+    case .setCode(let code): setCode(id, code, turn)
     case .cancelInvitation(let attempt):
-      withdraw(attempt, Ending(.cancelled, .us), &turn)
+      withdraw(attempt, Ending(.cancelled, .us), turn)
       turn.reply(id, .done)
     case .answerInvitation(let node, let accept, let reason):
-      answerInvitation(id, node, accept: accept, reason, &turn)
-    case .showCode(let node): showCode(id, node, &turn)
-    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, &turn)
-    case .ping(let node, let timeout): ping(id, node, timeout, &turn)
+      answerInvitation(id, node, accept: accept, reason, turn)
+    case .showCode(let node): showCode(id, node, turn)
+    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, turn)
+    case .ping(let node, let timeout): ping(id, node, timeout, turn)
     case .cancelPing(let ping):
-      cancelPing(ping, &turn)
+      cancelPing(ping, turn)
       turn.reply(id, .done)
-    case .leave(let node, let reason): leave(id, node, reason, &turn)
-    case .remove(let node): remove(id, node, &turn)
-    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, &turn)
+    case .leave(let node, let reason): leave(id, node, reason, turn)
+    case .remove(let node): remove(id, node, turn)
+    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, turn)
     case .acceptOffer(let transfer, let offset):
-      if turn.places.association(of: transfer)?.acceptOffer(id, transfer, offset: offset, &turn) == true { break }
+      if turn.places.association(of: transfer)?.acceptOffer(id, transfer, offset: offset, turn) == true { break }
       // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
       turn.add(.keepStore(transfer))
       turn.reply(id, .failed(Self.offerEnded))
     case .declineOffer(let transfer, let reason, let detail):
       let association = turn.places.association(of: transfer)
-      if association?.declineOffer(id, transfer, reason, detail, &turn) != true {
+      if association?.declineOffer(id, transfer, reason, detail, turn) != true {
         turn.reply(id, .failed(Self.offerEnded))
       }
     case .cancelTransfer(let transfer, let reason):
-      turn.places.association(of: transfer)?.cancelTransfer(transfer, reason, &turn)
+      turn.places.association(of: transfer)?.cancelTransfer(transfer, reason, turn)
       turn.reply(id, .done)
-    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, &turn)
+    case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, turn)
     case .tellCompared(let transfer, let count):
-      turn.places.association(of: transfer)?.tellCompared(transfer, count, &turn)
+      turn.places.association(of: transfer)?.tellCompared(transfer, count, turn)
       turn.reply(id, .done)
     case .pauseTransfer(let transfer, let isPaused):
-      turn.places.association(of: transfer)?.pauseTransfer(transfer, isPaused, &turn)
+      turn.places.association(of: transfer)?.pauseTransfer(transfer, isPaused, turn)
       turn.reply(id, .done)
-    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, &turn)
+    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, turn)
     case .finishStream(let stream):
-      if let (association, number) = turn.places.place(of: stream), association.finishStream(id, number, &turn) {
+      if let (association, number) = turn.places.place(of: stream), association.finishStream(id, number, turn) {
         break
       }
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
     case .cancelStream(let stream, let reason, let detail):
       if let (association, number) = turn.places.place(of: stream) {
-        association.cancelStream(stream, number, Ending(reason, .us, detail), &turn)
+        association.cancelStream(stream, number, Ending(reason, .us, detail), turn)
       }
       turn.reply(id, .done)
-    case .shutDown: shutDown(id, &turn)
+    case .shutDown: shutDown(id, turn)
     }
   }
 
@@ -210,13 +203,13 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   private static let outgoingLimit = 65_536
 
   private func offer(
-    _ command: CommandID, _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ turn: inout Turn
+    _ command: CommandID, _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ turn: Turn
   ) {
     if let refusal = refusalOfOffer(id, to: remote, offer, turn.places) {
       turn.add(.closeSource(id))
       turn.reply(command, .failed(refusal))
     } else {
-      associations[remote]?.offer(command, id, offer, &turn)
+      associations[remote]?.offer(command, id, offer, turn)
     }
   }
 
@@ -240,15 +233,15 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   }
 
   private func openStream(
-    _ command: CommandID, _ id: StreamID, to remote: NodeID, name: String, _ turn: inout Turn
+    _ command: CommandID, _ id: StreamID, to remote: NodeID, name: String, _ turn: Turn
   ) {
     guard let association = associations[remote], association.isMember, association.leaving == nil else {
       return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
     }
-    association.openStream(command, id, name: name, &turn)
+    association.openStream(command, id, name: name, turn)
   }
 
-  private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: inout Turn) {
+  private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: Turn) {
     switch change {
     case .found(let summary): turn.deliver(.peerFound(summary))
     case .changed(let summary): turn.deliver(.peerChanged(summary))

@@ -4,7 +4,7 @@ import PiconetWire
 extension SessionEngine {
   mutating func invite(
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
-    _ turn: inout Turn
+    _ turn: Turn
   ) {
     var addresses: [TransportAddress] = []
     var remote: NodeID?
@@ -31,9 +31,9 @@ extension SessionEngine {
         deadline: turn.now + timeout, race: race))
     if let remote { turn.tell(turn.conditions.attemptBegan(remote, name: nil)) }
     if let remote, associations[remote] != nil {
-      proceed(attempts.count - 1, with: remote, &turn)
+      proceed(attempts.count - 1, with: remote, turn)
     } else {
-      dialNext(id, &turn)
+      dialNext(id, turn)
     }
   }
 
@@ -62,7 +62,7 @@ extension SessionEngine {
 
   // MARK: Dialling
 
-  private mutating func dialNext(_ command: CommandID, _ turn: inout Turn) {
+  private mutating func dialNext(_ command: CommandID, _ turn: Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     while attempts[index].phase == .dialling, let (kind, addresses) = attempts[index].race.next(at: turn.now) {
       let dial = DialID(rawValue: nextDial)
@@ -78,15 +78,15 @@ extension SessionEngine {
       return
     }
     if let wrongKey = attempts[index].wrongKey {
-      fail(command, wrongKey, &turn)
+      fail(command, wrongKey, turn)
       return
     }
     let failure =
       race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
-    fail(command, Ending(.unreachable, .link, failure), &turn)
+    fail(command, Ending(.unreachable, .link, failure), turn)
   }
 
-  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: inout Turn) {
+  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
     guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
     else { return }
@@ -97,14 +97,14 @@ extension SessionEngine {
     {
       if let expected = attempts[index].expectedPeer, expected != remote.peer {
         attempts[index].wrongKey = Self.wrongKey(expected, found: remote.peer)
-        dialNext(command, &turn)
+        dialNext(command, turn)
         return
       }
-      meet(index, remote, &turn)
-      proceed(index, with: remote, &turn)
+      meet(index, remote, turn)
+      proceed(index, with: remote, turn)
       return
     }
-    dialNext(command, &turn)
+    dialNext(command, turn)
   }
 
   /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device
@@ -124,7 +124,7 @@ extension SessionEngine {
     Ending(.identity, .peer, "expected \(expected.shortDescription), but \(found.shortDescription) answers there")
   }
 
-  private mutating func cancelDials(of command: CommandID, _ turn: inout Turn) {
+  private mutating func cancelDials(of command: CommandID, _ turn: Turn) {
     for dial in dials.keys.sorted() where dials[dial]?.command == command {
       dials[dial] = nil
       turn.add(.cancelDial(dial))
@@ -134,7 +134,7 @@ extension SessionEngine {
   /// A link that we dialled is open.
   /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
   mutating func claim(
-    _ dial: DialID, _ link: Link, _ turn: inout Turn
+    _ dial: DialID, _ link: Link, _ turn: Turn
   ) -> Bool {
     guard let (command, kind) = dials.removeValue(forKey: dial),
       let index = attempts.firstIndex(where: { $0.command == command })
@@ -150,10 +150,10 @@ extension SessionEngine {
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
       turn.deadlinesMoved = true
-      dialNext(command, &turn)
+      dialNext(command, turn)
       return false
     }
-    cancelDials(of: command, &turn)
+    cancelDials(of: command, turn)
     if attempts[index].phase == .dialling { attempts[index].phase = .linking(link.id) }
     return true
   }
@@ -161,11 +161,11 @@ extension SessionEngine {
   // MARK: Linking
 
   /// An association has begun: whoever waits for its node goes on with it.
-  mutating func associationBegan(_ association: Association, _ turn: inout Turn) {
+  mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let link = association.link?.id else { return }
     let remote = association.node
     for index in attempts.indices {
-      if attempts[index].phase == .linking(link) { meet(index, remote, &turn) }
+      if attempts[index].phase == .linking(link) { meet(index, remote, turn) }
     }
     guard
       let index = attempts.firstIndex(where: { attempt in
@@ -177,55 +177,55 @@ extension SessionEngine {
       })
     else { return }
     let first = attempts[index].command
-    proceed(index, with: remote, &turn)
+    proceed(index, with: remote, turn)
     // Two attempts by address may meet at one node: the later one is answered.
     for other in attempts where other.node == remote && other.command != first && !other.isWithPeer {
-      fail(other.command, Ending(.inProgress, .us), &turn)
+      fail(other.command, Ending(.inProgress, .us), turn)
     }
   }
 
   private mutating func proceed(
-    _ index: Int, with remote: NodeID, _ turn: inout Turn
+    _ index: Int, with remote: NodeID, _ turn: Turn
   ) {
-    cancelDials(of: attempts[index].command, &turn)
+    cancelDials(of: attempts[index].command, turn)
     guard let association = associations[remote] else { return }
     let isTaken = attempts.contains { attempt in
       attempt.node == remote && attempt.command != attempts[index].command && attempt.isWithPeer
     }
     if association.isMember || association.leaving != nil || isTaken {
       let reason: Reason = association.isMember ? .alreadyConnected : .inProgress
-      fail(attempts[index].command, Ending(reason, .us), &turn)
+      fail(attempts[index].command, Ending(reason, .us), turn)
       return
     }
     if association.judgement != .known,
       let blocked = tries.blocked(remote.peer, at: association.peer.traits.remoteHost, turn.now)
     {
-      fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), &turn)
+      fail(attempts[index].command, Ending(.limitExceeded, .us, blocked.words), turn)
       return
     }
     if let code = attempts[index].code {
-      proceedByCode(index, code, association, &turn)
+      proceedByCode(index, code, association, turn)
     } else if association.invitation != nil {
-      answer(byAttempt: index, association, &turn)
+      answer(byAttempt: index, association, turn)
     } else {
-      drawNonce(forAttempt: index, &turn)
+      drawNonce(forAttempt: index, turn)
     }
   }
 
-  mutating func sendInvite(_ index: Int, to remote: NodeID, _ turn: inout Turn) {
+  mutating func sendInvite(_ index: Int, to remote: NodeID, _ turn: Turn) {
     let attempt = attempts[index]
     guard let association = associations[remote], let nonce = attempt.nonce else { return }
     guard memberCount < configuration.capacity else {
       // Others became members while we dialled.
       fail(
-        attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
-      idleFrom(remote, &turn)
+        attempt.command, Ending(.full, .us, "the session has \(configuration.capacity) members"), turn)
+      idleFrom(remote, turn)
       return
     }
     guard association.unanswered.count < WireLimits.unansweredInvitations else {
       let detail =
         "\(association.unanswered.count) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
-      fail(attempt.command, Ending(.limitExceeded, .us, detail), &turn)
+      fail(attempt.command, Ending(.limitExceeded, .us, detail), turn)
       return
     }
     let terms: InvitationTerms = association.judgement == .ask ? .comparesCodes : []
@@ -234,14 +234,14 @@ extension SessionEngine {
     let left = max(0, (attempt.deadline - turn.now).wholeNanoseconds / 1_000_000)
     association.send(
       .invite(
-        Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])), &turn
+        Invite(timeout: UInt64(left), terms: terms, commitment: nonce.commitment, context: attempt.context[...])), turn
     )
     turn.deliver(.invitationSent(attempt.command, association.peer))
   }
 
   /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
   mutating func linkEnded(
-    _ link: Link, _ ending: Ending, _ turn: inout Turn
+    _ link: Link, _ ending: Ending, _ turn: Turn
   ) {
     let (id, remote) = (link.id, link.node)
     // An association that one side holds is over on the other: lost, whichever of the two has said so.
@@ -253,13 +253,13 @@ extension SessionEngine {
         associations[target] != nil || links.values.contains { $0.node == target && $0.id != id }
       }
       if let target, associations[target] != nil {
-        meet(index, target, &turn)
-        proceed(index, with: target, &turn)
+        meet(index, target, turn)
+        proceed(index, with: target, turn)
       } else if ending.reason == .duplicateLink || hasOther == true {
-        if let target { meet(index, target, &turn) }
+        if let target { meet(index, target, turn) }
         attempts[index].phase = .linking(nil)
       } else {
-        fail(attempt.command, ending, &turn)
+        fail(attempt.command, ending, turn)
       }
     }
     // Attempts that wait for any link of the node fail with the last one.
@@ -267,16 +267,16 @@ extension SessionEngine {
       guard let target = attempt.node, target == remote, ending.reason != .duplicateLink,
         associations[target] == nil, !links.values.contains(where: { $0.node == target })
       else { continue }
-      fail(attempt.command, ending, &turn)
+      fail(attempt.command, ending, turn)
     }
   }
 
-  mutating func attemptsLostAssociation(_ remote: NodeID, _ ending: Ending, _ turn: inout Turn) {
-    for attempt in attempts where attempt.node == remote && attempt.isWithPeer { fail(attempt.command, ending, &turn) }
+  mutating func attemptsLostAssociation(_ remote: NodeID, _ ending: Ending, _ turn: Turn) {
+    for attempt in attempts where attempt.node == remote && attempt.isWithPeer { fail(attempt.command, ending, turn) }
   }
 
   /// The node that an attempt by address leads to is known.
-  private mutating func meet(_ index: Int, _ remote: NodeID, _ turn: inout Turn) {
+  private mutating func meet(_ index: Int, _ remote: NodeID, _ turn: Turn) {
     let former = attempts[index].node
     attempts[index].node = remote
     guard former != remote else { return }
@@ -287,7 +287,7 @@ extension SessionEngine {
   // MARK: The end of an attempt
 
   /// Ends an attempt before its answer: by the caller, or by time.
-  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: inout Turn) {
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     guard let attempt = attempts.first(where: { $0.command == command }) else { return }
     var ending = ending
     if ending.reason == .timedOut, attempt.isWithPeer,
@@ -298,30 +298,30 @@ extension SessionEngine {
     if attempt.isWithPeer, let remote = attempt.node, let association = associations[remote] {
       if let index = association.unanswered.firstIndex(where: { $0.command == command }) {
         association.unanswered[index].command = nil
-        association.send(.withdraw(ending.reason), &turn)
+        association.send(.withdraw(ending.reason), turn)
       } else if attempt.phase == .invited, attempt.code == nil {
         // Accepted, and not compared yet.
-        association.send(.withdraw(ending.reason), &turn)
+        association.send(.withdraw(ending.reason), turn)
       }
       if attempt.phase == .answering {
-        breakOff(association, ending, &turn)
+        breakOff(association, ending, turn)
       } else {
-        endExchange(of: association, ending, &turn)
+        endExchange(of: association, ending, turn)
       }
-      idleFrom(remote, &turn)
+      idleFrom(remote, turn)
     } else if case .linking(let link?) = attempt.phase {
-      fail(command, ending, &turn)
-      if let link = links[link], link.phase != .active { end(link, ending, &turn) }
+      fail(command, ending, turn)
+      if let link = links[link], link.phase != .active { end(link, ending, turn) }
       return
     }
-    fail(command, ending, &turn)
+    fail(command, ending, turn)
   }
 
-  mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: inout Turn) {
+  mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     let attempt = attempts.remove(at: index)
     turn.deadlinesMoved = true
-    cancelDials(of: command, &turn)
+    cancelDials(of: command, turn)
     if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
     var ending = ending
     if ending.failures.isEmpty { ending.failures = attempt.race.failures }
@@ -329,14 +329,14 @@ extension SessionEngine {
     if let remote = attempt.node { turn.tell(turn.conditions.attemptEnded(remote, ending)) }
   }
 
-  mutating func attemptDeadlines(_ turn: inout Turn) {
+  mutating func attemptDeadlines(_ turn: Turn) {
     for attempt in attempts {
       if attempt.deadline <= turn.now {
         let failures = attempt.phase == .dialling ? attempt.race.failuresInTime : attempt.race.failures
         withdraw(
-          attempt.command, Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures), &turn)
+          attempt.command, Ending(.timedOut, .peer, ConnectRace.describe(failures), failures: failures), turn)
       } else if attempt.phase == .dialling {
-        dialNext(attempt.command, &turn)
+        dialNext(attempt.command, turn)
       }
     }
   }

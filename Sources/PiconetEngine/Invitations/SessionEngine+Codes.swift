@@ -4,22 +4,22 @@ import PiconetWire
 /// the commitment in the invitation, the nonce of the invited side when its question is on the screen, and the
 /// inviter's reveal.
 extension SessionEngine {
-  private mutating func drawNonce(_ turn: inout Turn) -> CodeID {
+  private mutating func drawNonce(_ turn: Turn) -> CodeID {
     let id = nextCodeID()
     turn.add(.drawNonce(id))
     return id
   }
 
   /// Of an invitation of ours, before it is sent.
-  mutating func drawNonce(forAttempt index: Int, _ turn: inout Turn) {
-    attempts[index].phase = .drawing(drawNonce(&turn))
+  mutating func drawNonce(forAttempt index: Int, _ turn: Turn) {
+    attempts[index].phase = .drawing(drawNonce(turn))
   }
 
-  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: inout Turn) {
+  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: Turn) {
     if let index = attempts.firstIndex(where: { $0.phase == .drawing(id) }), let remote = attempts[index].node {
-      guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, &turn) }
+      guard let nonce else { return fail(attempts[index].command, Self.noRandomBytes, turn) }
       attempts[index].nonce = nonce
-      sendInvite(index, to: remote, &turn)
+      sendInvite(index, to: remote, turn)
       return
     }
     guard let association = association(exchanging: id), association.exchange?.phase == .drawing,
@@ -28,9 +28,9 @@ extension SessionEngine {
     let remote = association.node
     guard let nonce, isLinked(association) else {
       let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
-      endExchange(of: association, ending, &turn)
+      endExchange(of: association, ending, turn)
       // A question may be put on the screen again; an invitation of ours is over.
-      if let command = attempt(answering: remote)?.command { withdraw(command, ending, &turn) }
+      if let command = attempt(answering: remote)?.command { withdraw(command, ending, turn) }
       return
     }
     association.exchange?.nonce = nonce.bytes
@@ -38,7 +38,7 @@ extension SessionEngine {
     association.isRevealDue = true
     association.isConfirmationDue = invitation.terms.contains(.comparesCodes)
     turn.deadlinesMoved = true
-    association.send(.codeNonce(nonce.bytes), &turn)
+    association.send(.codeNonce(nonce.bytes), turn)
   }
 
   private static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
@@ -60,7 +60,7 @@ extension SessionEngine {
   // MARK: The invited side
 
   /// The question is on the screen.
-  mutating func showCode(_ id: CommandID, _ remote: NodeID, _ turn: inout Turn) {
+  mutating func showCode(_ id: CommandID, _ remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], let invitation = association.invitation, invitation.isDelivered,
       invitation.acceptance == nil
     else {
@@ -72,15 +72,15 @@ extension SessionEngine {
       return
     }
     guard isLinked(association) else { return turn.reply(id, .failed(Self.noLink)) }
-    beginExchange(association, showing: [id], &turn)
+    beginExchange(association, showing: [id], turn)
   }
 
-  private mutating func beginExchange(_ association: Association, showing: [CommandID], _ turn: inout Turn) {
+  private mutating func beginExchange(_ association: Association, showing: [CommandID], _ turn: Turn) {
     association.exchange = CodeExchange(
-      id: drawNonce(&turn), isInviter: false, phase: .drawing, showing: showing)
+      id: drawNonce(turn), isInviter: false, phase: .drawing, showing: showing)
   }
 
-  mutating func receivedCodeReveal(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
+  mutating func receivedCodeReveal(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: Turn)
     throws(Breach)
   {
     let remote = association.node
@@ -100,7 +100,7 @@ extension SessionEngine {
     turn.add(.deriveCode(exchange.id, link.id, inputs))
   }
 
-  mutating func receivedCodeConfirmed(from association: Association, _ turn: inout Turn) throws(Breach) {
+  mutating func receivedCodeConfirmed(from association: Association, _ turn: Turn) throws(Breach) {
     guard association.isConfirmationDue else {
       throw Breach("confirms a code that was not shown")
     }
@@ -110,12 +110,12 @@ extension SessionEngine {
       return
     }
     association.exchange?.isRemoteDone = true
-    if invitation.acceptance != nil { becomeMemberIfRoom(association, &turn) }
+    if invitation.acceptance != nil { becomeMemberIfRoom(association, turn) }
   }
 
   // MARK: The inviter
 
-  mutating func receivedCodeNonce(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: inout Turn)
+  mutating func receivedCodeNonce(_ nonce: [UInt8], from association: Association, on link: Link, _ turn: Turn)
     throws(Breach)
   {
     let remote = association.node
@@ -135,7 +135,7 @@ extension SessionEngine {
     association.exchange = CodeExchange(
       id: code, isInviter: true, phase: .deriving, nonce: own.bytes,
       isCompared: first.terms.contains(.comparesCodes))
-    association.send(.codeReveal(own.bytes), &turn)
+    association.send(.codeReveal(own.bytes), turn)
     let inputs = CodeInputs(
       inviter: node.peer, invited: remote.peer, inviterNonce: own.bytes, invitedNonce: nonce, commitment: own.commitment
     )
@@ -144,14 +144,14 @@ extension SessionEngine {
 
   // MARK: Both
 
-  mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: inout Turn) {
+  mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: Turn) {
     guard let association = association(exchanging: id), let exchange = association.exchange,
       exchange.phase == .deriving
     else { return }
     let remote = association.node
     guard let code else {
       let rule = "the revealed nonce is not the one that was committed to"
-      if let link = association.link { breach(link, .identity, rule, &turn) }
+      if let link = association.link { breach(link, .identity, rule, turn) }
       return
     }
     association.exchange?.phase = .shown(code)
@@ -162,13 +162,13 @@ extension SessionEngine {
       turn.deliver(.codeShown(command, association.peer, code: code))
       if exchange.isCompared { turn.deliver(.confirmationNeeded(association.peer, code: code)) }
     } else if attempt(answering: remote) != nil {
-      showToInviting(association, code, &turn)
+      showToInviting(association, code, turn)
     }
   }
 
   /// Our invitation is the acceptance of the far side's, and the code is known.
   private mutating func showToInviting(
-    _ association: Association, _ code: String, _ turn: inout Turn
+    _ association: Association, _ code: String, _ turn: Turn
   ) {
     guard let command = attempt(answering: association.node)?.command else { return }
     turn.deliver(.codeShown(command, association.peer, code: code))
@@ -176,40 +176,40 @@ extension SessionEngine {
       association.exchange?.isCompared = true
       turn.deliver(.confirmationNeeded(association.peer, code: code))
     } else {
-      accept(byAttemptTo: association, &turn)
+      accept(byAttemptTo: association, turn)
     }
   }
 
   /// An invitation of the far side is here, and one of ours is its acceptance.
-  mutating func answer(byAttempt index: Int, _ association: Association, _ turn: inout Turn) {
+  mutating func answer(byAttempt index: Int, _ association: Association, _ turn: Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
     attempts[index].phase = .answering
     guard association.judgement == .ask || invitation.terms.contains(.comparesCodes) else {
-      accept(byAttemptTo: association, &turn)
+      accept(byAttemptTo: association, turn)
       return
     }
     if let code = association.exchange?.code {
-      showToInviting(association, code, &turn)
+      showToInviting(association, code, turn)
     } else if association.exchange == nil {
-      beginExchange(association, showing: [], &turn)
+      beginExchange(association, showing: [], turn)
     }
   }
 
-  private mutating func accept(byAttemptTo association: Association, _ turn: inout Turn) {
+  private mutating func accept(byAttemptTo association: Association, _ turn: Turn) {
     guard let invitation = association.invitation, invitation.acceptance == nil else { return }
     let remote = association.node
-    guard makeRoomForMember(remote, &turn) else {
+    guard makeRoomForMember(remote, turn) else {
       let ending = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      if let command = attempt(answering: remote)?.command { withdraw(command, ending, &turn) }
+      if let command = attempt(answering: remote)?.command { withdraw(command, ending, turn) }
       return
     }
-    association.send(.accept, &turn)
-    accepted(association, by: nil, &turn)
+    association.send(.accept, turn)
+    accepted(association, by: nil, turn)
   }
 
   /// Our `accept` is on its way: we are members, unless the inviter's person compares yet.
   mutating func accepted(
-    _ association: Association, by command: CommandID?, _ turn: inout Turn
+    _ association: Association, by command: CommandID?, _ turn: Turn
   ) {
     guard let invitation = association.invitation else { return }
     association.exchange?.isConfirmed = true
@@ -217,14 +217,14 @@ extension SessionEngine {
     // It is not before the application any more.
     questions.remove(association.node)
     if !invitation.terms.contains(.comparesCodes) || association.exchange?.isRemoteDone == true {
-      becomeMember(association.node, &turn)
+      becomeMember(association.node, turn)
     }
     turn.deadlinesMoved = true
   }
 
   /// A person of ours has compared, or would not.
   mutating func confirm(
-    _ id: CommandID, _ remote: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: inout Turn
+    _ id: CommandID, _ remote: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: Turn
   ) {
     let command = attempts.first { $0.node == remote && ($0.phase == .invited || $0.phase == .answering) }?.command
     guard let association = associations[remote], let exchange = association.exchange, exchange.code != nil,
@@ -234,22 +234,22 @@ extension SessionEngine {
       return
     }
     turn.reply(id, .done)
-    guard confirmed else { return withdraw(command, Ending(reason, .us), &turn) }
+    guard confirmed else { return withdraw(command, Ending(reason, .us), turn) }
     association.exchange?.isConfirmed = true
     if exchange.isInviter {
-      association.send(.codeConfirmed, &turn)
-      if exchange.isRemoteDone { becomeMemberIfRoom(association, &turn) }
+      association.send(.codeConfirmed, turn)
+      if exchange.isRemoteDone { becomeMemberIfRoom(association, turn) }
     } else {
-      accept(byAttemptTo: association, &turn)
+      accept(byAttemptTo: association, turn)
     }
   }
 
-  private mutating func becomeMemberIfRoom(_ association: Association, _ turn: inout Turn) {
-    guard makeRoomForMember(association.node, &turn) else {
-      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+  private mutating func becomeMemberIfRoom(_ association: Association, _ turn: Turn) {
+    guard makeRoomForMember(association.node, turn) else {
+      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), turn)
       return
     }
-    becomeMember(association.node, &turn)
+    becomeMember(association.node, turn)
   }
 
   // MARK: What is no membership
@@ -258,7 +258,7 @@ extension SessionEngine {
   /// - Returns: whether it was one.
   @discardableResult
   mutating func endExchange(
-    of association: Association, _ ending: Ending, _ turn: inout Turn
+    of association: Association, _ ending: Ending, _ turn: Turn
   ) -> Bool {
     guard let exchange = association.exchange else { return false }
     association.exchange = nil
@@ -295,48 +295,48 @@ extension SessionEngine {
   }
 
   /// The link is gone on which a nonce was given: the attempt is over, whatever the association does.
-  mutating func exchangeLostLink(_ association: Association, _ turn: inout Turn) {
+  mutating func exchangeLostLink(_ association: Association, _ turn: Turn) {
     guard association.exchange?.isTry == true else { return }
     let remote = association.node
     let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
     let command = attempts.first { $0.node == remote && ($0.phase == .invited || $0.phase == .answering) }?.command
     if let command {
-      withdraw(command, ending, &turn)
+      withdraw(command, ending, turn)
     } else {
-      breakOff(association, ending, &turn)
+      breakOff(association, ending, turn)
     }
   }
 
   /// Ends the far side's invitation from this side, before or behind our `accept`.
   mutating func breakOff(
-    _ association: Association, _ ending: Ending, _ turn: inout Turn
+    _ association: Association, _ ending: Ending, _ turn: Turn
   ) {
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil {
-      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), &turn)
+      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), turn)
     } else {
       // The inviter may have confirmed, and take us for a member.
-      beginLeaving(association, Ending(ending.reason, .us), &turn)
+      beginLeaving(association, Ending(ending.reason, .us), turn)
     }
-    closeInvitation(of: association, ending, &turn)
+    closeInvitation(of: association, ending, turn)
   }
 
   /// The far side's invitation is over without membership; the far side knows, or was told.
   mutating func closeInvitation(
-    of association: Association, _ ending: Ending, _ turn: inout Turn
+    of association: Association, _ ending: Ending, _ turn: Turn
   ) {
     guard let invitation = association.invitation else { return }
     association.invitation = nil
     questions.remove(association.node)
     turn.deadlinesMoved = true
-    endExchange(of: association, ending, &turn)
-    idleFrom(association.node, &turn)
+    endExchange(of: association, ending, turn)
+    idleFrom(association.node, turn)
     if invitation.isDelivered { turn.deliver(.invitationEnded(association.node, ending)) }
     if let command = invitation.acceptance?.command { turn.reply(command, .failed(ending)) }
   }
 
   /// Tells the application of those whose turn it is.
-  mutating func deliverQuestions(_ turn: inout Turn) {
+  mutating func deliverQuestions(_ turn: Turn) {
     guard questions.hasNews else { return }
     turn.deadlinesMoved = true
     for remote in questions.takeNext(at: turn.now) {

@@ -3,7 +3,7 @@ import PiconetWire
 /// Invitations of others who have typed the code that is set here. A try is counted before anything is answered by
 /// which the inviter could see whether it was right, and is given back for a right code alone.
 extension SessionEngine {
-  mutating func setCode(_ id: CommandID, _ code: TypedCodeID?, _ turn: inout Turn) {
+  mutating func setCode(_ id: CommandID, _ code: TypedCodeID?, _ turn: Turn) {
     codeTries.set(code)
     turn.reply(id, .done)
   }
@@ -14,11 +14,11 @@ extension SessionEngine {
   }
 
   mutating func receivedInviteByCode(
-    _ invite: InviteByCode, from association: Association, on link: Link, _ turn: inout Turn
+    _ invite: InviteByCode, from association: Association, on link: Link, _ turn: Turn
   ) throws(Breach) {
     let remote = association.node
     guard association.leaving == nil else {
-      association.send(.decline(.left, detail: ""), &turn)
+      association.send(.decline(.left, detail: ""), turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
@@ -28,8 +28,8 @@ extension SessionEngine {
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
     if let refusal = refusalOfCode(association, turn.now) {
-      association.send(.decline(refusal.reason, detail: refusal.detail), &turn)
-      idleFrom(remote, &turn)
+      association.send(.decline(refusal.reason, detail: refusal.detail), turn)
+      idleFrom(remote, turn)
       return
     }
     if let index = attempts.firstIndex(where: { $0.node == remote && $0.isWithPeer }) {
@@ -38,7 +38,7 @@ extension SessionEngine {
       }
       if attempts[index].phase == .invited, attempts[index].code != nil, node < remote {
         // Of two that prove codes to each other the smaller node's counts.
-        association.send(.decline(.inProgress, detail: ""), &turn)
+        association.send(.decline(.inProgress, detail: ""), turn)
         return
       }
     }
@@ -47,8 +47,8 @@ extension SessionEngine {
     case .success(let one): begun = one
     case .failure(let refusal):
       let ending = refusal.ending
-      association.send(.decline(ending.reason, detail: ending.detail), &turn)
-      idleFrom(remote, &turn)
+      association.send(.decline(ending.reason, detail: ending.detail), turn)
+      idleFrom(remote, turn)
       return
     }
     if let index = attempts.firstIndex(where: { $0.node == remote && $0.isWithPeer }) {
@@ -72,16 +72,16 @@ extension SessionEngine {
   }
 
   mutating func answerMade(
-    share: [UInt8], confirmation: [UInt8], on association: Association, _ turn: inout Turn
+    share: [UInt8], confirmation: [UInt8], on association: Association, _ turn: Turn
   ) {
     guard let proof = association.proof, proof.phase == .answering else { return }
     association.proof?.phase = .awaitingConfirmation
     association.isCodeConfirmDue = true
     association.send(
-      .codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))), &turn)
+      .codeAnswer(CodeAnswer(share: share, confirmation: confirmation, left: UInt64(proof.one.left))), turn)
   }
 
-  mutating func receivedCodeConfirm(_ confirmation: [UInt8], from association: Association, _ turn: inout Turn)
+  mutating func receivedCodeConfirm(_ confirmation: [UInt8], from association: Association, _ turn: Turn)
     throws(Breach)
   {
     guard association.isCodeConfirmDue else {
@@ -96,35 +96,35 @@ extension SessionEngine {
   }
 
   mutating func confirmationChecked(
-    isRight: Bool, on association: Association, _ turn: inout Turn
+    isRight: Bool, on association: Association, _ turn: Turn
   ) {
     guard let proof = association.proof, proof.phase == .checking else { return }
     let remote = association.node
     guard isRight else {
-      endProof(of: association, Ending(.wrongCode, .peer, "another code was typed there"), &turn)
+      endProof(of: association, Ending(.wrongCode, .peer, "another code was typed there"), turn)
       return
     }
     codeTries.wasRight(proof.one)
     association.proof = nil
     turn.add(.proveCode(proof.id, .end))
     tries.matched(remote.peer)
-    guard makeRoomForMember(remote, &turn) else {
+    guard makeRoomForMember(remote, turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      association.send(.decline(.full, detail: full.detail), &turn)
+      association.send(.decline(.full, detail: full.detail), turn)
       turn.tell(turn.conditions.invitationEnded(remote, full))
-      attemptLostProof(of: association, full, &turn)
-      idleFrom(remote, &turn)
+      attemptLostProof(of: association, full, turn)
+      idleFrom(remote, turn)
       return
     }
     association.peer.isProven = true
-    association.send(.accept, &turn)
-    becomeMember(remote, &turn)
+    association.send(.accept, turn)
+    becomeMember(remote, turn)
   }
 
   /// The inviter was wrong, broke off or is too late: the try stays counted, and the invitation is over.
   /// - Parameter isAnswered: the inviter is told by a `decline`; false where nothing reaches it any more.
   mutating func endProof(
-    of association: Association, _ ending: Ending, isAnswered: Bool = true, _ turn: inout Turn
+    of association: Association, _ ending: Ending, isAnswered: Bool = true, _ turn: Turn
   ) {
     guard let proof = association.proof else { return }
     association.proof = nil
@@ -132,17 +132,17 @@ extension SessionEngine {
     turn.add(.proveCode(proof.id, .end))
     let isOver = codeTries.wasWrong(proof.one, turn.now)
     if isAnswered {
-      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), &turn)
+      association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), turn)
     }
     turn.deliver(
       .codeFailed(association.peer, proof.one.code, left: isOver ? 0 : codeTries.left, ending))
-    attemptLostProof(of: association, ending, &turn)
-    idleFrom(association.node, &turn)
+    attemptLostProof(of: association, ending, turn)
+    idleFrom(association.node, turn)
   }
 
   /// An invitation of ours waited for what comes of the far side's. It stands if the far side may yet answer it.
   private mutating func attemptLostProof(
-    of association: Association, _ ending: Ending, _ turn: inout Turn
+    of association: Association, _ ending: Ending, _ turn: Turn
   ) {
     guard let index = attempts.firstIndex(where: { $0.node == association.node && $0.phase == .answering })
     else { return }
@@ -150,42 +150,42 @@ extension SessionEngine {
     if association.unanswered.contains(where: { $0.command == command }) {
       attempts[index].phase = .invited
     } else {
-      fail(command, ending, &turn)
+      fail(command, ending, turn)
     }
   }
 
   /// The link is gone to which the proofs on it are bound, in both directions.
-  mutating func proofsLostLink(_ association: Association, _ turn: inout Turn) {
+  mutating func proofsLostLink(_ association: Association, _ turn: Turn) {
     let ending = Ending(.wrongCode, .link, "the attempt broke off: the connection was lost")
-    endProof(of: association, ending, &turn)
+    endProof(of: association, ending, turn)
     let command = attempts.first { $0.node == association.node && $0.provesOnLink }?.command
-    if let command { withdraw(command, ending, &turn) }
+    if let command { withdraw(command, ending, turn) }
   }
 
   // MARK: Both sides
 
   /// What the driver has found by a step of a proof; one that is over finds nothing more.
   mutating func codeProven(
-    _ id: CodeID, _ finding: TypedCodeFinding, _ turn: inout Turn
+    _ id: CodeID, _ finding: TypedCodeFinding, _ turn: Turn
   ) {
     if let index = attempts.firstIndex(where: { $0.proof == id && $0.provesOnLink }) {
       switch finding {
-      case .share(let share): shareMade(share, index, &turn)
-      case .confirmed(let confirmation): answerChecked(confirmation, index, &turn)
-      case .wrong, .unfit: answerChecked(nil, index, &turn)
-      case .failed(let words): withdraw(attempts[index].command, Ending(.internalError, .us, words), &turn)
+      case .share(let share): shareMade(share, index, turn)
+      case .confirmed(let confirmation): answerChecked(confirmation, index, turn)
+      case .wrong, .unfit: answerChecked(nil, index, turn)
+      case .failed(let words): withdraw(attempts[index].command, Ending(.internalError, .us, words), turn)
       case .answer, .right: break
       }
     } else if let association = associations.values.first(where: { $0.proof?.id == id }) {
       switch finding {
       case .answer(let share, let confirmation):
-        answerMade(share: share, confirmation: confirmation, on: association, &turn)
-      case .right: confirmationChecked(isRight: true, on: association, &turn)
-      case .wrong: confirmationChecked(isRight: false, on: association, &turn)
+        answerMade(share: share, confirmation: confirmation, on: association, turn)
+      case .right: confirmationChecked(isRight: true, on: association, turn)
+      case .wrong: confirmationChecked(isRight: false, on: association, turn)
       case .unfit:
         let rule = "a share that is no point of P-256, or our own"
-        if let link = association.link { breach(link, .protocolBroken, rule, &turn) }
-      case .failed(let words): endProof(of: association, Ending(.internalError, .us, words), &turn)
+        if let link = association.link { breach(link, .protocolBroken, rule, turn) }
+      case .failed(let words): endProof(of: association, Ending(.internalError, .us, words), turn)
       case .share, .confirmed: break
       }
     }

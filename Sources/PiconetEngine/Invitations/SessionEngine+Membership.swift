@@ -5,11 +5,11 @@ extension SessionEngine {
   /// Invitations that nobody answers expire here even if the inviter would wait for longer.
   static let longestInvitation = Duration.seconds(300)
 
-  mutating func receivedInvite(_ invite: Invite, from association: Association, _ turn: inout Turn) throws(Breach) {
+  mutating func receivedInvite(_ invite: Invite, from association: Association, _ turn: Turn) throws(Breach) {
     let remote = association.node
     // The far side may not know yet that it is a member, or that we leave.
     guard association.leaving == nil else {
-      association.send(.decline(.left, detail: ""), &turn)
+      association.send(.decline(.left, detail: ""), turn)
       return
     }
     guard !association.isMember, association.invitation == nil, association.proof == nil else {
@@ -20,18 +20,18 @@ extension SessionEngine {
     association.isConfirmationDue = false
     association.isCodeConfirmDue = false
     guard hasRoomForMember(remote, turn.now) else {
-      association.send(.decline(.full, detail: "the session has \(configuration.capacity) members"), &turn)
+      association.send(.decline(.full, detail: "the session has \(configuration.capacity) members"), turn)
       return
     }
     let index = attempts.firstIndex { $0.node == remote && $0.isWithPeer }
     if needsCode(association) || index.map({ attempts[$0].code != nil }) == true {
       // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
-      association.send(.decline(.codeNeeded, detail: ""), &turn)
-      idleFrom(remote, &turn)
+      association.send(.decline(.codeNeeded, detail: ""), turn)
+      idleFrom(remote, turn)
       return
     }
     if let index {
-      try crossed(index, invite, association, &turn)
+      try crossed(index, invite, association, turn)
       return
     }
     let host = association.peer.traits.remoteHost
@@ -44,49 +44,49 @@ extension SessionEngine {
       if case .pause(let left) = refusal, turn.now + left < expires {
         notBefore = turn.now + left
       } else {
-        association.send(.decline(.limitExceeded, detail: refusal.words), &turn)
-        idleFrom(remote, &turn)
+        association.send(.decline(.limitExceeded, detail: refusal.words), turn)
+        idleFrom(remote, turn)
         return
       }
     }
     switch questions.add(remote, at: host, isKnown: isKnown, notBefore: notBefore) {
     case .taken: break
-    case .instead(let other): decline(waiting: other, &turn)
+    case .instead(let other): decline(waiting: other, turn)
     case .refused:
-      association.send(.decline(.limitExceeded, detail: Self.tooManyWait), &turn)
-      idleFrom(remote, &turn)
+      association.send(.decline(.limitExceeded, detail: Self.tooManyWait), turn)
+      idleFrom(remote, turn)
       return
     }
-    open(invite, association, until: expires, &turn)
-    deliverQuestions(&turn)
+    open(invite, association, until: expires, turn)
+    deliverQuestions(turn)
   }
 
   private static let tooManyWait = "too many wait for an answer there"
 
-  private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant, _ turn: inout Turn) {
+  private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant, _ turn: Turn) {
     association.invitation = OpenInvitation(
       terms: invite.terms, commitment: invite.commitment, context: Array(invite.context), expires: expires)
     turn.deadlinesMoved = true
   }
 
   /// One that waits in the queue has to make room.
-  private mutating func decline(waiting remote: NodeID, _ turn: inout Turn) {
+  private mutating func decline(waiting remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote] else { return }
-    breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), &turn)
+    breakOff(association, Ending(.limitExceeded, .us, Self.tooManyWait), turn)
   }
 
   /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own.
   /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code was compared.
   private mutating func crossed(
-    _ index: Int, _ invite: Invite, _ association: Association, _ turn: inout Turn
+    _ index: Int, _ invite: Invite, _ association: Association, _ turn: Turn
   ) throws(Breach) {
     let remote = association.node
     let attempt = attempts[index]
     let expires = turn.now + Self.longestInvitation
     guard attempt.phase == .invited else {
       // Ours was not sent yet.
-      open(invite, association, until: expires, &turn)
-      answer(byAttempt: index, association, &turn)
+      open(invite, association, until: expires, turn)
+      answer(byAttempt: index, association, turn)
       return
     }
     guard association.exchange == nil, let own = association.unanswered.last, own.command == attempt.command else {
@@ -94,19 +94,19 @@ extension SessionEngine {
     }
     let isCompared = own.terms.union(invite.terms).contains(.comparesCodes)
     if !isCompared {
-      _ = makeRoomForMember(remote, &turn)
-      association.send(.accept, &turn)
-      becomeMember(remote, &turn)
+      _ = makeRoomForMember(remote, turn)
+      association.send(.accept, turn)
+      becomeMember(remote, turn)
     } else if node < remote {
-      association.send(.decline(.inProgress, detail: ""), &turn)
+      association.send(.decline(.inProgress, detail: ""), turn)
     } else {
-      open(invite, association, until: expires, &turn)
-      answer(byAttempt: index, association, &turn)
+      open(invite, association, until: expires, turn)
+      answer(byAttempt: index, association, turn)
     }
   }
 
   mutating func answerInvitation(
-    _ id: CommandID, _ remote: NodeID, accept: Bool, _ reason: Reason, _ turn: inout Turn
+    _ id: CommandID, _ remote: NodeID, accept: Bool, _ reason: Reason, _ turn: Turn
   ) {
     guard let association = associations[remote], let invitation = association.invitation, invitation.acceptance == nil,
       invitation.isDelivered
@@ -117,16 +117,16 @@ extension SessionEngine {
     let attempt = attempt(answering: remote)?.command
     guard accept else {
       let ending = Ending(reason, .us)
-      association.send(.decline(reason, detail: ""), &turn)
+      association.send(.decline(reason, detail: ""), turn)
       association.invitation = nil
       questions.remove(remote)
-      if !endExchange(of: association, ending, &turn), association.judgement == .ask, reason != .cancelled {
+      if !endExchange(of: association, ending, turn), association.judgement == .ask, reason != .cancelled {
         tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
       }
-      idleFrom(remote, &turn)
+      idleFrom(remote, turn)
       turn.reply(id, .done)
       turn.tell(turn.conditions.invitationEnded(remote, ending))
-      if let attempt { withdraw(attempt, ending, &turn) }
+      if let attempt { withdraw(attempt, ending, turn) }
       return
     }
     if association.judgement == .ask || invitation.terms.contains(.comparesCodes), association.exchange?.code == nil {
@@ -134,22 +134,22 @@ extension SessionEngine {
       turn.reply(id, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return
     }
-    guard makeRoomForMember(remote, &turn) else {
+    guard makeRoomForMember(remote, turn) else {
       let full = Ending(.full, .us, "the session has \(configuration.capacity) members")
-      association.send(.decline(.full, detail: full.detail), &turn)
+      association.send(.decline(.full, detail: full.detail), turn)
       association.invitation = nil
       questions.remove(remote)
-      endExchange(of: association, full, &turn)
-      idleFrom(remote, &turn)
+      endExchange(of: association, full, turn)
+      idleFrom(remote, turn)
       turn.reply(id, .failed(full))
       turn.tell(turn.conditions.invitationEnded(remote, full))
       return
     }
-    association.send(.accept, &turn)
-    accepted(association, by: id, &turn)
+    association.send(.accept, turn)
+    accepted(association, by: id, turn)
   }
 
-  mutating func receivedAccept(from association: Association, _ turn: inout Turn) throws(Breach) {
+  mutating func receivedAccept(from association: Association, _ turn: Turn) throws(Breach) {
     let remote = association.node
     guard !association.unanswered.isEmpty else {
       throw Breach("accepts what was not asked")
@@ -158,7 +158,7 @@ extension SessionEngine {
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
       // Where the codes are compared nobody takes itself for a member before we have confirmed.
-      if isCompared { idleFrom(remote, &turn) } else { acceptedWithdrawn(from: remote, &turn) }
+      if isCompared { idleFrom(remote, turn) } else { acceptedWithdrawn(from: remote, turn) }
       return
     }
     guard !association.isMember, association.leaving == nil else { return }
@@ -173,28 +173,28 @@ extension SessionEngine {
       association.exchange?.isRemoteDone = true
       if !exchange.isConfirmed { return }
     }
-    guard makeRoomForMember(remote, &turn) else {
-      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), &turn)
+    guard makeRoomForMember(remote, turn) else {
+      end(association, Ending(.full, .us, "the session has \(configuration.capacity) members"), turn)
       return
     }
     if sent.code != nil { association.peer.isProven = true }
-    becomeMember(remote, &turn)
+    becomeMember(remote, turn)
   }
 
   /// The far side has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it
   /// sees that. Until then we leave as well, so that nothing new begins between two sides that differ about what they
   /// are.
-  private mutating func acceptedWithdrawn(from remote: NodeID, _ turn: inout Turn) {
+  private mutating func acceptedWithdrawn(from remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], !association.isMember, association.leaving == nil else { return }
-    beginLeaving(association, Ending(.cancelled, .us), &turn)
-    endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
+    beginLeaving(association, Ending(.cancelled, .us), turn)
+    endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), turn)
     guard let invitation = association.invitation else { return }
-    if invitation.acceptance == nil { association.send(.decline(.left, detail: ""), &turn) }
+    if invitation.acceptance == nil { association.send(.decline(.left, detail: ""), turn) }
     closeInvitation(
-      of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), &turn)
+      of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), turn)
   }
 
-  mutating func receivedDecline(_ reason: Reason, _ detail: String, from association: Association, _ turn: inout Turn)
+  mutating func receivedDecline(_ reason: Reason, _ detail: String, from association: Association, _ turn: Turn)
     throws(Breach)
   {
     let remote = association.node
@@ -205,20 +205,20 @@ extension SessionEngine {
     // The far side's own invitation counts in its place.
     if attempt(answering: remote)?.command == command { return }
     let ending = Ending(reason, .peer, detail)
-    endExchange(of: association, ending, &turn)
-    idleFrom(remote, &turn)
-    fail(command, ending, &turn)
+    endExchange(of: association, ending, turn)
+    idleFrom(remote, turn)
+    fail(command, ending, turn)
   }
 
-  mutating func receivedWithdraw(_ reason: Reason, from association: Association, _ turn: inout Turn) {
+  mutating func receivedWithdraw(_ reason: Reason, from association: Association, _ turn: Turn) {
     let remote = association.node
     association.isCodeConfirmDue = false
     if association.proof != nil {
       let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
-      endProof(of: association, Ending(.wrongCode, .peer, words), &turn)
+      endProof(of: association, Ending(.wrongCode, .peer, words), turn)
     } else if let invitation = association.invitation {
       // Every invitation gets exactly one answer, or the two sides would count differently.
-      if invitation.acceptance == nil { association.send(.decline(.cancelled, detail: ""), &turn) }
+      if invitation.acceptance == nil { association.send(.decline(.cancelled, detail: ""), turn) }
       let wasTry = association.exchange?.isTry == true
       let ending = wasTry ? Self.brokenOff(Ending(reason, .peer)) : Ending(reason, .peer)
       if !wasTry, invitation.isDelivered, association.judgement == .ask {
@@ -228,18 +228,18 @@ extension SessionEngine {
       // Ours stands if the far side had withdrawn its own before it saw ours.
       if let attempt, association.unanswered.contains(where: { $0.command == attempts[attempt].command }) {
         attempts[attempt].phase = .invited
-        closeInvitation(of: association, ending, &turn)
+        closeInvitation(of: association, ending, turn)
       } else {
-        closeInvitation(of: association, ending, &turn)
-        if let attempt { fail(attempts[attempt].command, ending, &turn) }
+        closeInvitation(of: association, ending, turn)
+        if let attempt { fail(attempts[attempt].command, ending, turn) }
       }
     } else if association.isMember, association.leaving == nil {
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      beginLeaving(association, Ending(.cancelled, .peer), &turn)
+      beginLeaving(association, Ending(.cancelled, .peer), turn)
     }
   }
 
-  mutating func becomeMember(_ remote: NodeID, _ turn: inout Turn) {
+  mutating func becomeMember(_ remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], !association.isMember else { return }
     association.isMember = true
     association.lastMoved = turn.now
@@ -254,7 +254,7 @@ extension SessionEngine {
       for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
     }
     turn.deliver(.connected(association.peer))
-    lookForBetter(association, &turn)
+    lookForBetter(association, turn)
     if let suspension = association.suspension { turn.deliver(.suspended(remote, suspension.cause)) }
     for attempt in attempts where attempt.node == remote {
       guard let index = attempts.firstIndex(where: { $0.command == attempt.command }) else { continue }
@@ -267,7 +267,7 @@ extension SessionEngine {
   }
 
   /// Nobody may be a member or invited any more: from now on the association is idle.
-  mutating func idleFrom(_ remote: NodeID, _ turn: inout Turn) {
+  mutating func idleFrom(_ remote: NodeID, _ turn: Turn) {
     turn.deadlinesMoved = true
     if let association = associations[remote], association.isIdle { association.idleSince = turn.now }
   }

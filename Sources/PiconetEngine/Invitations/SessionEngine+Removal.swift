@@ -4,7 +4,7 @@ import PiconetWire
 /// its own association only, so that neither loops nor storms can come of it.
 extension SessionEngine {
   /// Asks all other members to disconnect this one, and leaves it.
-  mutating func remove(_ id: CommandID, _ remote: NodeID, _ turn: inout Turn) {
+  mutating func remove(_ id: CommandID, _ remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], association.isMember, association.leaving == nil else {
       turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "only members can be removed")))
       return
@@ -14,12 +14,12 @@ extension SessionEngine {
       guard let member = associations[other], member.isMember, member.leaving == nil,
         member.capabilities.contains(.removal)
       else { continue }
-      member.send(.removeMember(subject: subject, .removed), &turn)
+      member.send(.removeMember(subject: subject, .removed), turn)
     }
-    leave(id, remote, .removed, by: node, &turn)
+    leave(id, remote, .removed, by: node, turn)
   }
 
-  mutating func receivedRemoveMember(_ subject: MemberName, from association: Association, _ turn: inout Turn)
+  mutating func receivedRemoveMember(_ subject: MemberName, from association: Association, _ turn: Turn)
     throws(Breach)
   {
     let remote = association.node
@@ -33,14 +33,13 @@ extension SessionEngine {
       member.leaving == nil
     else { return }
     if member.capabilities.contains(.removal) {
-      member.send(.removed(by: MemberName(peer: remote.peer, incarnation: remote.incarnation)), &turn)
+      member.send(.removed(by: MemberName(peer: remote.peer, incarnation: remote.incarnation)), turn)
     }
-    leave(nil, subject, .removed, by: remote, &turn)
+    leave(nil, subject, .removed, by: remote, turn)
   }
 
   /// The leave that follows is the wish of another member.
-  mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: inout Turn) throws(Breach)
-  {
+  mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: Turn) throws(Breach) {
     guard try isFromMember(association) else { return }
     association.removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
   }

@@ -7,27 +7,27 @@ extension Link {
     FrameEncoder.append(frame, to: &control)
   }
 
-  func answer(ping token: UInt64, _ turn: inout Turn) {
+  func answer(ping token: UInt64, _ turn: Turn) {
     queue(.pong(token))
     turn.flush(self)
   }
 
   /// Frames what waits, as far as there is room.
-  func transmit(_ turn: inout Turn) {
-    if let association { return association.transmit(on: self, &turn) }
-    if transmitWindow > outstanding { handOverControl(&turn) }
+  func transmit(_ turn: Turn) {
+    if let association { return association.transmit(on: self, turn) }
+    if transmitWindow > outstanding { handOverControl(turn) }
   }
 
   /// Hands over all control frames, whatever the window.
-  func handOverControl(_ turn: inout Turn) {
+  func handOverControl(_ turn: Turn) {
     guard !control.isEmpty else { return }
     var bytes: [UInt8] = []
     takeControl(into: &bytes)
-    hand(over: bytes[...], &turn)
+    hand(over: bytes[...], turn)
   }
 
   /// Hands whole frames to the driver.
-  func hand(over frames: Bytes, _ turn: inout Turn) {
+  func hand(over frames: Bytes, _ turn: Turn) {
     outstanding += frames.count
     lastSent = turn.now
     turn.add(.transmit(id, frames))
@@ -44,13 +44,13 @@ extension Link {
   }
 
   /// The kernel has taken so many bytes.
-  func transmitted(_ count: Int, _ turn: inout Turn) {
+  func transmitted(_ count: Int, _ turn: Turn) {
     outstanding = max(0, outstanding - count)
     association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
     if waitsForRoom { turn.flush(self) }
   }
 
-  func paced(_ pace: BulkPace, _ turn: inout Turn) {
+  func paced(_ pace: BulkPace, _ turn: Turn) {
     bulkPace = pace
     if waitsForRoom { turn.flush(self) }
   }

@@ -2,7 +2,7 @@ import PiconetWire
 
 /// A link from its opening to the moment when both sides know each other.
 extension SessionEngine {
-  mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ turn: inout Turn) {
+  mutating func opened(_ id: LinkID, _ opening: LinkOpening, _ turn: Turn) {
     guard shutdown == nil else {
       turn.add(.closeLink(id, flush: false))
       return
@@ -10,23 +10,23 @@ extension SessionEngine {
     let link = Link(id: id, opening: opening, at: turn.now, configuration)
     if let dial = opening.dial {
       if let (wanted, _) = searchDials[dial] {
-        guard claim(dial, for: wanted, link, &turn) else { return }
+        guard claim(dial, for: wanted, link, turn) else { return }
         link.searchedFor = wanted
-      } else if !claim(dial, link, &turn) {
+      } else if !claim(dial, link, turn) {
         return
       }
     }
-    makeRoomForHandshake(&turn)
+    makeRoomForHandshake(turn)
     links[id] = link
     turn.deadlinesMoved = true
     guard opening.isAdmitted else {
       let told = "this device is not trusted there"
-      return end(link, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, &turn)
+      return end(link, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, turn)
     }
-    if link.isDialler { sendHello(on: link, &turn) }
+    if link.isDialler { sendHello(on: link, turn) }
   }
 
-  private func sendHello(on link: Link, _ turn: inout Turn) {
+  private func sendHello(on link: Link, _ turn: Turn) {
     // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
     let held = associations.values.filter { association in
       guard association.isDurable else { return false }
@@ -50,32 +50,32 @@ extension SessionEngine {
     return associations.values.contains { $0.node.peer == wanted.peer && $0.node != wanted }
   }
 
-  mutating func receivedHello(_ hello: Hello, on link: Link, _ turn: inout Turn) {
+  mutating func receivedHello(_ hello: Hello, on link: Link, _ turn: Turn) {
     guard hello.versions.overlaps(Hello.supportedVersions) else {
-      return refuse(link, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", &turn)
+      return refuse(link, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", turn)
     }
     guard hello.scope.utf8.elementsEqual(configuration.scope.utf8) else {
-      return refuse(link, .wrongSession, "", &turn)
+      return refuse(link, .wrongSession, "", turn)
     }
     let remote = NodeID(peer: link.opening.peer, incarnation: hello.incarnation)
     guard remote != node else {
-      return refuse(link, .selfConnection, "this is our own address", &turn)
+      return refuse(link, .selfConnection, "this is our own address", turn)
     }
     link.node = remote
     link.hello = hello
     // Our own hello, which holds nothing any more, would tell that we have lost the association.
     if !link.isDialler, let reason = farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) {
-      return refuse(link, reason, "", &turn)
+      return refuse(link, reason, "", turn)
     }
     guard admits(remote, on: link) else {
       // Who holds an association has come for that one, and must learn that it is over.
-      return refuse(link, hello.held.map { reasonGone(remote, $0.id, turn.now) } ?? .notAvailable, "", &turn)
+      return refuse(link, hello.held.map { reasonGone(remote, $0.id, turn.now) } ?? .notAvailable, "", turn)
     }
     if let wanted = link.searchedFor, wanted != remote {
-      otherAnswered(wanted, on: link, &turn)
-      return refuse(link, .duplicateLink, "the node that was looked for is not here", &turn)
+      otherAnswered(wanted, on: link, turn)
+      return refuse(link, .duplicateLink, "the node that was looked for is not here", turn)
     }
-    if !link.isDialler { sendHello(on: link, &turn) }
+    if !link.isDialler { sendHello(on: link, turn) }
     link.phase = .awaitingTrust
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
@@ -91,19 +91,19 @@ extension SessionEngine {
     isOpen || link.isDialler || attempts.contains { $0.node == remote }
   }
 
-  mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: inout Turn) {
+  mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: Turn) {
     guard link.phase == .awaitingTrust else { return }
     if case .refused(let reason, let detail, let told) = judgement {
-      return refused(link, Ending(reason, .peer, detail), told: told, &turn)
+      return refused(link, Ending(reason, .peer, detail), told: told, turn)
     }
     link.judgement = judgement
     link.phase = .ready
-    ready(link, &turn)
-    decode(link, &turn)
+    ready(link, turn)
+    decode(link, turn)
   }
 
-  private mutating func refused(_ link: Link, _ ending: Ending, told: String?, _ turn: inout Turn) {
-    end(link, ending, told: told, &turn)
+  private mutating func refused(_ link: Link, _ ending: Ending, told: String?, _ turn: Turn) {
+    end(link, ending, told: told, turn)
     guard let remote = link.node else { return }
     // Of a peer that we have dialled the attempt's own end tells.
     if !link.isDialler, let untold = refusals.take(at: turn.now) {
@@ -111,6 +111,6 @@ extension SessionEngine {
       turn.deliver(.peerRefused(remote, name: name, link.opening.traits, ending, untold: untold))
     }
     // Whoever is not let in any more has no association either.
-    if let association = associations[remote] { end(association, ending, told: told, &turn) }
+    if let association = associations[remote] { end(association, ending, told: told, turn) }
   }
 }

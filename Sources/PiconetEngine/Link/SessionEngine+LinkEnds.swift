@@ -2,7 +2,7 @@ import PiconetWire
 
 /// The end of a link: told by the far side, found by the driver, or ours.
 extension SessionEngine {
-  mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: inout Turn) {
+  mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: Turn) {
     turn.add(.closeLink(link.id, flush: false))
     let remote = link.node ?? link.searchedFor
     var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, Self.blame(of: reason), detail)
@@ -10,12 +10,12 @@ extension SessionEngine {
       // Who removes for another member has said so before; a goodbye that is said late does not tell.
       ending.by = association.removedBy ?? (association.suspension == nil ? remote : nil)
     }
-    forget(link, ending, isOnlyLink: Self.endsOnlyLink(reason), &turn)
+    forget(link, ending, isOnlyLink: Self.endsOnlyLink(reason), turn)
     // The far side has no association with us any more, or does not want one: no other link will bring it back.
     if let remote, let association = associations[remote], association.suspension != nil,
       Self.endsSuspended.contains(reason)
     {
-      end(association, ending, &turn)
+      end(association, ending, turn)
     }
   }
 
@@ -43,25 +43,25 @@ extension SessionEngine {
     reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
   }
 
-  mutating func closed(_ link: Link, _ end: LinkEnd, _ turn: inout Turn) {
+  mutating func closed(_ link: Link, _ end: LinkEnd, _ turn: Turn) {
     let ending =
       switch end {
       case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")
       case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
       case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
       }
-    forget(link, ending, isOnlyLink: true, &turn)
+    forget(link, ending, isOnlyLink: true, turn)
   }
 
   /// We end the link in good order and tell the far side why; nobody broke a rule.
-  mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: inout Turn) {
+  mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
     let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
-    end(link, Ending(reason, blame, detail), &turn)
+    end(link, Ending(reason, blame, detail), turn)
   }
 
   /// The far side broke a rule: the link ends, and its association with it.
-  mutating func breach(_ link: Link, _ reason: Reason, _ detail: String, _ turn: inout Turn) {
-    end(link, Ending(reason, .peer, detail), &turn)
+  mutating func breach(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
+    end(link, Ending(reason, .peer, detail), turn)
   }
 
   /// Tells the far side the reason, closes the link and forgets it. One that has ended stays so.
@@ -69,18 +69,18 @@ extension SessionEngine {
   ///   - told: what the far side is told instead of the ending's own words.
   ///   - isOnlyLink: an association on it goes on without it.
   mutating func end(
-    _ link: Link, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: inout Turn
+    _ link: Link, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: Turn
   ) {
     if link.isForgotten { return }
     link.queue(.close(ending.reason, detail: told ?? ending.detail))
-    link.handOverControl(&turn)
+    link.handOverControl(turn)
     turn.add(.closeLink(link.id, flush: true))
-    forget(link, ending, isOnlyLink: isOnlyLink, &turn)
+    forget(link, ending, isOnlyLink: isOnlyLink, turn)
   }
 
   /// Forgets the link and ends what lived by it.
   /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
-  mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: inout Turn) {
+  mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: Turn) {
     if link.isForgotten { return }
     links[link.id] = nil
     link.isForgotten = true
@@ -89,13 +89,13 @@ extension SessionEngine {
     if let remote = link.node, let association = associations[remote], association.link === link {
       association.link = nil
       if isOnlyLink, outlives(association, ending) {
-        suspend(association, on: link, ending, &turn)
+        suspend(association, on: link, ending, turn)
       } else {
-        end(association, ending, &turn)
+        end(association, ending, turn)
       }
     }
-    searchLinkEnded(link, &turn)
-    pingsLostLink(link, ending, &turn)
-    linkEnded(link, ending, &turn)
+    searchLinkEnded(link, turn)
+    pingsLostLink(link, ending, turn)
+    linkEnded(link, ending, turn)
   }
 }

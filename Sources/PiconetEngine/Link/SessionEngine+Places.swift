@@ -5,25 +5,25 @@ import PiconetWire
 extension SessionEngine {
   /// Links that never get to an association must not keep others out: of the address with most of them the oldest goes,
   /// but none that we dialled, whose number our attempts bound.
-  mutating func makeRoomForHandshake(_ turn: inout Turn) {
+  mutating func makeRoomForHandshake(_ turn: Turn) {
     let unfinished = links.values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= configuration.handshakeLimit else { return }
     let oldest = Self.oldest(unfinished.map { (host: $0.opening.traits.remoteHost, since: $0.openedAt, item: $0.id) })
     guard let oldest, let link = links[oldest] else { return }
-    end(link, Ending(.limitExceeded, .us, "too many links in their handshake"), &turn)
+    end(link, Ending(.limitExceeded, .us, "too many links in their handshake"), turn)
   }
 
   /// Associations of strangers must not keep others out: a key has few of them, and where there are as many as there
   /// may be, one that nobody uses goes, or else one whose invitation waits.
   mutating func makeRoomForAssociation(
-    with remote: NodeID, _ turn: inout Turn
+    with remote: NodeID, _ turn: Turn
   ) -> Bool {
     let ofKey = associations.values.filter { $0.node.peer == remote.peer && isStranger($0) }
     if ofKey.count >= KeepingLimits.strangersOfKey,
       let oldest = ofKey.min(by: { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) })
     {
       let ending = Ending(.limitExceeded, .us, "more than \(KeepingLimits.strangersOfKey) associations with one key")
-      end(oldest, ending, &turn)
+      end(oldest, ending, turn)
     }
     guard associations.count >= configuration.associationLimit else { return true }
     let strangers = associations.values.filter { isStranger($0) }
@@ -33,7 +33,7 @@ extension SessionEngine {
         (host: $0.peer.traits.remoteHost, since: $0.idleSince, item: $0.node)
       })
     guard let oldest, let association = associations[oldest] else { return false }
-    end(association, Ending(.idle, .us, "too many associations"), &turn)
+    end(association, Ending(.idle, .us, "too many associations"), turn)
     return true
   }
 
@@ -93,10 +93,10 @@ extension SessionEngine {
 
   /// Somebody is to become a member: where the session is full, another one goes.
   /// - Returns: whether there is room.
-  mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: inout Turn) -> Bool {
+  mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
     guard memberCount >= configuration.capacity else { return true }
     guard let (member, why) = givingWay(to: newcomer, turn.now) else { return false }
-    end(member, Ending(.idle, .us, "somebody else wants in, and \(why)"), &turn)
+    end(member, Ending(.idle, .us, "somebody else wants in, and \(why)"), turn)
     return true
   }
 }

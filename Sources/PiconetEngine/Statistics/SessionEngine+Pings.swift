@@ -3,7 +3,7 @@ import PiconetWire
 /// Pings that the application asks for: each ends with a round trip, or with why there is none.
 extension SessionEngine {
   mutating func ping(
-    _ command: CommandID, _ remote: NodeID, _ timeout: Duration, _ turn: inout Turn
+    _ command: CommandID, _ remote: NodeID, _ timeout: Duration, _ turn: Turn
   ) {
     guard let association = associations[remote], association.isMember else {
       return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
@@ -24,7 +24,7 @@ extension SessionEngine {
     turn.deadlinesMoved = true
   }
 
-  mutating func cancelPing(_ ping: CommandID, _ turn: inout Turn) {
+  mutating func cancelPing(_ ping: CommandID, _ turn: Turn) {
     for link in links.values.filter({ $0.pings.commands.contains(ping) }).sorted(by: { $0.id < $1.id }) {
       link.pings.cancel(ping)
       turn.deadlinesMoved = true
@@ -32,14 +32,14 @@ extension SessionEngine {
     }
   }
 
-  mutating func receivedPong(_ token: UInt64, on link: Link, _ turn: inout Turn) {
-    probeAnswered(token, on: link, &turn)
+  mutating func receivedPong(_ token: UInt64, on link: Link, _ turn: Turn) {
+    probeAnswered(token, on: link, turn)
     guard let (command, roundTrip) = link.pings.answered(token, at: turn.now) else { return }
     turn.deadlinesMoved = true
     turn.reply(command, .roundTrip(roundTrip))
   }
 
-  mutating func pingDeadlines(_ turn: inout Turn) {
+  mutating func pingDeadlines(_ turn: Turn) {
     let due = links.values.filter { link in link.pings.deadline.map { $0 <= turn.now } ?? false }
     for link in due.sorted(by: { $0.id < $1.id }) {
       for command in link.pings.expired(at: turn.now) {
@@ -49,7 +49,7 @@ extension SessionEngine {
   }
 
   /// The link is gone, and the answers with it.
-  mutating func pingsLostLink(_ link: Link, _ ending: Ending, _ turn: inout Turn) {
+  mutating func pingsLostLink(_ link: Link, _ ending: Ending, _ turn: Turn) {
     for command in link.pings.commands { turn.reply(command, .failed(ending)) }
   }
 }

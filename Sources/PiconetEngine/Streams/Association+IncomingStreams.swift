@@ -3,7 +3,7 @@ import PiconetWire
 /// Streams of others: a frame about a stream counts only from the stream's owner, because tables are kept by
 /// association and number.
 extension Association {
-  func receivedOpen(_ number: UInt64, _ name: String, _ turn: inout Turn) throws(Breach) {
+  func receivedOpen(_ number: UInt64, _ name: String, _ turn: Turn) throws(Breach) {
     guard isMember || dropsMemberFrames else {
       throw Breach("a stream before the invitation was accepted")
     }
@@ -16,7 +16,7 @@ extension Association {
     if let leaving {
       stream.phase = .stopped
       streams.incoming[number] = stream
-      sendOfStream(.stopStream(stream: number, leaving.reason, detail: ""), &turn)
+      sendOfStream(.stopStream(stream: number, leaving.reason, detail: ""), turn)
       return
     }
     streams.incoming[number] = stream
@@ -24,39 +24,39 @@ extension Association {
     turn.deliver(.streamOpened(id, from: node, name: name))
   }
 
-  func receivedData(_ number: UInt64, _ bytes: Bytes, _ turn: inout Turn) throws(Breach) {
+  func receivedData(_ number: UInt64, _ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard let stream = streams.incoming[number] else { throw Breach("data of an unknown stream") }
     if try stream.take(bytes.count) { turn.deliver(.streamReceived(stream.id, bytes)) }
   }
 
-  func receivedEnd(ofStream number: UInt64, _ turn: inout Turn) throws(Breach) {
+  func receivedEnd(ofStream number: UInt64, _ turn: Turn) throws(Breach) {
     guard let stream = streams.incoming[number] else { throw Breach("the end of an unknown stream") }
     switch stream.phase {
     case .ended: throw Breach("a second end of a stream")
-    case .stopped: forget(incoming: number, &turn)
+    case .stopped: forget(incoming: number, turn)
     case .open:
       stream.phase = .ended
       turn.deliver(.streamEnded(stream.id, .finished))
-      finishIfRead(number, &turn)
+      finishIfRead(number, turn)
     }
   }
 
-  func receivedReset(_ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
+  func receivedReset(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
     // It has crossed our last word about the stream: both know how it ended.
     guard let stream = streams.incoming[number] else { return }
-    forget(incoming: number, &turn)
+    forget(incoming: number, turn)
     if stream.phase == .stopped { return }
-    sendOfStream(.stopStream(stream: number, .cancelled, detail: ""), &turn)
+    sendOfStream(.stopStream(stream: number, .cancelled, detail: ""), turn)
     turn.deliver(.streamEnded(stream.id, .cancelled(ending)))
   }
 
-  private func finishIfRead(_ number: UInt64, _ turn: inout Turn) {
+  private func finishIfRead(_ number: UInt64, _ turn: Turn) {
     guard streams.incoming[number]?.isReadToItsEnd == true else { return }
-    forget(incoming: number, &turn)
-    sendOfStream(.streamDone(stream: number), &turn)
+    forget(incoming: number, turn)
+    sendOfStream(.streamDone(stream: number), turn)
   }
 
-  private func forget(incoming number: UInt64, _ turn: inout Turn) {
+  private func forget(incoming number: UInt64, _ turn: Turn) {
     if let id = streams.incoming[number]?.id { turn.places.remove(id) }
     streams.forget(incoming: number)
   }
@@ -64,31 +64,31 @@ extension Association {
   // MARK: The application
 
   /// The application has read bytes of a stream.
-  func streamConsumed(_ number: UInt64, _ count: Int, _ turn: inout Turn) {
+  func streamConsumed(_ number: UInt64, _ count: Int, _ turn: Turn) {
     if let limit = streams.incoming[number]?.consume(count, window: streamWindow) {
       streams.owe(credit: limit, of: number)
       turn.flush(link)
     }
-    finishIfRead(number, &turn)
+    finishIfRead(number, turn)
   }
 
   /// We read no more of a stream of the far side; its number stays taken until the sender confirms.
-  func stop(_ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
+  func stop(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
     guard let stream = streams.incoming[number], stream.phase != .stopped else { return }
     if stream.phase == .ended {
-      forget(incoming: number, &turn)
+      forget(incoming: number, turn)
     } else {
       stream.phase = .stopped
       streams.dropCredit(of: number)
       turn.places.remove(stream.id)
       turn.deliver(.streamEnded(stream.id, .lost(ending)))
     }
-    sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), &turn)
+    sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), turn)
   }
 
   /// We are leaving: nothing more is read.
-  func stopStreams(_ ending: Ending, _ turn: inout Turn) {
-    for number in streams.incoming.keys.sorted() { stop(number, ending, &turn) }
+  func stopStreams(_ ending: Ending, _ turn: Turn) {
+    for number in streams.incoming.keys.sorted() { stop(number, ending, turn) }
   }
 
   // MARK: Windows

@@ -3,7 +3,7 @@ import PiconetWire
 /// Streams of ours: opened, written as credit allows, ended or given up.
 extension Association {
   func openStream(
-    _ command: CommandID, _ id: StreamID, name: String, _ turn: inout Turn
+    _ command: CommandID, _ id: StreamID, name: String, _ turn: Turn
   ) {
     guard streams.isSupported else {
       return turn.reply(command, .failed(Ending(.notSupported, .peer, "the other side takes no streams")))
@@ -22,7 +22,7 @@ extension Association {
   }
 
   /// - Returns: false where the stream takes nothing more.
-  func write(_ bytes: Bytes, to number: UInt64, _ turn: inout Turn) -> Bool {
+  func write(_ bytes: Bytes, to number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.write(bytes)
     streams.enqueue(number)
@@ -31,7 +31,7 @@ extension Association {
   }
 
   /// - Returns: false where the stream has ended; otherwise the command is answered when the far side has read all.
-  func finishStream(_ command: CommandID, _ number: UInt64, _ turn: inout Turn) -> Bool {
+  func finishStream(_ command: CommandID, _ number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.finish(command)
     streams.enqueue(number)
@@ -40,55 +40,55 @@ extension Association {
   }
 
   /// The application gives a stream up, in either direction.
-  func cancelStream(_ id: StreamID, _ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
-    if id.isIncoming { stop(number, ending, &turn) } else { reset(number, ending, &turn) }
+  func cancelStream(_ id: StreamID, _ number: UInt64, _ ending: Ending, _ turn: Turn) {
+    if id.isIncoming { stop(number, ending, turn) } else { reset(number, ending, turn) }
   }
 
   /// The application is told now; the number is free once the far side confirms.
   private func reset(
-    _ number: UInt64, _ ending: Ending, _ turn: inout Turn
+    _ number: UInt64, _ ending: Ending, _ turn: Turn
   ) {
     guard let stream = streams.outgoing[number], stream.phase != .reset else { return }
     if stream.phase == .waiting {
       // The far side never heard of it.
-      forget(outgoing: number, &turn)
+      forget(outgoing: number, turn)
     } else {
       stream.reset()
-      sendOfStream(.resetStream(stream: number, ending.reason, detail: ending.detail), &turn)
+      sendOfStream(.resetStream(stream: number, ending.reason, detail: ending.detail), turn)
     }
-    tell(stream, ending, &turn)
+    tell(stream, ending, turn)
   }
 
   /// Tells the application that the stream takes nothing more, and why.
-  private func tell(_ stream: StreamSender, _ ending: Ending, _ turn: inout Turn) {
+  private func tell(_ stream: StreamSender, _ ending: Ending, _ turn: Turn) {
     if let command = stream.finishing { turn.reply(command, .failed(ending)) }
     turn.deliver(.streamStopped(stream.id, ending))
   }
 
-  private func forget(outgoing number: UInt64, _ turn: inout Turn) {
+  private func forget(outgoing number: UInt64, _ turn: Turn) {
     if let id = streams.outgoing[number]?.id { turn.places.remove(id) }
     streams.forget(outgoing: number)
   }
 
   /// Behind our `leave` nothing sequenced goes any more.
-  func sendOfStream(_ frame: Frame, _ turn: inout Turn) {
-    if leaving?.isTold != true { send(frame, &turn) }
+  func sendOfStream(_ frame: Frame, _ turn: Turn) {
+    if leaving?.isTold != true { send(frame, turn) }
   }
 
   /// We are leaving: what the application has not ended is given up now, what it has ended still goes.
-  func resetStreams(_ ending: Ending, _ turn: inout Turn) {
+  func resetStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted()
     where streams.outgoing[number]?.finishing == nil {
-      reset(number, ending, &turn)
+      reset(number, ending, turn)
     }
   }
 
   /// The association is gone, and its streams with it.
-  func dropStreams(_ ending: Ending, _ turn: inout Turn) {
+  func dropStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted() {
       guard let stream = streams.outgoing[number] else { continue }
       turn.places.remove(stream.id)
-      if stream.phase != .reset { tell(stream, ending, &turn) }
+      if stream.phase != .reset { tell(stream, ending, turn) }
     }
     for number in streams.incoming.keys.sorted() {
       guard let stream = streams.incoming[number] else { continue }
@@ -102,7 +102,7 @@ extension Association {
   // MARK: The far side's frames about our streams
 
   func receivedCredit(
-    ofStream number: UInt64, limit: UInt64, _ turn: inout Turn
+    ofStream number: UInt64, limit: UInt64, _ turn: Turn
   ) throws(Breach) {
     guard let stream = streams.outgoing[number], stream.phase != .waiting else {
       throw Breach("credit for an unknown stream")
@@ -113,23 +113,23 @@ extension Association {
   }
 
   func receivedStop(
-    _ number: UInt64, _ ending: Ending, _ turn: inout Turn
+    _ number: UInt64, _ ending: Ending, _ turn: Turn
   ) throws(Breach) {
     guard let stream = streams.outgoing[number], stream.phase != .waiting else {
       throw Breach("stops an unknown stream")
     }
     // The far side forgets the number when it knows that we know.
-    if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), &turn) }
-    forget(outgoing: number, &turn)
-    if stream.phase != .reset { tell(stream, ending, &turn) }
+    if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), turn) }
+    forget(outgoing: number, turn)
+    if stream.phase != .reset { tell(stream, ending, turn) }
   }
 
   func receivedDone(
-    _ number: UInt64, _ turn: inout Turn
+    _ number: UInt64, _ turn: Turn
   ) throws(Breach) {
     guard let stream = streams.outgoing[number] else { throw Breach("has read an unknown stream") }
     guard stream.hasEnded else { throw Breach("has read a stream before its end") }
-    forget(outgoing: number, &turn)
+    forget(outgoing: number, turn)
     if stream.phase == .ended, let command = stream.finishing { turn.reply(command, .done) }
   }
 }

@@ -3,16 +3,16 @@ import PiconetWire
 /// Chunks on their way out, behind everything else that goes over the link.
 extension Association {
   /// Chunks of all transfers in turn, as far as there is room.
-  func transmitChunks(on link: Link, room: Int, _ turn: inout Turn) {
+  func transmitChunks(on link: Link, room: Int, _ turn: Turn) {
     var room = room
     var passed = 0
     while room > 0, passed < transfers.turns.count, let id = transfers.turns.current,
       let transfer = transfers.outgoing[id]
     {
-      let count = transmitBlock(of: transfer, share: transfers.turns.share(of: room), on: link, &turn)
+      let count = transmitBlock(of: transfer, share: transfers.turns.share(of: room), on: link, turn)
       room -= count
-      let hasEnded = finish(transfer, on: link, &turn)
-      read(transfer, &turn)
+      let hasEnded = finish(transfer, on: link, turn)
+      read(transfer, turn)
       if count > 0 {
         passed = 0
         // The end has given the turn away.
@@ -28,7 +28,7 @@ extension Association {
   /// for more than what is under way. At least one frame.
   /// - Returns: bytes of frames.
   private func transmitBlock(
-    of transfer: TransferSender, share: Int, on link: Link, _ turn: inout Turn
+    of transfer: TransferSender, share: Int, on link: Link, _ turn: Turn
   ) -> Int {
     guard !transfer.isPaused, let block = transfer.blocks.first else { return 0 }
     let layout = block.layout
@@ -47,13 +47,13 @@ extension Association {
       transfer.blocks.replaceFirst(rest)
     }
     counts.sent.chunks.add(frames: layout.frames(in: frames.count), bytes: frames.count)
-    link.hand(over: frames, &turn)
+    link.hand(over: frames, turn)
     return frames.count
   }
 
   /// The end of a transfer goes right behind its last chunk.
   /// - Returns: whether it went.
-  private func finish(_ transfer: TransferSender, on link: Link, _ turn: inout Turn) -> Bool {
+  private func finish(_ transfer: TransferSender, on link: Link, _ turn: Turn) -> Bool {
     guard transfer.phase == .sending, !transfer.isPaused, let digest = transfer.digest, let number = transfer.number,
       transfer.blocks.isEmpty, transfer.isRead
     else { return false }

@@ -6,24 +6,24 @@ extension Association {
 
   /// Whether an offer may stand.
   /// - Returns: false where we are leaving, and it was declined.
-  func admitsOffer(_ number: UInt64, _ turn: inout Turn) throws(Breach) -> Bool {
+  func admitsOffer(_ number: UInt64, _ turn: Turn) throws(Breach) -> Bool {
     guard isMember || dropsMemberFrames else { throw Breach("an offer before the invitation was accepted") }
     guard transfers.incoming[number] == nil else { throw Breach("transfer \(number) is open already") }
     guard transfers.incoming.count < configuration.transferLimit else {
       throw Breach("more than \(configuration.transferLimit) open transfers")
     }
     guard let leaving else { return true }
-    send(.declineOffer(transfer: number, leaving.reason, detail: ""), &turn)
+    send(.declineOffer(transfer: number, leaving.reason, detail: ""), turn)
     return false
   }
 
-  func receivedOffer(_ number: UInt64, _ offer: ResourceOffer, _ turn: inout Turn) {
+  func receivedOffer(_ number: UInt64, _ offer: ResourceOffer, _ turn: Turn) {
     let id = turn.places.appendIncomingTransfer(in: self)
     transfers.append(TransferReceiver(id: id, number: number, offer: offer))
     turn.deliver(.offerReceived(id, from: node, offer))
   }
 
-  func receivedChunk(_ number: UInt64, _ bytes: Bytes, _ turn: inout Turn) throws(Breach) {
+  func receivedChunk(_ number: UInt64, _ bytes: Bytes, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.incoming[number] else { throw Breach("a chunk of an unknown transfer") }
     switch transfer.phase {
     case .refused: return
@@ -39,7 +39,7 @@ extension Association {
     let received = transfer.received + UInt64(bytes.count)
     if received > transfer.offer.size {
       let detail = "more bytes than the \(transfer.offer.size) that were offered"
-      return refuse(transfer, Ending(.sizeMismatch, .peer, detail), &turn)
+      return refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
     }
     guard received <= transfer.limit else { throw Breach("more chunks than the credit allows") }
     transfer.received = received
@@ -49,7 +49,7 @@ extension Association {
   }
 
   func receivedEnd(
-    _ number: UInt64, _ size: UInt64, _ digest: ResourceDigest, _ turn: inout Turn
+    _ number: UInt64, _ size: UInt64, _ digest: ResourceDigest, _ turn: Turn
   ) throws(Breach) {
     guard let transfer = transfers.incoming[number] else { throw Breach("the end of an unknown transfer") }
     switch transfer.phase {
@@ -60,55 +60,55 @@ extension Association {
     }
     guard size == transfer.offer.size, transfer.received == size else {
       let detail = "\(transfer.received) of the \(transfer.offer.size) bytes that were offered"
-      return refuse(transfer, Ending(.sizeMismatch, .peer, detail), &turn)
+      return refuse(transfer, Ending(.sizeMismatch, .peer, detail), turn)
     }
     transfer.phase = .committing
     turn.add(.commitStore(transfer.id, size: size, digest))
   }
 
-  func receivedAbandon(_ number: UInt64, _ ending: Ending, _ turn: inout Turn) {
+  func receivedAbandon(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
     // The transfer was stored or declined while the sender gave it up: both know how it ended.
     guard let transfer = transfers.incoming[number] else { return }
     switch transfer.phase {
-    case .refused: forget(transfer, &turn)
+    case .refused: forget(transfer, turn)
     // The store decides, as it would have a moment earlier; the sender takes whichever answer comes.
     case .committing: transfer.isAbandoned = true
     case .offered, .receiving:
-      forget(transfer, &turn)
-      send(.refuse(transfer: transfer.number, .cancelled, detail: ""), &turn)
-      end(transfer, ending, &turn)
+      forget(transfer, turn)
+      send(.refuse(transfer: transfer.number, .cancelled, detail: ""), turn)
+      end(transfer, ending, turn)
     }
   }
 
   // MARK: The application's answers
 
-  func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ turn: inout Turn) -> Bool {
+  func acceptOffer(_ command: CommandID, _ id: TransferID, offset: UInt64, _ turn: Turn) -> Bool {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return false }
     let offset = min(offset, transfer.offer.size)
-    let window = transfer.isPaused ? 0 : transferWindow(&turn)
+    let window = transfer.isPaused ? 0 : transferWindow(turn)
     transfer.accept(from: offset, limit: min(transfer.offer.size, offset + window))
-    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: transfer.limit), &turn)
+    send(.acceptOffer(transfer: transfer.number, offset: offset, limit: transfer.limit), turn)
     turn.reply(command, .done)
     return true
   }
 
   func declineOffer(
-    _ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String, _ turn: inout Turn
+    _ command: CommandID, _ id: TransferID, _ reason: Reason, _ detail: String, _ turn: Turn
   ) -> Bool {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return false }
-    forget(transfer, &turn)
-    send(.declineOffer(transfer: transfer.number, reason, detail: detail), &turn)
+    forget(transfer, turn)
+    send(.declineOffer(transfer: transfer.number, reason, detail: detail), turn)
     turn.reply(command, .done)
     turn.deliver(.transferEnded(id, Ending(reason, .us, detail)))
     return true
   }
 
   /// The application gives a transfer up, in either direction.
-  func cancelTransfer(_ id: TransferID, _ reason: Reason, _ turn: inout Turn) {
+  func cancelTransfer(_ id: TransferID, _ reason: Reason, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
-      abandon(transfer, Ending(reason, .us), &turn)
+      abandon(transfer, Ending(reason, .us), turn)
     } else if let transfer = transfers.incomingIDs[id], transfer.phase == .offered || transfer.phase == .receiving {
-      refuse(transfer, Ending(reason, .us), &turn)
+      refuse(transfer, Ending(reason, .us), turn)
     }
   }
 
@@ -116,7 +116,7 @@ extension Association {
 
   /// What one transfer may have under way: its share of the memory for all of them, and of what its link holds unread.
   /// At least a frame, or it would not go on.
-  func transferWindow(_ turn: inout Turn) -> UInt64 {
+  func transferWindow(_ turn: Turn) -> UInt64 {
     let share = configuration.transferMemory / max(1, turn.places.incomingTransferCount)
     let window = min(configuration.transferWindow, max(configuration.smallestTransferWindow, share))
     guard let limit = peer.traits.unreadLimit else { return UInt64(window) }
@@ -126,72 +126,72 @@ extension Association {
   }
 
   /// Tells the sender how much more it may send, where that is worth a frame.
-  func grantCredit(_ transfer: TransferReceiver, _ turn: inout Turn) {
-    guard let limit = transfer.grant(window: transferWindow(&turn)) else { return }
-    send(.transferCredit(transfer: transfer.number, stored: transfer.stored, limit: limit), &turn)
+  func grantCredit(_ transfer: TransferReceiver, _ turn: Turn) {
+    guard let limit = transfer.grant(window: transferWindow(turn)) else { return }
+    send(.transferCredit(transfer: transfer.number, stored: transfer.stored, limit: limit), turn)
   }
 
   // MARK: The store's answers
 
-  func chunkStored(_ id: TransferID, upTo: UInt64, _ turn: inout Turn) {
+  func chunkStored(_ id: TransferID, upTo: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .receiving else { return }
     transfer.stored = max(transfer.stored, upTo)
-    grantCredit(transfer, &turn)
+    grantCredit(transfer, turn)
   }
 
-  func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ turn: inout Turn) {
+  func committed(_ id: TransferID, name: [UInt8], wasThere: Bool, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .committing else { return }
-    forget(transfer, &turn)
+    forget(transfer, turn)
     let (number, told) = (transfer.number, Array(name.prefix(WireLimits.storedPath)))
-    send(wasThere ? .present(transfer: number, name: told) : .stored(transfer: number, name: told), &turn)
+    send(wasThere ? .present(transfer: number, name: told) : .stored(transfer: number, name: told), turn)
     turn.deliver(.transferEnded(id, nil))
   }
 
-  func storeFailed(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
-    if let transfer = transfers.incomingIDs[id], transfer.phase != .refused { refuse(transfer, ending, &turn) }
+  func storeFailed(_ id: TransferID, _ ending: Ending, _ turn: Turn) {
+    if let transfer = transfers.incomingIDs[id], transfer.phase != .refused { refuse(transfer, ending, turn) }
   }
 
   // MARK: The end
 
   /// We give an incoming transfer up; its number stays ours until the sender confirms.
-  private func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: inout Turn) {
+  private func refuse(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     let mayGoOn = transfer.mayGoOn(after: ending)
-    if transfer.isAbandoned { forget(transfer, &turn) } else { transfer.phase = .refused }
-    send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), &turn)
+    if transfer.isAbandoned { forget(transfer, turn) } else { transfer.phase = .refused }
+    send(.refuse(transfer: transfer.number, ending.reason, detail: ending.detail), turn)
     turn.add(mayGoOn ? .keepStore(transfer.id) : .discardStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
   /// We are leaving: what the store has not begun to commit is given up now, however long the farewell takes.
-  func refuseTransfers(_ ending: Ending, _ turn: inout Turn) {
+  func refuseTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.incomingInOrder where transfer.phase == .offered || transfer.phase == .receiving {
-      refuse(transfer, ending, &turn)
+      refuse(transfer, ending, turn)
     }
   }
 
   /// Another run of the sender offers the same: what is stored of it is let go, for that offer to go on with.
-  func releaseStore(of transfer: TransferReceiver, _ turn: inout Turn) {
+  func releaseStore(of transfer: TransferReceiver, _ turn: Turn) {
     transfer.phase = .refused
     let detail = "another run of the sender offers it"
     // For a former run that lives all the same, and comes back.
-    send(.refuse(transfer: transfer.number, .cancelled, detail: detail), &turn)
+    send(.refuse(transfer: transfer.number, .cancelled, detail: detail), turn)
     turn.add(.keepStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, Ending(.restarted, .peer, detail)))
   }
 
-  private func forget(_ transfer: TransferReceiver, _ turn: inout Turn) {
+  private func forget(_ transfer: TransferReceiver, _ turn: Turn) {
     transfers.remove(transfer)
     turn.places.remove(transfer.id)
   }
 
-  private func end(_ transfer: TransferReceiver, _ ending: Ending, _ turn: inout Turn) {
+  private func end(_ transfer: TransferReceiver, _ ending: Ending, _ turn: Turn) {
     turn.add(transfer.mayGoOn(after: ending) ? .keepStore(transfer.id) : .discardStore(transfer.id))
     turn.deliver(.transferEnded(transfer.id, ending))
   }
 
   /// The association is over, and its transfers with it. What is stored is kept for the same offer where nobody has
   /// given it up.
-  func dropTransfers(_ ending: Ending, _ turn: inout Turn) {
+  func dropTransfers(_ ending: Ending, _ turn: Turn) {
     for transfer in transfers.outgoingInOrder {
       transfers.remove(transfer)
       turn.places.remove(transfer.id)
@@ -200,8 +200,8 @@ extension Association {
       turn.reply(transfer.command, .failed(ending))
     }
     for transfer in transfers.incomingInOrder {
-      forget(transfer, &turn)
-      if transfer.phase != .refused { end(transfer, ending, &turn) }
+      forget(transfer, turn)
+      if transfer.phase != .refused { end(transfer, ending, turn) }
     }
   }
 }

@@ -2,14 +2,14 @@ import PiconetWire
 
 /// Transfers of ours: offered, sent as credit allows, ended by one reply.
 extension Association {
-  func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: inout Turn) {
+  func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn) {
     transfers.append(TransferSender(id: id, command: command, offer: offer))
     turn.places.append(id, in: self)
-    sendOffers(&turn)
+    sendOffers(turn)
   }
 
   /// Offers what waits, as far as the far side takes more transfers.
-  func sendOffers(_ turn: inout Turn) {
+  func sendOffers(_ turn: Turn) {
     // Without a link, and before what is sent again, offers wait: only they may be many.
     guard let link = activeLink, !isResending else {
       areOffersHeldBack = true
@@ -23,13 +23,13 @@ extension Association {
       }
       guard transfer.phase == .waiting, transfers.offer(transfer), let number = transfer.number else { continue }
       transfer.phase = .offered
-      send(.offer(transfer: number, transfer.offer), &turn)
-      if transfer.isPaused { send(.senderPaused(transfer: number, true), &turn) }
+      send(.offer(transfer: number, transfer.offer), turn)
+      if transfer.isPaused { send(.senderPaused(transfer: number, true), turn) }
     }
   }
 
   /// Asks the source for what may be sent next, or for its digest where all was read.
-  func read(_ transfer: TransferSender, _ turn: inout Turn) {
+  func read(_ transfer: TransferSender, _ turn: Turn) {
     guard let number = transfer.number else { return }
     let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
     while let next = transfer.nextRead(of: layout.payload(ofReads: configuration.readSize)) {
@@ -45,33 +45,33 @@ extension Association {
     }
   }
 
-  func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: inout Turn) {
+  func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: Turn) {
     guard let transfer = transfers.outgoing[id] else { return }
     if transfer.staleReads > 0 {
       // Reads are answered in their order.
       transfer.staleReads -= 1
-      read(transfer, &turn)
+      read(transfer, turn)
       return
     }
     guard transfer.phase == .sending, let layout = transfer.layouts.popFirst() else { return }
     transfer.readsUnderWay -= 1
     transfer.blocks.append(TransferSender.Block(frames: frames, payloadCount: payloadCount, layout: layout))
     turn.flush(link)
-    read(transfer, &turn)
+    read(transfer, turn)
   }
 
-  func sourceFinished(_ id: TransferID, _ digest: ResourceDigest, _ turn: inout Turn) {
+  func sourceFinished(_ id: TransferID, _ digest: ResourceDigest, _ turn: Turn) {
     guard let transfer = transfers.outgoing[id], transfer.isFinishing else { return }
     transfer.digest = digest
     turn.flush(link)
   }
 
-  func sourceFailed(_ id: TransferID, _ ending: Ending, _ turn: inout Turn) {
-    if let transfer = transfers.outgoing[id] { abandon(transfer, ending, &turn) }
+  func sourceFailed(_ id: TransferID, _ ending: Ending, _ turn: Turn) {
+    if let transfer = transfers.outgoing[id] { abandon(transfer, ending, turn) }
   }
 
   /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
-  func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: inout Turn) {
+  func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
     turn.reply(transfer.command, .failed(ending))
@@ -85,19 +85,19 @@ extension Association {
     transfers.retire(transfer)
     // What the far side has said itself it need not hear again.
     let detail = ending.blame == .peer ? "" : ending.detail
-    send(.abandon(transfer: number, ending.reason, detail: detail), &turn)
+    send(.abandon(transfer: number, ending.reason, detail: detail), turn)
   }
 
   /// The transfer is over on both sides: another one may be offered.
-  private func free(_ transfer: TransferSender, _ turn: inout Turn) {
+  private func free(_ transfer: TransferSender, _ turn: Turn) {
     transfers.remove(transfer)
     turn.places.remove(transfer.id)
-    sendOffers(&turn)
+    sendOffers(turn)
   }
 
   // MARK: The far side's frames about our transfers
 
-  func receivedAccept(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: inout Turn) throws(Breach) {
+  func receivedAccept(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("accepts an unknown offer") }
     if transfer.phase == .abandoned { return }
     guard transfer.phase == .offered else { throw Breach("accepts an offer twice") }
@@ -107,11 +107,11 @@ extension Association {
     transfer.begin(at: offset, limit: limit)
     transfers.turns.append(transfer.id)
     turn.deliver(.transferAccepted(transfer.id, offset: offset))
-    read(transfer, &turn)
+    read(transfer, turn)
   }
 
   func receivedDecline(
-    _ number: UInt64, _ reason: Reason, _ detail: String, _ turn: inout Turn
+    _ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn
   ) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("declines an unknown offer") }
     if transfer.phase != .abandoned {
@@ -119,10 +119,10 @@ extension Association {
       turn.add(.closeSource(transfer.id))
       turn.reply(transfer.command, .failed(Ending(reason, .peer, detail)))
     }
-    free(transfer, &turn)
+    free(transfer, turn)
   }
 
-  func receivedCredit(_ number: UInt64, stored: UInt64, limit: UInt64, _ turn: inout Turn) throws(Breach) {
+  func receivedCredit(_ number: UInt64, stored: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("credit for an unknown transfer") }
     switch transfer.phase {
     case .abandoned: return
@@ -130,17 +130,17 @@ extension Association {
     case .sending, .ended: break
     }
     guard stored <= transfer.transmitted else { throw Breach("has stored bytes that were not sent") }
-    if transfer.awaitsPosition { goOn(transfer, from: stored, &turn) }
+    if transfer.awaitsPosition { goOn(transfer, from: stored, turn) }
     transfer.limit = max(transfer.limit, limit)
     if stored > transfer.stored {
       transfer.stored = stored
       turn.deliver(.transferProgressed(transfer.id, stored: stored))
     }
-    read(transfer, &turn)
+    read(transfer, turn)
   }
 
   /// The far side has it, under this name: it has stored it, or had it already.
-  func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: inout Turn) throws(Breach) {
+  func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else {
       throw Breach(wasThere ? "has an unknown transfer already" : "has stored an unknown transfer")
     }
@@ -151,13 +151,13 @@ extension Association {
       turn.reply(transfer.command, .stored(name: name, wasThere: wasThere))
     case .waiting, .offered, .sending: throw Breach("has stored a transfer before its end")
     }
-    free(transfer, &turn)
+    free(transfer, turn)
   }
 
-  func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: inout Turn) throws(Breach) {
+  func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("refuses an unknown transfer") }
     // The far side forgets the number when it knows that we know.
-    abandon(transfer, Ending(reason, .peer, detail), &turn)
-    free(transfer, &turn)
+    abandon(transfer, Ending(reason, .peer, detail), turn)
+    free(transfer, turn)
   }
 }

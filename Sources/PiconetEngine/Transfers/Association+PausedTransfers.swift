@@ -4,48 +4,48 @@ import PiconetWire
 /// side has its own switch, and a transfer goes on once both are off. The other side is told for its screen.
 extension Association {
   /// What has ended is neither paused nor goes on: its end was told.
-  func pauseTransfer(_ id: TransferID, _ isPaused: Bool, _ turn: inout Turn) {
+  func pauseTransfer(_ id: TransferID, _ isPaused: Bool, _ turn: Turn) {
     if let transfer = transfers.outgoing[id] {
-      pause(transfer, isPaused, &turn)
+      pause(transfer, isPaused, turn)
     } else if let transfer = transfers.incomingIDs[id] {
-      pause(transfer, isPaused, &turn)
+      pause(transfer, isPaused, turn)
     }
   }
 
-  private func pause(_ transfer: TransferSender, _ isPaused: Bool, _ turn: inout Turn) {
+  private func pause(_ transfer: TransferSender, _ isPaused: Bool, _ turn: Turn) {
     // What has ended may have to begin anew.
     guard transfer.isPaused != isPaused, transfer.phase != .abandoned, transfer.phase != .ended || transfer.mayRestart
     else { return }
     transfer.isPaused = isPaused
     // An offer that waits for its turn is told of when it goes.
-    if transfer.number != nil { tellPause(transfer.id, &turn) }
+    if transfer.number != nil { tellPause(transfer.id, turn) }
     guard !isPaused else { return }
-    read(transfer, &turn)
+    read(transfer, turn)
     turn.flush(link)
   }
 
-  private func pause(_ transfer: TransferReceiver, _ isPaused: Bool, _ turn: inout Turn) {
+  private func pause(_ transfer: TransferReceiver, _ isPaused: Bool, _ turn: Turn) {
     guard transfer.isPaused != isPaused, transfer.mayRest else { return }
     transfer.isPaused = isPaused
-    tellPause(transfer.id, &turn)
-    if !isPaused, transfer.phase == .receiving { grantCredit(transfer, &turn) }
+    tellPause(transfer.id, turn)
+    if !isPaused, transfer.phase == .receiving { grantCredit(transfer, turn) }
   }
 
   /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is
   /// one frame then.
-  private func tellPause(_ id: TransferID, _ turn: inout Turn) {
+  private func tellPause(_ id: TransferID, _ turn: Turn) {
     transfers.pausesDue.insert(id)
-    if !isCrowded { sendPauses(&turn) }
+    if !isCrowded { sendPauses(turn) }
   }
 
-  func sendPauses(_ turn: inout Turn) {
+  func sendPauses(_ turn: Turn) {
     for id in transfers.pausesDue.sorted() {
       if isCrowded { return }
       transfers.pausesDue.remove(id)
       if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
-        send(.senderPaused(transfer: number, transfer.isPaused), &turn)
+        send(.senderPaused(transfer: number, transfer.isPaused), turn)
       } else if let transfer = transfers.incomingIDs[id], transfer.mayRest {
-        send(.receiverPaused(transfer: transfer.number, transfer.isPaused), &turn)
+        send(.receiverPaused(transfer: transfer.number, transfer.isPaused), turn)
       }
     }
   }
@@ -53,7 +53,7 @@ extension Association {
   // MARK: The far side's hints
 
   /// About a transfer of the far side. It may be over here while the hint was on its way: then there is nobody to tell.
-  func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: inout Turn) {
+  func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedThere != isPaused
     else { return }
     transfer.isPausedThere = isPaused
@@ -61,7 +61,7 @@ extension Association {
   }
 
   /// About a transfer of ours.
-  func receivedReceiverPaused(_ number: UInt64, _ isPaused: Bool, _ turn: inout Turn) {
+  func receivedReceiverPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.offered[number], transfer.phase != .abandoned, transfer.isPausedThere != isPaused
     else { return }
     transfer.isPausedThere = isPaused

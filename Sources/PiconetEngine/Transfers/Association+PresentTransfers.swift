@@ -7,24 +7,24 @@ extension Association {
   // MARK: The receiver's side
 
   /// The application has compared so many bytes of what it has.
-  func tellCompared(_ id: TransferID, _ byteCount: UInt64, _ turn: inout Turn) {
+  func tellCompared(_ id: TransferID, _ byteCount: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .offered else { return }
-    send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), &turn)
+    send(.comparing(transfer: transfer.number, compared: min(byteCount, transfer.offer.size)), turn)
   }
 
   /// The answer to a commit: the store has what is needed of it all the same.
-  func storeRestarted(_ id: TransferID, offset: UInt64, _ turn: inout Turn) {
+  func storeRestarted(_ id: TransferID, offset: UInt64, _ turn: Turn) {
     guard let transfer = transfers.incomingIDs[id], transfer.phase == .committing, transfer.mayRestart else { return }
     let offset = min(offset, transfer.offer.size)
-    let limit = transfer.isPaused ? offset : min(transfer.offer.size, offset + transferWindow(&turn))
+    let limit = transfer.isPaused ? offset : min(transfer.offer.size, offset + transferWindow(turn))
     transfer.restart(from: offset, limit: limit)
-    send(.restart(transfer: transfer.number, offset: offset, limit: limit), &turn)
+    send(.restart(transfer: transfer.number, offset: offset, limit: limit), turn)
   }
 
   // MARK: The sender's side
 
   /// A hint, which may be late: then it is without effect.
-  func receivedComparing(_ number: UInt64, _ byteCount: UInt64, _ turn: inout Turn) throws(Breach) {
+  func receivedComparing(_ number: UInt64, _ byteCount: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number], transfer.phase == .offered else { return }
     guard byteCount <= transfer.offer.size else { throw Breach("compares more than was offered") }
     // Only what goes on is a sign that an answer will come.
@@ -33,7 +33,7 @@ extension Association {
     turn.deliver(.transferCompared(transfer.id, byteCount: byteCount))
   }
 
-  func receivedRestart(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: inout Turn) throws(Breach) {
+  func receivedRestart(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("restarts an unknown transfer") }
     if transfer.phase == .abandoned { return }
     guard transfer.phase == .ended, transfer.mayRestart else {
@@ -49,7 +49,7 @@ extension Association {
     transfer.awaitsPosition = false
     transfers.turns.append(transfer.id)
     turn.deliver(.transferAccepted(transfer.id, offset: offset))
-    read(transfer, &turn)
+    read(transfer, turn)
     turn.flush(link)
   }
 }

@@ -10,24 +10,24 @@ extension Association {
 
   /// Tells the sender of every accepted transfer what has arrived, whether it is on the disk already or on its way
   /// there: the rest is what is missing.
-  func restateTransfers(_ turn: inout Turn) {
+  func restateTransfers(_ turn: Turn) {
     for transfer in transfers.incoming.values.sorted(by: { $0.number < $1.number })
     where transfer.phase == .receiving {
       transfer.repeated = 0
       let limit = max(transfer.received, transfer.limit)
-      send(.transferCredit(transfer: transfer.number, stored: transfer.received, limit: limit), &turn)
+      send(.transferCredit(transfer: transfer.number, stored: transfer.received, limit: limit), turn)
     }
   }
 
   /// The far side has stated what it has: we go on from there, and read again what was lost with the link.
-  func goOn(_ transfer: TransferSender, from offset: UInt64, _ turn: inout Turn) {
+  func goOn(_ transfer: TransferSender, from offset: UInt64, _ turn: Turn) {
     guard let number = transfer.number else { return }
     transfer.awaitsPosition = false
     transfer.phase = .sending
     transfer.readOffset = offset
     transfer.transmitted = offset
     transfers.turns.append(transfer.id)
-    send(.position(transfer: number, offset: offset), &turn)
+    send(.position(transfer: number, offset: offset), turn)
   }
 
   /// The sender goes on from an offset; what is here already is skipped.
