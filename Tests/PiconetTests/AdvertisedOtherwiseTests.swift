@@ -20,10 +20,12 @@ private final class OneSighting: Discovery {
 
 @Suite("A device that is advertised under another name than it gives", .timeLimit(.minutes(2)))
 struct AdvertisedOtherwiseTests {
-  /// Invites a host, which calls itself "Host", where it is in sight under this name.
-  private func outcome(as name: String) async throws -> PiconetError? {
+  /// Invites a host where it is in sight under this name.
+  private func outcome(as name: String, of hostName: String = "Host") async throws -> PiconetError? {
     let state = try TemporaryFolder()
-    return try await Host.run { host in
+    return try await Host.run {
+      $0.name = hostName
+    } _: { host in
       let sighting = Sighting(
         peer: host.node.id.peer, incarnation: host.node.id.incarnation, name: name, info: [:],
         addresses: [TransportAddress(kind: .tcp, text: host.address)])
@@ -38,6 +40,12 @@ struct AdvertisedOtherwiseTests {
         return nil
       }
     }
+  }
+
+  @Test("a name with marks that a discovery does not show is the name that was advertised")
+  func marks() async throws {
+    #expect(try await outcome(as: "Aleph\u{FFFD} \u{5D0}", of: "Aleph\u{200F} \u{5D0}") == nil)
+    #expect(try await outcome(as: "Aleph\u{FFFD}", of: "Alephs")?.code == .identity)
   }
 
   @Test("a stranger is refused for it, and nothing is sent")

@@ -88,7 +88,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   /// Whether the peer was advertised lately under the name that it has now.
   func wasAdvertised(_ peer: ProvenMember) async -> Bool {
-    isClosed ? false : await loop.perform { [self] in judge.names(of: peer.fingerprint).contains(peer.name) }
+    isClosed ? false : await loop.perform { [self] in judge.wasAdvertised(peer.fingerprint, as: peer.name) }
   }
 
   func proven(_ peer: ProvenPeer) -> ProvenMember { ProvenMember(peer, judge.standing(of: peer.node.peer)) }

@@ -33,6 +33,21 @@ struct AdvertisedNames: Sendable {
     former.append(Former(peer: peer, name: name, until: now + Self.memory))
   }
 
+  /// Whether a node that gives this name has advertised it. A discovery shows U+FFFD in the place of what moves the
+  /// cursor or turns the direction of writing, as the mark in a name of two scripts does.
+  static func isName(_ name: String, advertisedAs shown: String) -> Bool {
+    if name == shown { return true }
+    let (given, seen) = (name.unicodeScalars, shown.unicodeScalars)
+    return given.count == seen.count
+      && zip(given, seen).allSatisfy { given, seen in
+        given == seen || seen == "\u{FFFD}" && isReplaced(given.properties.generalCategory)
+      }
+  }
+
+  private static func isReplaced(_ category: Unicode.GeneralCategory) -> Bool {
+    [.control, .format, .lineSeparator, .paragraphSeparator].contains(category)
+  }
+
   /// All of them; empty for a key that was not seen.
   func names(of peer: PeerID, at now: ContinuousClock.Instant) -> Set<String> {
     Set(current.filter { $0.key.peer == peer }.values)

@@ -85,7 +85,12 @@ final class KnownPeersJudge: TrustJudge {
   /// A name under which the key was advertised, if it was, and this is none of them.
   private func contradicted(_ peer: PeerID, _ name: String) -> String? {
     let names = names(of: peer)
-    return names.contains(name) ? nil : names.min()
+    return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
+  }
+
+  /// Whether the key was advertised lately under this name.
+  func wasAdvertised(_ peer: PeerID, as name: String) -> Bool {
+    names(of: peer).contains { AdvertisedNames.isName(name, advertisedAs: $0) }
   }
 
   /// What the table says of the key. Nobody stands in a file that can't be read.
