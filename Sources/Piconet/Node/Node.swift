@@ -87,19 +87,19 @@ public final class Node: Sendable {
 
   /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has
   /// read waits for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
-  public var states: Happenings<PeerStateChange> { Happenings(queue: core.stateChanges) }
+  public var states: EventSequence<PeerStateChange> { EventSequence(queue: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
   public var currentStates: [NodeID: PeerState] { core.peerStates }
 
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
-  public var invitations: Happenings<Invitation> { Happenings(queue: core.invitations) }
+  public var invitations: EventSequence<Invitation> { EventSequence(queue: core.invitations) }
 
   /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
   /// or is not one of those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many
   /// that come in a row the first 8, then one in 10 s. What nobody has read waits for the next reader, at most 64; then
   /// the oldest go.
-  public var refusals: Happenings<RefusedPeer> { Happenings(queue: core.refusals) }
+  public var refusals: EventSequence<RefusedPeer> { EventSequence(queue: core.refusals) }
 
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }

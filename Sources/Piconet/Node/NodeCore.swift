@@ -23,13 +23,13 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let peers = Watched<[NodeID: PeerSummary]>([:])
   let messages: MessageQueue
   // The engine's limits bound these and `incomingStreams`: what has ended is taken back.
-  let offers = HappeningQueue<IncomingOffer>(limit: .max)
-  let invitations = HappeningQueue<Invitation>(limit: .max)
-  let membership = HappeningQueue<MembershipChange>(limit: 4096)
-  let stateChanges = HappeningQueue<PeerStateChange>(limit: 4096)
-  let refusals = HappeningQueue<RefusedPeer>(limit: 64)
-  let failedCodes = HappeningQueue<FailedCode>(limit: 64)
-  let incomingStreams = HappeningQueue<IncomingStream>(limit: .max)
+  let offers = EventQueue<IncomingOffer>(limit: .max)
+  let invitations = EventQueue<Invitation>(limit: .max)
+  let membership = EventQueue<MembershipChange>(limit: 4096)
+  let stateChanges = EventQueue<PeerStateChange>(limit: 4096)
+  let refusals = EventQueue<RefusedPeer>(limit: 64)
+  let failedCodes = EventQueue<FailedCode>(limit: 64)
+  let incomingStreams = EventQueue<IncomingStream>(limit: .max)
 
   struct State {
     var isClosed = false

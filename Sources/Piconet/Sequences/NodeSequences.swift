@@ -24,11 +24,11 @@ public struct PeerList: AsyncSequence, Sendable {
 
 /// Things that happen, each handed to one reader, in order. Ends with the node. What a reader has not taken is there
 /// for the next one.
-public struct Happenings<Element: Sendable>: AsyncSequence, Sendable {
-  let queue: HappeningQueue<Element>
+public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
+  let queue: EventQueue<Element>
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let queue: HappeningQueue<Element>
+    let queue: EventQueue<Element>
 
     public mutating func next() async -> Element? { await next(isolation: nil) }
 

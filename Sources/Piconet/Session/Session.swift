@@ -10,17 +10,17 @@ public struct Session: Sendable {
   public var members: [Member] { core.members }
 
   /// Who joins and leaves, each told once, in order. At most 4,096 changes wait for a reader; then the oldest go.
-  public var membership: Happenings<MembershipChange> { Happenings(queue: core.membership) }
+  public var membership: EventSequence<MembershipChange> { EventSequence(queue: core.membership) }
 
   /// Messages from all members.
   public var messages: Messages { Messages(core: core) }
 
   /// Resources that members offer; each has to be answered. One that ends before anybody has taken it is taken back.
-  public var offers: Happenings<IncomingOffer> { Happenings(queue: core.offers) }
+  public var offers: EventSequence<IncomingOffer> { EventSequence(queue: core.offers) }
 
   /// Streams that members open to us, each handed to one reader. One that ends before anybody has taken it is taken
   /// back. Whoever does not want one cancels it, or drops it.
-  public var streams: Happenings<IncomingStream> { Happenings(queue: core.incomingStreams) }
+  public var streams: EventSequence<IncomingStream> { EventSequence(queue: core.incomingStreams) }
 
   /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not
   /// copied, and a member that takes it late does not hold back the others.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Hands what happened from the loop to tasks, one by one: what nobody has taken stays for the next reader.
-final class HappeningQueue<Element: Sendable>: Sendable {
+final class EventQueue<Element: Sendable>: Sendable {
   private struct State: AwaitedState {
     var waiting: [Element] = []
     var isFinished = false

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 @Suite("Seeing what goes on", .timeLimit(.minutes(5)))
-struct SeeingTests {
+struct DiagnosticsTests {
   @Test("a ping tells the round trip, and statistics count what both sides have sent")
   func pingAndStatistics() async throws {
     try await NodePair.run { pair in
