@@ -12,6 +12,9 @@ struct InvitationDesk: Sendable {
   private let declines = Guarded(DeclinesToTell())
   /// As it was at the last question: what comes by itself does not have a table read each time.
   private let lastNaming: Guarded<PeerNaming>
+  /// To whom the person has said yes in this run: the next question may come before the table has them. As many as a
+  /// person has said yes to.
+  private let taken = Guarded<[PeerID: String]>([:])
 
   init(
     node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
@@ -75,6 +78,7 @@ struct InvitationDesk: Sendable {
         case .ask:
           if let code = await code(of: invitation) {
             let answer = await ask(invitation, code, &lastQuestion)
+            if answer == .yes { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
             if [.yes, .once].contains(answer) { group.addTask { await finish(invitation, remembers: answer == .yes) } }
           }
         }
@@ -96,6 +100,7 @@ struct InvitationDesk: Sendable {
       // Now: where the other side's person finds that the codes differ, this one was mistaken.
       if remembers { await remember(invitation.peer) }
     } catch {
+      taken.change { $0[invitation.peer.fingerprint] = nil }
       guard let untold = take(invitation) else { return }
       console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(untold))")
     }
@@ -203,8 +208,15 @@ struct InvitationDesk: Sendable {
 
   private func describe(_ invitation: Invitation) -> String {
     let peer = invitation.peer
-    let imitated = peer.known == nil ? lastNaming.value.imitated(peer.fingerprint, calledItself: peer.name) : nil
+    let imitated = peer.known == nil ? imitated(by: peer) : nil
     return console.describe(peer) + (imitated.map { ", which is not the known '\(console.safe($0))'" } ?? "")
+  }
+
+  /// The name of a device that is known, or is just becoming known, which a stranger's looks like.
+  private func imitated(by peer: ProvenMember) -> String? {
+    if let name = lastNaming.value.imitated(peer.fingerprint, calledItself: peer.name) { return name }
+    let look = NameSkeleton(peer.name)
+    return taken.value.filter { $0.key != peer.fingerprint && NameSkeleton($0.value) == look }.values.min()
   }
 }
 
