@@ -7,6 +7,7 @@ import PiconetWire
 public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// As it is spelled in events of the programs and in traces.
     public let rawValue: String
     /// A code of this spelling; later versions may have codes that this one does not know.
     public init(rawValue: String) { self.rawValue = rawValue }

@@ -92,6 +92,7 @@ public struct EngineConfiguration: Sendable, Hashable {
       + transmitWindow
   }
 
+  /// Every other setting has its default.
   public init(scope: String, name: String) {
     self.scope = scope
     self.name = name
@@ -162,12 +163,16 @@ public struct EngineConfiguration: Sendable, Hashable {
 public struct InvalidConfiguration: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule that was broken, as a sentence.
   public let rule: String
+
   public init(rule: String) { self.rule = rule }
+
   public var description: String { rule }
 }
 
 /// Who we are.
 public struct LocalIdentity: Sendable, Hashable {
+  /// Our key and our incarnation.
   public var node: NodeID
+
   public init(node: NodeID) { self.node = node }
 }

@@ -4,12 +4,19 @@ import PiconetWire
 public enum Blame: String, Sendable, Hashable, CaseIterable {
   /// Nobody's: it was wanted.
   case nobody
-  case us, peer, link
+  /// Ours: our application, our disk, our limit.
+  case us
+  /// The peer's: it said so, or did what it may not.
+  case peer
+  /// The connection's, and so of neither side.
+  case link
 }
 
 /// How an attempt, an association or a transfer ended.
 public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What happened, as both sides and the wire name it.
   public var reason: Reason
+  /// Whose fault it was, seen from here.
   public var blame: Blame
   /// Words for people: the far side's or ours.
   public var detail: String

@@ -5,7 +5,9 @@ import PiconetWire
 /// Two programs of one device share the key and differ in the incarnation, so both can be peers of a third at once, and
 /// of each other. The order decides which of two nodes makes a link the active one.
 public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The SHA-256 of the peer's public key.
   public let peer: PeerID
+  /// Drawn anew at each start of the peer's program.
   public let incarnation: Incarnation
 
   public init(peer: PeerID, incarnation: Incarnation) {

@@ -2,6 +2,7 @@ import PiconetWire
 
 /// What a link is like, fixed for its whole life.
 public struct LinkTraits: Sendable, Hashable {
+  /// The transport that it runs over.
   public var kind: TransportKind
   /// The remote address as a person reads it, such as `192.168.1.7:49152`.
   public var remoteAddress: String
@@ -40,25 +41,56 @@ public struct LinkTraits: Sendable, Hashable {
 
 /// The outcome of one read.
 public enum LinkRead: Sendable, Hashable {
+  /// So many bytes came, at least one.
   case bytes(Int)
+  /// Nothing is there now; the handler is told when something is.
   case wouldBlock
   /// The far side has closed in good order.
   case end
+  /// The link is gone.
   case failed(LinkFailure)
 }
 
 /// The outcome of one write.
 public enum LinkWrite: Sendable, Hashable {
+  /// So many bytes were taken, perhaps fewer than given.
   case bytes(Int)
+  /// Nothing is taken now; the handler is told when something is.
   case wouldBlock
+  /// The link is gone.
   case failed(LinkFailure)
 }
 
 /// Why a dial or a link failed, in terms that hold on every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What failed; `words` has each in a sentence.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    case refused, unreachable, timedOut, reset, busy, noService, hostDown, authentication, permission
-    case notAvailable, cancelled, tooManyDescriptors, other
+    /// The device is there, and nobody listens at that port, PSM or channel.
+    case refused
+    /// No network or adapter leads there.
+    case unreachable
+    /// Nothing came back within the transport's time.
+    case timedOut
+    /// The remote side, or something between, broke the connection off.
+    case reset
+    /// The adapter or the remote device can't take a connection at this moment.
+    case busy
+    /// The device answers, but has no record of Piconet's service.
+    case noService
+    /// The device does not answer.
+    case hostDown
+    /// Bluetooth pairing or encryption failed.
+    case authentication
+    /// The system does not let this user do so.
+    case permission
+    /// The transport can't be used on this machine.
+    case notAvailable
+    /// We have ended it ourselves.
+    case cancelled
+    /// This process, or the system, has no file descriptor left.
+    case tooManyDescriptors
+    /// Anything else: the detail has the system's words.
+    case other
     /// The adapter, or the far side's, has as many links as it can: 7 active ones over Bluetooth.
     case connectionLimit
 
@@ -82,6 +114,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
       }
     }
   }
+  /// For programs: what to do next depends on this alone.
   public var code: Code
   /// The system's own words, for logs and for people: never parsed.
   public var detail: String
@@ -116,6 +149,7 @@ public protocol LinkEndpoint: AnyObject {
 }
 
 extension LinkEndpoint {
+  /// As much as is taken.
   public var bulkPace: BulkPace? { nil }
 }
 

@@ -2,6 +2,7 @@ import PiconetWire
 
 /// Where a peer can be dialled.
 public struct TransportAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The transport that reaches it.
   public var kind: TransportKind
   /// What the transport of that kind understands, such as `192.168.1.7:49152` or `[fe80::1%eth0]:49152`.
   public var text: String
@@ -37,9 +38,11 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
+  /// What it listens on never changes by itself.
   public func setListeningHandler(_ changed: @escaping () -> Void) {}
 }
 
+/// What ends a dial that is under way; confined to the loop of its transport.
 public protocol DialCancellation: AnyObject {
   /// Idempotent; has no effect after completion.
   func cancel()

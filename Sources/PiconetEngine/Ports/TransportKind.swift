@@ -1,6 +1,17 @@
 /// The kinds of transport a link can run over, in no order of preference.
 public enum TransportKind: String, Sendable, Hashable, CaseIterable {
-  case tcp, l2cap, rfcomm, le, relay, simulated
+  /// TCP over IPv4 or IPv6.
+  case tcp
+  /// Bluetooth BR/EDR, an L2CAP connection-oriented channel.
+  case l2cap
+  /// Bluetooth BR/EDR, RFCOMM.
+  case rfcomm
+  /// Bluetooth LE, an L2CAP credit-based channel.
+  case le
+  /// Through another member. Reserved: nothing dials over it yet.
+  case relay
+  /// The simulator's links; never of a real node.
+  case simulated
 
   /// It goes over the Bluetooth radio, which scans and other links share.
   public var usesBluetooth: Bool {

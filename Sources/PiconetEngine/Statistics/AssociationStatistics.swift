@@ -8,7 +8,9 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var age: Duration
   /// Of the active link; nil until a ping of it was answered.
   public var roundTrip: RoundTrip?
+  /// What went to the peer.
   public var sent: TrafficCount
+  /// What came from it.
   public var received: TrafficCount
   /// Sequenced frames that were sent again on another link.
   public var retransmitted: LaneCount

@@ -2,7 +2,9 @@ import PiconetWire
 
 /// Frames of one kind, and their bytes: bodies and headers, before encryption.
 public struct LaneCount: Sendable, Hashable {
+  /// How many frames.
   public var frames: UInt64 = 0
+  /// How many bytes they have together.
   public var bytes: UInt64 = 0
 
   public init(frames: UInt64 = 0, bytes: UInt64 = 0) {
@@ -37,6 +39,7 @@ public struct TrafficCount: Sendable, Hashable {
   /// Chunks of files.
   public var chunks = LaneCount()
 
+  /// Nothing yet.
   public init() {}
 
   /// Frames of all kinds.
