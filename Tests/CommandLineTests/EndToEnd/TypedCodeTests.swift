@@ -23,7 +23,8 @@ struct TypedCodeTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--code", "--count", "1", accept: nil)
       let code = try await code(of: receiver)
-      #expect(code.count == 6 && receiver.error.contains("Type it on the other device"))
+      #expect(code.count == 6)
+      #expect(await receiver.shows("Type it on the other device"))
       let photo = try scene.photo("a.jpg")
 
       let without = try scene.sender("--to", "Kitchen", photo)
