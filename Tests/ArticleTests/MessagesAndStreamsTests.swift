@@ -28,6 +28,23 @@ struct MessagesAndStreamsTests {
     }
   }
 
+  @Test("the score of a membership has every stone that was put before the player left, and none of the next one's")
+  func score() async throws {
+    try await Players.run { players in
+      let told = Told()
+      let scoring = Task { await keepScore(in: players.server.session) { told.add("\($0.name): \($1)") } }
+      for stones in [3, 1] as [UInt8] {
+        let (member, _) = try await players.connect()
+        for column in 0..<stones { try await tell(.stone(column: column, row: 0), to: players.client.session) }
+        await member.disconnect()
+        await told.until("Client: \(stones)")
+      }
+      #expect(told.all == ["Client: 3", "Client: 1"])
+      await players.server.stop()
+      await scoring.value
+    }
+  }
+
   private func log(_ lines: [String]) -> AsyncStream<String> {
     AsyncStream { continuation in
       for line in lines { continuation.yield(line) }

@@ -66,7 +66,7 @@ extension SessionSuite {
             #expect(error?.code == .left, "\(String(describing: error))")
           }
           // Two windows for each of two members, where twice that was sent.
-          #expect(pair.server.core.messages.cost <= 4 << 20)
+          #expect(pair.server.core.log.cost <= 4 << 20)
           // What is still there is whole and can be read.
           #expect(await pair.server.session.messages.first()?.bytes.count == 95 * 1024)
         }

@@ -134,9 +134,9 @@ extension SessionSuite {
           var before = -1
           try await world.until("the window is full") {
             defer { before = count.value }
-            return pair.server.core.messages.cost >= least && onClient.budget.waitingCount > 0 && count.value == before
+            return pair.server.core.log.cost >= least && onClient.budget.waitingCount > 0 && count.value == before
           }
-          #expect(pair.server.core.messages.cost <= window)
+          #expect(pair.server.core.log.cost <= window)
           #expect(count.value * 10_032 <= 2 * window + 10_032)
           for message in await pair.server.session.take(min(200, count.value)) {
             #expect(message.bytes.count == 10_000)
@@ -180,8 +180,8 @@ extension SessionSuite {
           }
           // In order behind them: when it is there, all of them are that will come.
           try await onClient.send([9])
-          try await world.until("the last message is there") { pair.server.core.messages.hasReliable }
-          #expect(pair.server.core.messages.cost <= (1 << 20) + 100)
+          try await world.until("the last message is there") { pair.server.core.log.hasReliable }
+          #expect(pair.server.core.log.cost <= (1 << 20) + 100)
           var seen: Set<Int> = []
           for await message in pair.server.session.messages {
             guard message.mode == .unreliable else { break }

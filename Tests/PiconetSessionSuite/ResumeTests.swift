@@ -186,6 +186,7 @@ extension Session {
       switch change {
       case .joined: all.append("joined")
       case .suspended: all.append("suspended")
+      case .moved(_, let transport): all.append("moved \(transport)")
       case .resumed(_, let transport): all.append("resumed \(transport)")
       case .left: all.append("left")
       }

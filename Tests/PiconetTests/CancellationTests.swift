@@ -42,7 +42,7 @@ struct CancellationTests {
           }
           try await host.servesAnHonestPeer()
           // Whatever was begun is over: no transfer, no invitation.
-          try #require(host.node.core.offers.count == 0)
+          try #require(host.node.core.log.offerCount == 0)
           try #require(host.node.core.invitations.count == 0)
           try #require(host.entries().allSatisfy { !$0.hasPrefix(".") })
         }

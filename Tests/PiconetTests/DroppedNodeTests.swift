@@ -50,15 +50,13 @@ private func drop(_ board: AdvertisingBoard, memberOf client: Node) async throws
   node = nil
   var reason: PiconetError.Code?
   for await change in client.session.membership {
-    if case .left(member.id, let error) = change {
+    if case .left(member, let error) = change {
       reason = error.code
       break
     }
   }
   try #require(reason == .shuttingDown)
   for await _ in session.messages {}
-  // Members that nobody has read of hold on to what members share.
-  for await _ in session.membership {}
   await accepting.value
   try #require(session.core.isClosed && session.members.isEmpty)
   try #require(board.log.last == "closed")

@@ -155,7 +155,7 @@ struct HostileTransferTests {
       #expect(sent < 10_000_000)
       #expect(await host.departures.first()?.code == .protocolBroken)
       // What was offered has ended, and is taken back.
-      #expect(host.node.core.offers.count == 0)
+      #expect(host.node.core.log.offerCount == 0)
     }
   }
 
@@ -175,7 +175,7 @@ struct HostileTransferTests {
           for _ in 0..<60 { _ = try raw.wait(for: "refusal") { if case .refuse = $0 { true } else { nil } } }
         }
       }
-      #expect(host.node.core.offers.count == 0)
+      #expect(host.node.core.log.offerCount == 0)
     }
   }
 }

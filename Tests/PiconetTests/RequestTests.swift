@@ -14,8 +14,6 @@ struct RequestTests {
   @Test("each brings what its own command is answered with, or why it has failed")
   func answers() throws {
     let node = try Self.node()
-    let inviting = Request.invite(.node(node), context: [], timeout: .seconds(1), code: nil, Inviting())
-    #expect(try inviting.result(of: .connected(node)).get() == node)
     #expect(try Request.showCode(node).result(of: .code("042 917")).get() == "042 917")
     let ping = Request.ping(node, timeout: .seconds(1))
     #expect(try ping.result(of: .roundTrip(.seconds(2))).get() == .seconds(2))

@@ -26,7 +26,7 @@ struct Failover {
         case .suspended: lost = lost ?? Measurement.nanoseconds()
         case .resumed: if let lost { return (lost, Measurement.nanoseconds()) }
         case .left: return nil
-        case .joined: break
+        case .joined, .moved: break
         }
       }
       return nil

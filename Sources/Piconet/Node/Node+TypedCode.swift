@@ -30,7 +30,7 @@ extension Node {
   }
 
   /// Tries of our code that were wrong. What nobody has read waits for the next reader, at most 64; then the oldest go.
-  public var failedCodes: EventSequence<FailedCode> { EventSequence(queue: core.failedCodes) }
+  public var failedCodes: EventSequence<FailedCode> { EventSequence(source: core.failedCodes) }
 
   /// Invites a peer in sight by the code that it shows, and waits until both have proven it.
   ///

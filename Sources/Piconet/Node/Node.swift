@@ -87,19 +87,19 @@ public final class Node: Sendable {
 
   /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has
   /// read waits for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
-  public var states: EventSequence<PeerStateChange> { EventSequence(queue: core.stateChanges) }
+  public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }
 
   /// The peers that are available, connecting, connected or suspended now.
   public var currentStates: [NodeID: PeerState] { core.peerStates }
 
   /// Invitations of others, each to be accepted or declined. One that ends before anybody has taken it is taken back.
-  public var invitations: EventSequence<Invitation> { EventSequence(queue: core.invitations) }
+  public var invitations: EventSequence<Invitation> { EventSequence(source: core.invitations) }
 
   /// Peers that came to us and were turned away by the trust policy, before they could invite: their key has changed,
   /// or is not one of those that are let in. Not every one is told, so that nobody can fill a screen or a log: of many
   /// that come in a row the first 8, then one in 10 s. What nobody has read waits for the next reader, at most 64; then
   /// the oldest go.
-  public var refusals: EventSequence<RefusedPeer> { EventSequence(queue: core.refusals) }
+  public var refusals: EventSequence<RefusedPeer> { EventSequence(source: core.refusals) }
 
   /// The group of peers that accepted one another.
   public var session: Session { Session(core: core) }
@@ -180,11 +180,9 @@ public final class Node: Sendable {
     _ inviting: Inviting
   ) async throws(PiconetError) -> Member {
     try await checkRight(to: target)
-    let request = Request.invite(target, context: context, timeout: timeout, code: code, inviting)
+    let request = Request.invite(target, context: context, timeout: timeout, code: code, inviting, from: core)
     switch await core.answer(to: request) {
-    case .success(let node):
-      guard let member = core.member(node) else { throw PiconetError(.left, peer: node, blame: .peer) }
-      return member
+    case .success(let member): return member
     case .failure(let ending):
       if case .node(let node) = target { throw PiconetError(ending, peer: node) }
       throw PiconetError(ending, peer: nil)

@@ -21,15 +21,12 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let messageWindow: Int
 
   let peers = Watched<[NodeID: PeerSummary]>([:])
-  let messages: MessageQueue
-  // The engine's limits bound these and `incomingStreams`: what has ended is taken back.
-  let offers = EventQueue<IncomingOffer>(limit: .max)
+  let log: SessionLog
+  // The engine's limits bound it: what has ended is taken back.
   let invitations = EventQueue<Invitation>(limit: .max)
-  let membership = EventQueue<MembershipChange>(limit: 4096)
   let stateChanges = EventQueue<PeerStateChange>(limit: 4096)
   let refusals = EventQueue<RefusedPeer>(limit: 64)
   let failedCodes = EventQueue<FailedCode>(limit: 64)
-  let incomingStreams = EventQueue<IncomingStream>(limit: .max)
 
   struct State {
     var isClosed = false
@@ -55,7 +52,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.id = id
     self.configuration = configuration
     self.messageWindow = messageWindow
-    messages = MessageQueue(window: messageWindow, limit: 2 * messageWindow * configuration.capacity)
+    log = SessionLog(window: messageWindow, messageLimit: 2 * messageWindow * configuration.capacity)
     self.loop = loop
     executor = LoopTaskExecutor(loop: loop)
     self.worker = worker
@@ -128,19 +125,16 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     for buffer in streams.incoming.values { buffer.end(.lost(error)) }
     // What nobody has taken is over, too, and would hold on to the node.
     invitations.remove { _ in true }
-    offers.remove { _ in true }
-    incomingStreams.remove { _ in true }
+    log.removeOffers { _ in true }
+    log.removeStreams { _ in true }
     finishQueues()
   }
 
   private func finishQueues() {
-    incomingStreams.finish()
-    messages.finish()
-    offers.finish()
+    log.finish()
     invitations.finish()
     refusals.finish()
     failedCodes.finish()
-    membership.finish()
     stateChanges.finish()
     peers.finish()
   }

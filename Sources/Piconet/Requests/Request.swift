@@ -63,7 +63,6 @@ extension Request where Answer == Void {
   static func setDisconnectTimeout(_ timeout: Duration) -> Self { Self(.setDisconnectTimeout(timeout)) }
   static func shutDown() -> Self { Self(.shutDown) }
 
-  static func accept(invitationOf node: NodeID) -> Self { Self(.answerInvitation(node, accept: true, .left)) }
   static func decline(invitationOf node: NodeID, _ reason: Reason) -> Self {
     Self(.answerInvitation(node, accept: false, reason))
   }
@@ -93,17 +92,27 @@ extension Request where Answer == Void {
 
 // MARK: What brings something
 
-extension Request where Answer == NodeID {
+// The member is looked up when the reply comes, on the loop, where it is one for certain: by the time that the caller
+// runs it may have left, and come back as another one.
+extension Request where Answer == Member {
   /// Brings who has accepted.
   static func invite(
-    _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID?, _ inviting: Inviting
+    _ target: InvitationTarget, context: [UInt8], timeout: Duration, code: TypedCodeID?, _ inviting: Inviting,
+    from core: NodeCore
   ) -> Self {
     var request = Self(.invite(target, context: context, timeout: timeout, code: code)) { reply in
-      if case .connected(let node) = reply { node } else { nil }
+      if case .connected(let node) = reply { core.member(node) } else { nil }
     }
     request.cancellation = .by { .cancelInvitation($0) }
     request.inviting = inviting
     return request
+  }
+
+  /// Brings who has invited.
+  static func accept(invitationOf node: NodeID, by core: NodeCore) -> Self {
+    Self(.answerInvitation(node, accept: true, .left)) { reply in
+      if case .done = reply { core.member(node) } else { nil }
+    }
   }
 }
 

@@ -1,15 +1,31 @@
 import Synchronization
 
-/// Hands what happened from the loop to tasks, one by one: what nobody has taken stays for the next reader.
-final class EventQueue<Element: Sendable>: Sendable {
-  private struct State: AwaitedState {
-    var waiting: [Element] = []
-    var isFinished = false
-    var waiters = Waiters<Void, Element?>()
+/// What `EventSequence` reads from.
+protocol EventSource<Element>: Sendable {
+  associatedtype Element: Sendable
 
-    mutating func answer(to need: Void) -> Element?? {
-      if !waiting.isEmpty { return .some(waiting.removeFirst()) }
-      return isFinished ? .some(nil) : nil
+  func attach(_ reader: ReaderID)
+  func detach(_ reader: ReaderID)
+  /// The next one for this reader; nil at the end, and when the task is cancelled.
+  func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element?
+}
+
+/// Hands what happened from the loop to tasks, one by one, to each reader all of it: what nobody has read waits for the
+/// next reader.
+final class EventQueue<Element: Sendable>: EventSource {
+  private struct State: AwaitedState {
+    var row = EventRow<Element>()
+    var lastNumber: UInt64 = 0
+    var isFinished = false
+    var waiters = Waiters<ReaderID, Element?>()
+
+    // Nobody takes anything from anybody.
+    static var servesInTurns: Bool { false }
+
+    mutating func answer(to reader: ReaderID) -> Element?? {
+      guard let (number, element) = row.next(for: reader) else { return isFinished ? .some(nil) : nil }
+      row.pass(reader, number)
+      return .some(element)
     }
   }
 
@@ -19,24 +35,28 @@ final class EventQueue<Element: Sendable>: Sendable {
   /// - Parameter limit: how many wait at most; then the oldest goes.
   init(limit: Int) { self.limit = limit }
 
-  var count: Int { state.withLock { $0.waiting.count } }
+  var count: Int { state.withLock { $0.row.count } }
 
   func push(_ element: Element) {
     state.change { state in
       if state.isFinished { return }
-      if state.waiting.count >= limit { state.waiting.removeFirst() }
-      state.waiting.append(element)
+      if state.row.count >= limit { state.row.removeFirst() }
+      state.lastNumber += 1
+      state.row.append(element, number: state.lastNumber)
     }
   }
 
-  /// Takes back what nobody has taken yet.
-  func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.waiting.removeAll(where: isMeant) } }
+  /// Takes back what not everybody has read yet.
+  func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.row.removeAll(where: isMeant) } }
 
-  /// What was pushed before is still handed out; then every taker gets nil.
+  /// What was pushed before is still handed out; then every reader gets nil.
   func finish() { state.change { $0.isFinished = true } }
 
-  /// The oldest; nil at the end, and when the task is cancelled.
-  func next(isolation: isolated (any Actor)?) async -> Element? {
-    await state.wait(ifCancelled: .some(nil))
+  func attach(_ reader: ReaderID) { state.withLock { $0.row.attach(reader) } }
+
+  func detach(_ reader: ReaderID) { state.withLock { _ = $0.row.detach(reader) } }
+
+  func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element? {
+    await state.wait(for: reader, ifCancelled: .some(nil))
   }
 }

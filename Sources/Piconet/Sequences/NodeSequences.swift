@@ -22,20 +22,20 @@ public struct PeerList: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watched: watched) }
 }
 
-/// Things that happen, each handed to one reader, in order. Ends with the node. What a reader has not taken is there
-/// for the next one.
+/// Things that happen, in order. Each reader gets all of them; what nobody has read waits for the next reader. Ends
+/// with the node.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
-  let queue: EventQueue<Element>
+  let source: any EventSource<Element>
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let queue: EventQueue<Element>
+    let reader: EventReader<Element>
 
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      await queue.next(isolation: actor)
+      await reader.source.next(for: reader.id, isolation: actor)
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: EventReader(source)) }
 }

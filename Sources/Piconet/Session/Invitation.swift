@@ -12,7 +12,7 @@ public struct Invitation: Sendable, Identifiable {
   /// given its code.
   public let comparesCodes: Bool
   let core: NodeCore
-  let state: Watched<PiconetError?>
+  let state: Watched<InvitationOutcome?>
 
   /// The inviter's.
   public var id: NodeID { peer.id }
@@ -26,7 +26,9 @@ public struct Invitation: Sendable, Identifiable {
   public func showCode() async throws(PiconetError) -> String {
     switch await answer(to: .showCode(peer.id)) {
     case .success(let code): return code
-    case .failure(let ending): throw state.value ?? PiconetError(ending, peer: peer.id)
+    case .failure(let ending):
+      if case .failed(let error) = state.value { throw error }
+      throw PiconetError(ending, peer: peer.id)
     }
   }
 
@@ -39,27 +41,35 @@ public struct Invitation: Sendable, Identifiable {
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
 
   /// Accepts. Where the inviter's person compares the codes, this returns once that is done.
+  ///
+  /// An inviter that has left again by the time that this returns is given all the same, if it was a member: what it
+  /// has sent can be read, and whatever is sent to it throws why it has left.
   /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity`
   ///   where the code has to be shown first, `codeMismatch` if the codes differ for the inviter, or the attempt broke
   ///   off.
   public func accept() async throws(PiconetError) -> Member {
     // The peer may have invited anew since, with another context: that is another invitation.
     guard core.isOpen(self) else {
-      // Our own invitation may have been the answer.
-      if state.value == nil, let member = core.member(peer.id) { return member }
-      throw state.value ?? PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already")
+      return try outcome(PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already"))
     }
-    switch await answer(to: .accept(invitationOf: peer.id)) {
+    switch await answer(to: .accept(invitationOf: peer.id, by: core)) {
+    case .success(let member): return member
     case .failure(let ending) where ending.reason == .identity && state.value == nil:
       // It stands.
       throw PiconetError(ending, peer: peer.id)
     case .failure(let ending):
       core.answered(self)
       state.finish()
-      throw state.value ?? PiconetError(ending, peer: peer.id)
-    case .success:
-      guard let member = core.member(peer.id) else { throw PiconetError(.notConnected, peer: peer.id, blame: .peer) }
-      return member
+      return try outcome(PiconetError(ending, peer: peer.id))
+    }
+  }
+
+  /// What has become of it otherwise: our own invitation may have been the answer.
+  private func outcome(_ error: PiconetError) throws(PiconetError) -> Member {
+    switch state.value {
+    case .joined(let membership): return Member(membership: membership, core: core)
+    case .failed(let error): throw error
+    case nil: throw error
     }
   }
 
@@ -77,9 +87,17 @@ public struct Invitation: Sendable, Identifiable {
   public func ended() async -> PiconetError? {
     var version: UInt64 = 1
     while let (value, next) = await state.next(after: version, isolation: nil) {
-      if let value { return value }
+      if case .failed(let error) = value { return error }
       version = next
     }
     return nil
   }
+}
+
+/// How an invitation of a peer's has ended, where that was not by an answer of this side's alone.
+enum InvitationOutcome: Sendable {
+  /// Withdrawn, expired, connection lost.
+  case failed(PiconetError)
+  /// The peer is a member: by `accept`, or because we have invited it at the same time.
+  case joined(Membership)
 }

@@ -160,3 +160,10 @@ public struct Member: Sendable, Identifiable {
     _ = await core.answer(to: .leave(id), of: self)
   }
 }
+
+/// A peer that has left and come back is another member.
+extension Member: Hashable {
+  public static func == (left: Member, right: Member) -> Bool { left.membership === right.membership }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(membership)) }
+}

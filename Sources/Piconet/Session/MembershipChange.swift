@@ -2,15 +2,28 @@ import PiconetEngine
 import PiconetWire
 
 /// A change of the session's membership.
+@nonexhaustive
 public enum MembershipChange: Sendable {
-  /// Both sides have accepted.
+  /// Both sides have accepted. A peer that has left and comes back is another member.
   case joined(Member)
   /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
   /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
   case suspended(Member, PiconetError)
-  /// The member is reached over this transport from now on: after a suspension, or because a better transport leads to
-  /// it.
+  /// The member is reached over this transport from now on, since a better one leads to it.
+  case moved(Member, TransportKind)
+  /// The member is reached again, over this transport, after it was suspended.
   case resumed(Member, TransportKind)
   /// With the reason.
-  case left(NodeID, PiconetError)
+  case left(Member, PiconetError)
+
+  init(_ member: Member, _ kind: SessionLog.Change.Kind) {
+    self =
+      switch kind {
+      case .joined: .joined(member)
+      case .suspended(let error): .suspended(member, error)
+      case .moved(let transport): .moved(member, transport)
+      case .resumed(let transport): .resumed(member, transport)
+      case .left(let error): .left(member, error)
+      }
+  }
 }

@@ -31,7 +31,7 @@ extension NodeCore {
 
   func invitationEnded(_ node: NodeID, _ ending: Ending) {
     guard let invitation = withState({ $0.invitations.take(node) }) else { return }
-    invitation.update { $0 = PiconetError(ending, peer: node) }
+    invitation.update { $0 = .failed(PiconetError(ending, peer: node)) }
     invitations.remove { $0.state === invitation }
   }
 

@@ -26,13 +26,13 @@ extension NodeCore {
   func received(_ batch: [Bytes], from node: NodeID, _ mode: DeliveryMode) {
     let cost = batch.reduce(0) { $0 + $1.count + WireLimits.messageCost }
     guard let membership = withState({ $0.members[node] }) else { return }
-    messages.push(MessageBatch(from: membership, batch, mode, cost: cost))
+    log.push(MessageBatch(from: membership, batch, mode, cost: cost))
   }
 
   /// A reader has read all of these messages.
   func consumed(_ batch: MessageBatch) {
     guard batch.mode == .reliable, !batch.sender.isOver else { return }
-    submit(.fact(.messagesConsumed(batch.node, byteCount: batch.cost)))
+    submit(.fact(.messagesConsumed(batch.sender.proven.id, byteCount: batch.cost)))
   }
 
   func messagesTaken(_ node: NodeID, cost: Int) { withState { $0.members[node] }?.budget.giveBack(cost) }
@@ -45,30 +45,33 @@ extension NodeCore {
     }
     if let invitation {
       // Answered: by `accept`, or by an invitation of ours, which nobody has to wait for then.
+      invitation.update { $0 = .joined(membership) }
       invitation.finish()
       invitations.remove { $0.state === invitation }
     }
-    self.membership.push(.joined(Member(membership: membership, core: self)))
+    log.push(membership, .joined)
   }
 
   func disconnected(_ node: NodeID, _ ending: Ending) {
     let error = PiconetError(ending, peer: node)
-    withState { $0.members.left(node) }?.end(error)
+    guard let membership = withState({ $0.members.left(node) }) else { return }
+    membership.end(error)
     // Those that nobody has taken go with the member.
-    incomingStreams.remove { $0.sender.id == node }
-    membership.push(.left(node, error))
+    log.removeStreams { $0.member.membership === membership }
+    log.push(membership, .left(error))
   }
 
   func suspended(_ node: NodeID, _ ending: Ending) {
-    guard let member = member(node) else { return }
-    member.membership.isReached(over: nil)
-    membership.push(.suspended(member, PiconetError(ending, peer: node)))
+    guard let membership = withState({ $0.members[node] }) else { return }
+    membership.isReached(over: nil)
+    log.push(membership, .suspended(PiconetError(ending, peer: node)))
   }
 
   func resumed(_ node: NodeID, over transport: TransportKind) {
-    guard let member = member(node) else { return }
-    member.membership.isReached(over: transport)
-    membership.push(.resumed(member, transport))
+    guard let membership = withState({ $0.members[node] }) else { return }
+    let wasSuspended = membership.transport == nil
+    membership.isReached(over: transport)
+    log.push(membership, wasSuspended ? .resumed(transport) : .moved(transport))
   }
 
   func stateChanged(_ node: NodeID, _ name: String, _ condition: PeerCondition) {

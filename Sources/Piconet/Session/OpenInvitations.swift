@@ -4,25 +4,25 @@ import PiconetEngine
 /// lock.
 struct OpenInvitations: Sendable {
   /// By who invites; what each ends with, if it was not answered.
-  private var open: [NodeID: Watched<PiconetError?>] = [:]
+  private var open: [NodeID: Watched<InvitationOutcome?>] = [:]
   private var confirmations: [UInt64: Task<Void, Never>] = [:]
 
-  mutating func came(from node: NodeID, _ state: Watched<PiconetError?>) { open[node] = state }
+  mutating func came(from node: NodeID, _ state: Watched<InvitationOutcome?>) { open[node] = state }
 
   /// This very one, of which `state` tells.
-  func isOpen(_ node: NodeID, _ state: Watched<PiconetError?>) -> Bool { open[node] === state }
+  func isOpen(_ node: NodeID, _ state: Watched<InvitationOutcome?>) -> Bool { open[node] === state }
 
-  mutating func answered(_ node: NodeID, _ state: Watched<PiconetError?>) {
+  mutating func answered(_ node: NodeID, _ state: Watched<InvitationOutcome?>) {
     if isOpen(node, state) { open[node] = nil }
   }
 
-  mutating func take(_ node: NodeID) -> Watched<PiconetError?>? { open.removeValue(forKey: node) }
+  mutating func take(_ node: NodeID) -> Watched<InvitationOutcome?>? { open.removeValue(forKey: node) }
 
   mutating func asks(_ number: UInt64, _ task: Task<Void, Never>) { confirmations[number] = task }
 
   mutating func hasAsked(_ number: UInt64) { confirmations[number] = nil }
 
-  mutating func takeAll() -> (invitations: [Watched<PiconetError?>], confirmations: [Task<Void, Never>]) {
+  mutating func takeAll() -> (invitations: [Watched<InvitationOutcome?>], confirmations: [Task<Void, Never>]) {
     defer { self = OpenInvitations() }
     return (Array(open.values), Array(confirmations.values))
   }

@@ -7,6 +7,7 @@ import PiconetWire
 /// `connected` or `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or
 /// `disconnected`. After `disconnected` a peer that is in sight is `available` at once; one out of sight has no state
 /// until it comes again.
+@nonexhaustive
 public enum PeerState: Sendable {
   /// In sight, and nothing is between us.
   case available

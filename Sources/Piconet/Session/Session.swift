@@ -9,18 +9,39 @@ public struct Session: Sendable {
   /// The members as they are now, in the order of names.
   public var members: [Member] { core.members }
 
+  /// The member that this peer is now; nil if it is none.
+  public subscript(_ peer: NodeID) -> Member? { core.member(peer) }
+
+  /// All that happens in the session, in one order. What follows are views of it, each of one kind.
+  public var events: SessionEvents { SessionEvents(core: core) }
+
   /// Who joins and leaves, each told once, in order. At most 4,096 changes wait for a reader; then the oldest go.
-  public var membership: EventSequence<MembershipChange> { EventSequence(queue: core.membership) }
+  public var membership: EventSequence<MembershipChange> {
+    view(.changes) { entry, core in
+      guard case .change(let change) = entry else { return nil }
+      return MembershipChange(Member(membership: change.membership, core: core), change.kind)
+    }
+  }
 
   /// Messages from all members.
   public var messages: Messages { Messages(core: core) }
 
-  /// Resources that members offer; each has to be answered. One that ends before anybody has taken it is taken back.
-  public var offers: EventSequence<IncomingOffer> { EventSequence(queue: core.offers) }
+  /// Resources that members offer; each has to be answered. One that ends before a reader has come to it is taken back.
+  public var offers: EventSequence<IncomingOffer> {
+    view(.offers) { entry, _ in if case .offer(let offer) = entry { offer } else { nil } }
+  }
 
-  /// Streams that members open to us, each handed to one reader. One that ends before anybody has taken it is taken
-  /// back. Whoever does not want one cancels it, or drops it.
-  public var streams: EventSequence<IncomingStream> { EventSequence(queue: core.incomingStreams) }
+  /// Streams that members open to us. One that ends before a reader has come to it is taken back. Whoever does not want
+  /// one cancels it, or drops it.
+  public var streams: EventSequence<IncomingStream> {
+    view(.streams) { entry, _ in if case .stream(let stream) = entry { stream } else { nil } }
+  }
+
+  private func view<Element>(
+    _ kinds: SessionLog.Kinds, _ element: @escaping @Sendable (SessionLog.Entry, NodeCore) -> Element?
+  ) -> EventSequence<Element> {
+    EventSequence(source: SessionView(core: core, kinds: kinds, element: element))
+  }
 
   /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not
   /// copied, and a member that takes it late does not hold back the others.

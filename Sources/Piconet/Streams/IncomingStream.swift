@@ -16,17 +16,15 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   /// As the writer has named it, at most 1,024 bytes; the writer's own words: escape it before showing it on a
   /// terminal.
   public let name: String
-  /// Who writes it.
-  public let sender: ProvenMember
-  let core: NodeCore
+  /// Who writes it, as a member.
+  public let member: Member
   let buffer: StreamBuffer
 
-  init(_ id: StreamID, name: String, sender: ProvenMember, buffer: StreamBuffer, core: NodeCore) {
+  init(_ id: StreamID, name: String, from member: Member, buffer: StreamBuffer) {
     self.id = id.rawValue
     self.name = name
-    self.sender = sender
+    self.member = member
     self.buffer = buffer
-    self.core = core
   }
 
   deinit {
@@ -34,6 +32,9 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     core.forget(stream)
   }
 
+  /// Who writes it.
+  public var sender: ProvenMember { member.proven }
+  var core: NodeCore { member.core }
   var stream: StreamID { StreamID(rawValue: id) }
 
   /// The next bytes, as many as wait and at most `count`, at least one; nil at the end, when all was read. Waits until

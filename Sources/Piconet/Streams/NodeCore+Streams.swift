@@ -39,12 +39,12 @@ extension NodeCore {
   func streamTaken(_ stream: StreamID, count: Int) { outgoingStream(stream)?.budget.giveBack(count) }
 
   func streamOpened(_ id: StreamID, from node: NodeID, name: String) {
-    guard let sender = member(node)?.proven else { return cancel(id, .declined, "") }
+    guard let member = member(node) else { return cancel(id, .declined, "") }
     let buffer = StreamBuffer(sender: node) { [weak self] count in
       self?.submit(.fact(.streamConsumed(id, byteCount: count)))
     }
     withState { $0.streams.add(id, buffer) }
-    incomingStreams.push(IncomingStream(id, name: name, sender: sender, buffer: buffer, core: self))
+    log.push(IncomingStream(id, name: name, from: member, buffer: buffer))
   }
 
   func streamEnded(_ id: StreamID, _ end: StreamEnd) {
@@ -55,7 +55,7 @@ extension NodeCore {
     case .lost(let ending): buffer.end(.lost(PiconetError(ending, peer: buffer.sender)))
     }
     // Nobody has taken it: there is nothing to take any more.
-    incomingStreams.remove { $0.buffer === buffer }
+    log.removeStreams { $0.buffer === buffer }
   }
 
   func streamStopped(_ id: StreamID, _ ending: Ending) {

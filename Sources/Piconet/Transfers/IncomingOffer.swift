@@ -6,8 +6,8 @@ import PiconetWire
 public struct IncomingOffer: Sendable, Identifiable {
   /// Unique within the node.
   public let id: UInt64
-  /// Who offers it.
-  public let sender: ProvenMember
+  /// Who offers it, as a member.
+  public let member: Member
   /// The sender's name for it, raw: not to be used as a path. `store` refuses names that are not safe.
   public let rawName: [UInt8]
   /// The folders that the sender wants it stored below, raw, the outermost first, with slashes; empty: none. `store`
@@ -29,14 +29,13 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let modified: Int64?
   let identity: [UInt8]
   let state: IncomingTransferState
-  let core: NodeCore
 
   init(
-    _ id: TransferID, _ offer: ResourceOffer, sender: ProvenMember, state: IncomingTransferState, core: NodeCore
+    _ id: TransferID, _ offer: ResourceOffer, from member: Member, state: IncomingTransferState
   ) {
     self.state = state
     self.id = id.rawValue
-    self.sender = sender
+    self.member = member
     rawName = offer.name
     rawFolder = offer.folder
     displayName = SafeFileName.printable(offer.name)
@@ -45,8 +44,11 @@ public struct IncomingOffer: Sendable, Identifiable {
     metadata = offer.metadata
     modified = offer.modified
     identity = offer.identity
-    self.core = core
   }
+
+  /// Who offers it.
+  public var sender: ProvenMember { member.proven }
+  var core: NodeCore { member.core }
 
   var transfer: TransferID { TransferID(rawValue: id) }
 

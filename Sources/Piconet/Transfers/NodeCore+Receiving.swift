@@ -109,10 +109,10 @@ extension NodeCore {
   // MARK: What the loop tells
 
   func offered(_ transfer: TransferID, _ node: NodeID, _ offer: ResourceOffer) {
-    guard let sender = member(node)?.proven else { return tell(.declineOffer(transfer, .declined, detail: "")) }
+    guard let member = member(node) else { return tell(.declineOffer(transfer, .declined, detail: "")) }
     let incoming = IncomingTransferState(total: offer.size)
     withState { $0.transfers.receiving[transfer] = incoming }
-    offers.push(IncomingOffer(transfer, offer, sender: sender, state: incoming, core: self))
+    log.push(IncomingOffer(transfer, offer, from: member, state: incoming))
   }
 
   func receiving(_ transfer: TransferID) -> IncomingTransferState? {
@@ -124,6 +124,6 @@ extension NodeCore {
   func transferEnded(_ transfer: TransferID, _ ending: Ending?) {
     guard let incoming = withState({ $0.transfers.receiving.removeValue(forKey: transfer) }) else { return }
     incoming.end(ending)
-    offers.remove { $0.state === incoming }
+    log.removeOffers { $0.state === incoming }
   }
 }

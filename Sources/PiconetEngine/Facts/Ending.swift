@@ -1,6 +1,7 @@
 import PiconetWire
 
 /// Whose fault an ending was.
+@nonexhaustive
 public enum Blame: String, Sendable, Hashable, CaseIterable {
   /// Nobody's: it was wanted.
   case nobody

@@ -1,4 +1,5 @@
 /// The kinds of transport a link can run over, in no order of preference.
+@nonexhaustive
 public enum TransportKind: String, Sendable, Hashable, CaseIterable {
   /// TCP over IPv4 or IPv6.
   case tcp

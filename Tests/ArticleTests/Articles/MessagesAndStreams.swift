@@ -44,6 +44,25 @@ func followMoves(in session: Session, _ play: (NodeID, Move) async -> Void) asyn
   }
 }
 
+/// Keeps the score of each membership: one point for each stone that was put.
+func keepScore(in session: Session, _ show: (Member, Int) async -> Void) async {
+  var scores: [Member: Int] = [:]
+  for await event in session.events {
+    switch event {
+    case .joined(let member): scores[member] = 0
+    case .message(let message):
+      guard case .stone = Move(message) else { continue }
+      scores[message.member, default: 0] += 1
+    case .left(let member, _): await show(member, scores.removeValue(forKey: member) ?? 0)
+    case .offer(let offer): await offer.decline()
+    case .stream(let stream): stream.cancel()
+    case .suspended, .moved, .resumed: break
+    // More kinds of events may come.
+    @unknown default: break
+    }
+  }
+}
+
 /// Sends lines as they come, however many, and returns when the reader has read all of them.
 func sendLog(_ lines: some AsyncSequence<String, Never>, to member: Member) async throws(PiconetError) {
   let stream = try await member.openStream(named: "log")

@@ -9,11 +9,15 @@ func showMembership(of session: Session, _ show: (String) -> Void) async {
     case .suspended(let member, let error):
       // It is a member still. What is sent to it waits, up to a limit, and arrives once it is back.
       show("\(member.name) is out of reach: \(error)")
+    case .moved(let member, let transport):
+      show("\(member.name) is now reached over \(transport)")
     case .resumed(let member, let transport):
       show("\(member.name) is back over \(transport)")
     case .left(let member, let error):
       // What was not delivered by now never will be; whoever waits to send gets the same reason.
-      show("\(member) has left: \(error)")
+      show("\(member.name) has left: \(error)")
+    // More kinds of changes may come.
+    @unknown default: break
     }
   }
 }

@@ -82,7 +82,7 @@ struct CatProgram: Sendable {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership {
           reach.tell(change)
-          guard case .left(member.id, let error) = change else { continue }
+          guard case .left(member, let error) = change else { continue }
           progress.change { if !$0.gotEnd || !$0.sentEnd { $0.failure = $0.failure ?? .link(error) } }
           // What came before is still read; then the messages end.
           await node.stop()

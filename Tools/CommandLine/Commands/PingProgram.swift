@@ -38,9 +38,9 @@ struct PingProgram: Sendable {
           reach.tell(change)
           switch change {
           case .joined(let member): await link.tell(joined: member, in: node)
-          case .suspended, .resumed: break
-          case .left(let id, let error):
-            console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+          case .suspended, .moved, .resumed: break
+          case .left(let member, let error):
+            console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
           }
         }
       }
@@ -96,7 +96,7 @@ struct PingProgram: Sendable {
         let reach = ReachNotes(console: console, side: .sender)
         for await change in node.session.membership {
           reach.tell(change)
-          guard case .left(member.id, let error) = change else { continue }
+          guard case .left(member, let error) = change else { continue }
           loss.change { $0 = $0 ?? error }
           complete.finish()
         }

@@ -29,7 +29,7 @@ final class ReachNotes: Sendable {
       console.note(
         "\(console.safe(member.proven.petname)) can't be reached: \(console.safe(failure.message)); searching for another way"
       )
-    case .resumed(let member, let transport):
+    case .resumed(let member, let transport), .moved(let member, let transport):
       let since = suspended.change { $0.removeValue(forKey: member.id) }
       if untold.change({ $0.remove(member.id) }) != nil { return }
       console.tell(
@@ -45,9 +45,9 @@ final class ReachNotes: Sendable {
       } else {
         console.note("\(name) is now reached over \(transport)", detail: 1)
       }
-    case .left(let id, _):
-      suspended.change { $0[id] = nil }
-      untold.change { _ = $0.remove(id) }
+    case .left(let member, _):
+      suspended.change { $0[member.id] = nil }
+      untold.change { _ = $0.remove(member.id) }
     }
   }
 

@@ -156,12 +156,12 @@ public struct ImageReceiveProgram: Sendable {
           tell(joined: peer, untold: untold)
         }
         if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
-      case .suspended, .resumed: reach.tell(change)
-      case .left(let id, let error):
+      case .suspended, .moved, .resumed: reach.tell(change)
+      case .left(let member, let error):
         reach.tell(change)
-        desk.left(id)
-        notes.tell(id)
-        console.note("\(id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
+        desk.left(member.id)
+        notes.tell(member.id)
+        console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
       }
     }
   }

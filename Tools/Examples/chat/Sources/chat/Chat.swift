@@ -10,8 +10,6 @@ import Piconet
 /// Between two machines leave the variable out.
 @main actor Chat {
   private let node: Node
-  /// Of everybody who was ever here: what somebody has said may come to be read when it has left.
-  private var names: [NodeID: String] = [:]
 
   init(_ node: Node) { self.node = node }
 
@@ -42,8 +40,7 @@ import Piconet
     await withDiscardingTaskGroup { group in
       group.addTask { await self.invite() }
       group.addTask { await self.accept() }
-      group.addTask { await self.tellWhoIsHere() }
-      group.addTask { await self.hear() }
+      group.addTask { await self.follow() }
       for await line in typedLines() where !line.isEmpty { await say(line) }
       group.cancelAll()
     }
@@ -69,22 +66,22 @@ import Piconet
     for await invitation in node.invitations { _ = try? await invitation.accept() }
   }
 
-  private func tellWhoIsHere() async {
-    for await change in node.session.membership {
-      switch change {
-      case .joined(let member):
-        names[member.id] = printable(member.name)
-        print("* \(name(of: member.id)) is here")
-      case .suspended(let member, _): print("* \(name(of: member.id)) is out of reach; what you say waits")
-      case .resumed(let member, _): print("* \(name(of: member.id)) is back")
-      case .left(let id, let error): print("* \(name(of: id)) has gone: \(error.code)")
+  /// All that happens, in one order: nobody says a word before we have told who is here.
+  private func follow() async {
+    for await event in node.session.events {
+      switch event {
+      case .joined(let member): print("* \(printable(member.name)) is here")
+      case .message(let message):
+        print("\(printable(message.member.name)): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
+      case .suspended(let member, _): print("* \(printable(member.name)) is out of reach; what you say waits")
+      case .resumed(let member, _): print("* \(printable(member.name)) is back")
+      case .left(let member, let error): print("* \(printable(member.name)) has gone: \(error.code)")
+      case .offer(let offer): await offer.decline()
+      case .stream(let stream): stream.cancel()
+      case .moved: break
+      @unknown default: break
       }
     }
-  }
-
-  private func name(of id: NodeID) -> String {
-    // A message may be read before we have heard that its sender has joined.
-    names[id] ?? printable(node.session.members.first { $0.id == id }?.name ?? "somebody")
   }
 
   private func say(_ line: String) async {
@@ -92,12 +89,6 @@ import Piconet
       try await node.session.send(line.utf8)
     } catch {
       print("* not everybody has got that: \(printable("\(error)"))")
-    }
-  }
-
-  private func hear() async {
-    for await message in node.session.messages {
-      print("\(name(of: message.sender)): \(printable(String(decoding: message.bytes, as: UTF8.self)))")
     }
   }
 }

@@ -1,0 +1,13 @@
+/// One reader of an `EventSequence`: an iterator.
+final class EventReader<Element: Sendable>: Sendable {
+  let source: any EventSource<Element>
+  let id = ReaderID()
+
+  init(_ source: any EventSource<Element>) {
+    self.source = source
+    source.attach(id)
+  }
+
+  /// What it has not read waits for the others, and for the next one if it was the last.
+  deinit { source.detach(id) }
+}

@@ -1,0 +1,84 @@
+import Synchronization
+
+/// One reader of events: an iterator, from its making to its end.
+struct ReaderID: Hashable, Sendable {
+  private let rawValue: UInt64
+  private static let last = Atomic<UInt64>(0)
+
+  init() { rawValue = Self.last.add(1, ordering: .relaxed).newValue }
+}
+
+/// What has happened and was not read by everybody yet, in order. A part of a queue's state, under its lock.
+///
+/// Each reader gets all of it: one that comes gets what is still kept, and what comes after. What all readers have
+/// passed goes; while there is none, everything waits for the next one.
+struct EventRow<Element: Sendable>: Sendable {
+  private var kept: [(number: UInt64, element: Element)] = []
+  /// Of each reader, how much of `kept` it has passed.
+  private var readers: [(id: ReaderID, passed: Int)] = []
+
+  var count: Int { kept.count }
+
+  var elements: some Sequence<Element> { kept.lazy.map(\.element) }
+
+  /// - Parameter number: above that of all before it.
+  mutating func append(_ element: Element, number: UInt64) { kept.append((number, element)) }
+
+  mutating func attach(_ reader: ReaderID) { readers.append((reader, 0)) }
+
+  /// What the reader gets next, and its number; nil if it has passed all there is, or does not read this row.
+  func next(for reader: ReaderID) -> (number: UInt64, element: Element)? {
+    guard let passed = readers.first(where: { $0.id == reader })?.passed, passed < kept.count else { return nil }
+    return kept[passed]
+  }
+
+  /// The reader is done with what `next` has given; without effect if that was taken back meanwhile.
+  /// - Returns: that, if everybody is done with it now.
+  @discardableResult
+  mutating func pass(_ reader: ReaderID, _ number: UInt64) -> Element? {
+    guard let index = index(of: reader, holding: number) else { return nil }
+    readers[index].passed += 1
+    if readers.contains(where: { $0.passed == 0 }) { return nil }
+    for index in readers.indices { readers[index].passed -= 1 }
+    return kept.removeFirst().element
+  }
+
+  private func index(of reader: ReaderID, holding number: UInt64) -> Int? {
+    guard let index = readers.firstIndex(where: { $0.id == reader }), readers[index].passed < kept.count,
+      kept[readers[index].passed].number == number
+    else { return nil }
+    return index
+  }
+
+  /// What the reader holds becomes this for those that come after the last reader.
+  mutating func leave(_ reader: ReaderID, _ number: UInt64, _ change: (inout Element) -> Void) {
+    guard readers.count == 1, let index = index(of: reader, holding: number) else { return }
+    change(&kept[readers[index].passed].element)
+  }
+
+  /// The reader has gone.
+  /// - Returns: what everybody else had passed before.
+  @discardableResult
+  mutating func detach(_ reader: ReaderID) -> [Element] {
+    readers.removeAll { $0.id == reader }
+    guard let count = readers.lazy.map(\.passed).min(), count > 0 else { return [] }
+    for index in readers.indices { readers[index].passed -= count }
+    defer { kept.removeFirst(count) }
+    return kept[..<count].map(\.element)
+  }
+
+  /// Takes back what not everybody has read.
+  mutating func removeAll(where isMeant: (Element) -> Bool) {
+    for index in kept.indices.reversed() where isMeant(kept[index].element) { remove(at: index) }
+  }
+
+  /// The oldest goes, whoever has not read it.
+  mutating func removeFirst() {
+    if !kept.isEmpty { remove(at: 0) }
+  }
+
+  private mutating func remove(at index: Int) {
+    kept.remove(at: index)
+    for reader in readers.indices where readers[reader].passed > index { readers[reader].passed -= 1 }
+  }
+}

@@ -1,0 +1,81 @@
+import PiconetEngine
+
+/// Something that happened in the session.
+@nonexhaustive
+public enum SessionEvent: Sendable {
+  /// Both sides have accepted. A peer that has left and comes back is another member.
+  case joined(Member)
+  /// A message; its member has joined before and not left yet.
+  case message(Message)
+  /// A member offers a resource; it has to be answered.
+  case offer(IncomingOffer)
+  /// A member has opened a stream to us. Whoever does not want it cancels it, or drops it.
+  case stream(IncomingStream)
+  /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
+  /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
+  case suspended(Member, PiconetError)
+  /// The member is reached over this transport from now on, since a better one leads to it.
+  case moved(Member, TransportKind)
+  /// The member is reached again, over this transport, after it was suspended.
+  case resumed(Member, TransportKind)
+  /// The member has left, with the reason. Nothing of it comes after this.
+  case left(Member, PiconetError)
+}
+
+/// All that happens in the session, in the order in which it happened: nothing of a member comes before its `joined` or
+/// after its `left`. Each reader gets all of it; what nobody has read waits for the next reader. Ends with the node.
+///
+/// `Session.messages`, `membership`, `offers` and `streams` are views of it, each for itself: two of them read by two
+/// tasks say nothing of the order between them. Reading is what lets senders go on, as `Messages` says. At most 4,096
+/// changes of the membership wait for a reader; then the oldest go. An offer or a stream that ends before a reader has
+/// come to it is taken back.
+public struct SessionEvents: AsyncSequence, Sendable {
+  public typealias Element = SessionEvent
+  let core: NodeCore
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let reader: SessionReader
+
+    public mutating func next() async -> SessionEvent? {
+      while true {
+        if let message = reader.nextMessage() { return .message(message) }
+        var entry = reader.nextEntry()
+        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        guard let entry else { return nil }
+        if let event = event(entry) { return event }
+      }
+    }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
+      while true {
+        if let message = reader.nextMessage() { return .message(message) }
+        var entry = reader.nextEntry()
+        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        guard let entry else { return nil }
+        if let event = event(entry) { return event }
+      }
+    }
+
+    /// Nil for messages, which the reader has then.
+    private func event(_ entry: SessionLog.Entry) -> SessionEvent? {
+      switch entry {
+      case .messages(let batch):
+        reader.take(batch)
+        return nil
+      case .offer(let offer): return .offer(offer)
+      case .stream(let stream): return .stream(stream)
+      case .change(let change):
+        let member = Member(membership: change.membership, core: reader.core)
+        return switch change.kind {
+        case .joined: .joined(member)
+        case .suspended(let error): .suspended(member, error)
+        case .moved(let transport): .moved(member, transport)
+        case .resumed(let transport): .resumed(member, transport)
+        case .left(let error): .left(member, error)
+        }
+      }
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: SessionReader(core, .all)) }
+}

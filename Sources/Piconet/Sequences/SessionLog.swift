@@ -1,0 +1,236 @@
+import PiconetEngine
+import PiconetWire
+import Synchronization
+
+/// What happens in the session, in order, handed from the loop to tasks: to each reader all that is of its kinds.
+///
+/// Bounded whatever members do. Changes of the membership: the oldest goes. Reliable messages: by the credit that
+/// reading gives back; unreliable ones by dropping what is above a window for each member. What members have left
+/// behind unread, who may join and leave without end, goes, oldest first, when all messages together are above the
+/// limit. Offers and streams: by the engine's limits, since what has ended is taken back.
+///
+/// It keeps memberships, not members: those keep the node's core, which keeps this log.
+final class SessionLog: Sendable {
+  /// What a reader is to be told of.
+  struct Kinds: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let changes = Kinds(rawValue: 1)
+    static let messages = Kinds(rawValue: 2)
+    static let offers = Kinds(rawValue: 4)
+    static let streams = Kinds(rawValue: 8)
+    static let all: Kinds = [.changes, .messages, .offers, .streams]
+  }
+
+  /// A change of one membership.
+  struct Change: Sendable {
+    enum Kind: Sendable {
+      case joined
+      case suspended(PiconetError)
+      case moved(TransportKind)
+      case resumed(TransportKind)
+      case left(PiconetError)
+    }
+    let membership: Membership
+    let kind: Kind
+  }
+
+  enum Entry: Sendable {
+    case change(Change)
+    /// The reader has it until it asks for the next one.
+    case messages(MessageBatch)
+    case offer(IncomingOffer)
+    case stream(IncomingStream)
+  }
+
+  private struct State: AwaitedState {
+    var changes = EventRow<Change>()
+    var messages = EventRow<MessageBatch>()
+    var offers = EventRow<IncomingOffer>()
+    var streams = EventRow<IncomingStream>()
+    var lastNumber: UInt64 = 0
+    /// Of all messages.
+    var cost = 0
+    /// What each membership has waiting of unreliable ones.
+    var unreliable: [ObjectIdentifier: Int] = [:]
+    var isFinished = false
+    var waiters = Waiters<ReaderID, Entry?>()
+
+    // Nobody takes anything from anybody.
+    static var servesInTurns: Bool { false }
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+
+    /// The oldest of what the reader has not passed.
+    mutating func answer(to reader: ReaderID) -> Entry?? {
+      var oldest = UInt64.max
+      var entry: Entry?
+      if let (number, batch) = messages.next(for: reader) {
+        oldest = number
+        entry = .messages(batch)
+      }
+      if let (number, change) = changes.next(for: reader), number < oldest {
+        oldest = number
+        entry = .change(change)
+      }
+      if let (number, offer) = offers.next(for: reader), number < oldest {
+        oldest = number
+        entry = .offer(offer)
+      }
+      if let (number, stream) = streams.next(for: reader), number < oldest {
+        oldest = number
+        entry = .stream(stream)
+      }
+      switch entry {
+      case nil: return isFinished ? .some(nil) : nil
+      case .messages: break
+      case .change: changes.pass(reader, oldest)
+      case .offer: offers.pass(reader, oldest)
+      case .stream: streams.pass(reader, oldest)
+      }
+      return .some(entry)
+    }
+
+    mutating func keep(_ batch: MessageBatch) {
+      var batch = batch
+      batch.number = nextNumber()
+      messages.append(batch, number: batch.number)
+      cost += batch.cost
+      if batch.mode == .unreliable { unreliable[ObjectIdentifier(batch.sender), default: 0] += batch.cost }
+    }
+
+    /// It is not kept any more.
+    mutating func gone(_ batch: MessageBatch) {
+      cost -= batch.cost
+      guard batch.mode == .unreliable else { return }
+      let sender = ObjectIdentifier(batch.sender)
+      let rest = unreliable[sender, default: 0] - batch.cost
+      unreliable[sender] = rest > 0 ? rest : nil
+    }
+
+    mutating func dropLeftBehind(above limit: Int) {
+      var excess = cost - limit
+      var dropped: [MessageBatch] = []
+      messages.removeAll { batch in
+        guard excess > 0, batch.sender.isOver else { return false }
+        excess -= batch.cost
+        dropped.append(batch)
+        return true
+      }
+      for batch in dropped { gone(batch) }
+    }
+  }
+
+  private let state = Mutex(State())
+  private let window: Int
+  private let messageLimit: Int
+
+  /// How many changes of the membership wait at most.
+  static let changeLimit = 4_096
+
+  /// - Parameters:
+  ///   - window: the cost of messages that one member may have waiting, reliable and unreliable ones each.
+  ///   - messageLimit: the cost of all, at least two windows for each member.
+  init(window: Int, messageLimit: Int) {
+    self.window = window
+    self.messageLimit = messageLimit
+  }
+
+  // MARK: What the loop tells
+
+  func push(_ membership: Membership, _ kind: Change.Kind) {
+    state.change { state in
+      if state.isFinished { return }
+      if state.changes.count >= Self.changeLimit { state.changes.removeFirst() }
+      state.changes.append(Change(membership: membership, kind: kind), number: state.nextNumber())
+    }
+  }
+
+  func push(_ batch: MessageBatch) {
+    state.change { state in
+      if state.isFinished { return }
+      if batch.mode == .unreliable {
+        guard state.unreliable[ObjectIdentifier(batch.sender), default: 0] + batch.cost <= window else { return }
+      }
+      state.keep(batch)
+      if state.cost > messageLimit { state.dropLeftBehind(above: messageLimit) }
+    }
+  }
+
+  func push(_ offer: IncomingOffer) {
+    state.change { state in
+      if !state.isFinished { state.offers.append(offer, number: state.nextNumber()) }
+    }
+  }
+
+  func push(_ stream: IncomingStream) {
+    state.change { state in
+      if !state.isFinished { state.streams.append(stream, number: state.nextNumber()) }
+    }
+  }
+
+  func removeOffers(where isMeant: (IncomingOffer) -> Bool) {
+    state.withLock { $0.offers.removeAll(where: isMeant) }
+  }
+
+  func removeStreams(where isMeant: (IncomingStream) -> Bool) {
+    state.withLock { $0.streams.removeAll(where: isMeant) }
+  }
+
+  /// What was pushed before is still handed out; then every reader gets nil.
+  func finish() { state.change { $0.isFinished = true } }
+
+  // MARK: Readers
+
+  func attach(_ reader: ReaderID, to kinds: Kinds) {
+    state.withLock { state in
+      if kinds.contains(.changes) { state.changes.attach(reader) }
+      if kinds.contains(.messages) { state.messages.attach(reader) }
+      if kinds.contains(.offers) { state.offers.attach(reader) }
+      if kinds.contains(.streams) { state.streams.attach(reader) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - batch: what it has.
+  ///   - position: how many messages of that it has read.
+  /// - Returns: batches that everybody has read now.
+  func detach(_ reader: ReaderID, holding batch: MessageBatch? = nil, at position: Int = 0) -> [MessageBatch] {
+    state.withLock { state in
+      state.changes.detach(reader)
+      state.offers.detach(reader)
+      state.streams.detach(reader)
+      if let batch { state.messages.leave(reader, batch.number) { $0.position = position } }
+      let read = state.messages.detach(reader)
+      for batch in read { state.gone(batch) }
+      return read
+    }
+  }
+
+  /// What is there for the reader now, if there is something.
+  /// - Parameter batch: what it has had, and read.
+  /// - Returns: also that batch, if everybody has read it.
+  func next(for reader: ReaderID, after batch: MessageBatch?) -> (read: MessageBatch?, entry: Entry?) {
+    state.withLock { state in
+      let read = batch.flatMap { state.messages.pass(reader, $0.number) }
+      if let read { state.gone(read) }
+      // For a cancelled task it stays.
+      return (read, Task.isCancelled ? nil : state.answer(to: reader) ?? nil)
+    }
+  }
+
+  /// The next one for the reader; nil at the end, and when the task is cancelled.
+  @inline(__always)
+  func next(for reader: ReaderID) async -> Entry? { await state.wait(for: reader, ifCancelled: .some(nil)) }
+
+  // MARK: For tests
+
+  /// Of all messages that wait.
+  var cost: Int { state.withLock { $0.cost } }
+
+  var hasReliable: Bool { state.withLock { $0.messages.elements.contains { $0.mode == .reliable } } }
+
+  var offerCount: Int { state.withLock { $0.offers.count } }
+}
