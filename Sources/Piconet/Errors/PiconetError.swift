@@ -4,6 +4,10 @@ import PiconetWire
 
 /// Why something that Piconet was asked for ended otherwise. Every attempt ends in success or in one of these, on both
 /// sides.
+///
+/// A handler names a code as `catch PiconetError.declined`, and looks at the rest as `catch let error as PiconetError`,
+/// or, of what throws nothing else, as `catch`.
+@dynamicMemberLookup
 public struct PiconetError: Error, Sendable, CustomStringConvertible {
   /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -132,6 +136,9 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PiconetError {
+  /// Each code by its name, for patterns: `catch PiconetError.declined`.
+  public static subscript(dynamicMember code: KeyPath<Code.Type, Code>) -> Code { Code.self[keyPath: code] }
+
   init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
     let code = ending.reason.known.map(Code.init)
     // A number that a later version or another application has given: no defect of ours.
@@ -161,6 +168,13 @@ extension PiconetError {
     .notAvailable: "the device is not available", .invalidArgument: "invalid",
     .state: "the stored identity", .internalError: "internal error",
   ]
+}
+
+extension PiconetError.Code {
+  /// Whether an error is a `PiconetError` of this code.
+  public static func ~= (code: PiconetError.Code, error: any Error) -> Bool {
+    (error as? PiconetError)?.code == code
+  }
 }
 
 extension PiconetError.Code {

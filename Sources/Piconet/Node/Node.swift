@@ -85,6 +85,34 @@ public final class Node: Sendable {
   /// The peers in sight now, in the order of names.
   public var currentPeers: [Peer] { Peer.list(core.peers.value) }
 
+  /// The first peer of this name that is in sight, or comes in sight. Anybody can take any name: whose it is shows once
+  /// the peer is connected.
+  /// - Parameters:
+  ///   - name: all of it, as the peer says it.
+  ///   - timeout: how long to look. Default 30 s.
+  /// - Throws: `timedOut`; `cancelled` for the calling task; `shuttingDown` when the node stops.
+  public func firstPeer(named name: String, timeout: Duration = .seconds(30)) async throws(PiconetError) -> Peer {
+    let (found, isInTime) = await withTaskGroup(of: (peer: Peer?, isInTime: Bool).self) { group in
+      group.addTask { [peers] in
+        for await list in peers {
+          if let peer = list.first(where: { $0.name == name }) { return (peer, true) }
+        }
+        return (nil, true)
+      }
+      group.addTask {
+        // Ends early when the task is cancelled.
+        let hasSlept = (try? await ContinuousClock().sleep(for: timeout)) != nil
+        return (nil, !hasSlept)
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? (nil, true)
+    }
+    if let found { return found }
+    if Task.isCancelled { throw PiconetError(.cancelled, blame: .us, detail: "the calling task was cancelled") }
+    if isInTime { throw PiconetError(.shuttingDown, blame: .us) }
+    throw PiconetError(.timedOut, blame: .nobody, detail: "no '\(name)' came in sight within \(timeout)")
+  }
+
   /// How peers stand with us, each change told once, in order; `PeerState` says which may follow which. What nobody has
   /// read waits for the next reader, at most 4,096 changes; then the oldest go. Ends with the node.
   public var states: EventSequence<PeerStateChange> { EventSequence(source: core.stateChanges) }

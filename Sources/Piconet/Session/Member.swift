@@ -51,6 +51,22 @@ public struct Member: Sendable, Identifiable {
     core.submit(.fact(.messageQueued(id, bytes, mode)))
   }
 
+  /// Sends a message if it can be taken at once, and never waits: for code that is no task, and for whatever is better
+  /// skipped than late.
+  /// - Returns: false if there is no room now, or others wait for it: nothing was sent, and later there may be.
+  /// - Throws: as `send`, at once: `messageTooLarge`, why the member has left.
+  public func trySend(_ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable) throws(PiconetError) -> Bool {
+    let bytes = Array(bytes)[...]
+    if let error = refusal(of: bytes.count, mode) { throw error }
+    switch budget.claim(bytes.count + WireLimits.messageCost, mode) {
+    case .taken: break
+    case .mustWait, .dropped: return false
+    case .ended(let error): throw error
+    }
+    core.submit(.fact(.messageQueued(id, bytes, mode)))
+    return true
+  }
+
   /// Why no message of this size may be sent; nil if it may.
   func refusal(of count: Int, _ mode: DeliveryMode) -> PiconetError? {
     let limit = mode == .reliable ? membership.proven.messageLimit : membership.proven.unreliableLimit

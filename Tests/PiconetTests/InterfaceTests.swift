@@ -1,0 +1,90 @@
+import Foundation
+import Piconet
+import Testing
+
+@Suite("The interface, as a program uses it", .timeLimit(.minutes(1)))
+struct InterfaceTests {
+  @Test("`catch PiconetError.declined` catches that code and no other, typed or not")
+  func catching() async throws {
+    func caught(_ code: PiconetError.Code) -> String {
+      do throws(PiconetError) {
+        throw PiconetError(code, blame: .peer)
+      } catch PiconetError.declined {
+        return "declined"
+      } catch PiconetError.full, PiconetError.timedOut {
+        return "full or late"
+      } catch {
+        return error.code.rawValue
+      }
+    }
+    #expect(caught(.declined) == "declined" && caught(.full) == "full or late" && caught(.left) == "left")
+    #expect(caught(PiconetError.notWanted) == "notWanted")
+    do {
+      throw CancellationError()
+    } catch PiconetError.declined {
+      Issue.record("an error of somebody else's has no code")
+    } catch is CancellationError {}
+    try await NodePair.run { pair in
+      let declining = Task { await pair.server.invitations.first()?.decline() }
+      do {
+        _ = try await pair.client.connect(to: pair.address())
+        Issue.record("it was declined")
+      } catch PiconetError.declined {}
+      await declining.value
+    }
+  }
+
+  @Test("ids have a text form that is read back, and go through JSON")
+  func ids() throws {
+    let peer = try #require(PeerID(hexadecimal: String(repeating: "0f", count: 32)))
+    let node = NodeID(peer: peer, incarnation: Incarnation(rawValue: 0xAB))
+    #expect(node.text == String(repeating: "0f", count: 32) + "/00000000000000ab")
+    #expect(NodeID(text: node.text) == node && NodeID(text: node.text.uppercased()) == node)
+    for text in [
+      "", "/", "\(peer)", "\(peer)/", "\(peer)/ab", "\(peer)/+0000000000000ab", "\(peer)/00000000000000ab/",
+      node.description,
+    ] {
+      #expect(NodeID(text: text) == nil, "\(text)")
+    }
+    let json = try JSONEncoder().encode(["a": node])
+    #expect(try JSONDecoder().decode([String: NodeID].self, from: json) == ["a": node])
+    #expect(try JSONDecoder().decode([PeerID].self, from: JSONEncoder().encode([peer])) == [peer])
+    for text in [#"["0f"]"#, "[1]"] {
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode([NodeID].self, from: Data(text.utf8)) }
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode([PeerID].self, from: Data(text.utf8)) }
+    }
+  }
+
+  @Test("`trySend` sends what there is room for, never waits, and says why a member that has left takes nothing")
+  func trySend() async throws {
+    try await NodePair.run { pair in
+      let (onClient, _) = try await pair.connect()
+      #expect(
+        await failure { _ = try onClient.trySend([UInt8](repeating: 0, count: 100 << 20)) }?.code == .messageTooLarge)
+      let message = [UInt8](repeating: 7, count: 60_000)
+      var count = 0
+      // Nobody reads: the peer's window and ours fill up.
+      while try onClient.trySend(message) { count += 1 }
+      #expect(count > 10 && count < 100)
+      for try await message in pair.server.session.messages.prefix(count) { #expect(message.bytes.count == 60_000) }
+      await onClient.disconnect()
+      #expect(await failure { _ = try onClient.trySend([1]) }?.code == .left)
+    }
+  }
+
+  @Test("a peer is found by its name; one that does not come is said to be late, and a stop says that it is one")
+  func firstPeer() async throws {
+    var configuration = NodeConfiguration(session: "test", name: "Ann")
+    configuration.discovers = false
+    try await Node.run(configuration) { node in
+      #expect(
+        await failure { _ = try await node.firstPeer(named: "Ben", timeout: .milliseconds(1)) }?.code == .timedOut)
+      let cancelled = Task { await failure { _ = try await node.firstPeer(named: "Ben") } }
+      cancelled.cancel()
+      #expect(await cancelled.value?.code == .cancelled)
+      let stopped = Task { await failure { _ = try await node.firstPeer(named: "Ben") } }
+      await node.stop()
+      #expect(await stopped.value?.code == .shuttingDown)
+    }
+  }
+}
