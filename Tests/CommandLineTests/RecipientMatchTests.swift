@@ -62,6 +62,19 @@ struct RecipientMatchTests {
     #expect(Recipient.named("Eve").impostors(in: [peer("Eve", otherKey, "3")], known: known).isEmpty)
   }
 
+  @Test("of two programs of a remembered device the one of its petname is meant, and both where neither is called so")
+  func programsOfOneDevice() {
+    let known = ["Bob": Set([key])]
+    let bob = peer("Bob", key, "1")
+    let cat = peer("Cat", key, "2")
+    #expect(Recipient.named("Bob").matches(in: [bob, cat], known: known).map(\.id) == ["1"])
+    #expect(Recipient.named("Bob").matches(in: [peer("Hall", key, "3"), cat], known: known).count == 2)
+    #expect(Recipient.named("Cat").matches(in: [bob, cat], known: known).map(\.id) == ["2"])
+    // Another device of that name is still another one.
+    let both = ["Bob": Set([key, otherKey])]
+    #expect(Recipient.named("Bob").matches(in: [bob, peer("Hall", otherKey, "3")], known: both).count == 2)
+  }
+
   @Test("all means everybody, two programs of one device too")
   func all() {
     #expect(Recipient.all.matches(in: [peer("A", key, "1"), peer("B", key, "2")]).count == 2)

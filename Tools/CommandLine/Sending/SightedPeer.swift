@@ -42,7 +42,7 @@ extension Recipient {
   /// and nobody else. So do digits with which the fingerprint of a remembered key begins: anybody can take them for a
   /// name. Any other name means who is called so, and digits also whose fingerprint begins so. One device that is in
   /// sight under the same name more than once, as for a while after it was restarted, counts once: the sighting that
-  /// came last.
+  /// came last. Of a remembered device that is in sight under several names, the one that is called so, if one is.
   /// - Parameters:
   ///   - peers: in the order in which they came into sight.
   ///   - known: the fingerprints that are remembered, by name.
@@ -60,9 +60,11 @@ extension Recipient {
     let digits = isFingerprintStart(name) ? name.lowercased() : nil
     func hasDigits(_ fingerprint: String) -> Bool { digits.map(fingerprint.hasPrefix) ?? false }
     let keys = (known[name] ?? []).union(known.values.joined().filter(hasDigits))
-    return peers.filter { peer in
-      keys.isEmpty ? peer.name == name || hasDigits(peer.fingerprint) : keys.contains(peer.fingerprint)
-    }
+    guard !keys.isEmpty else { return peers.filter { $0.name == name || hasDigits($0.fingerprint) } }
+    let wanted = peers.filter { keys.contains($0.fingerprint) }
+    // Of several programs of one device the one that is called so, if one is.
+    let called = Set(wanted.filter { $0.name == name }.map(\.fingerprint))
+    return wanted.filter { $0.name == name || !called.contains($0.fingerprint) }
   }
 
   /// Who of `peers` has the wanted name, which belongs to other keys that this device remembers.
