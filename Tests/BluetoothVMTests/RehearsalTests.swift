@@ -35,11 +35,12 @@ struct RehearsalTests {
   @Test("between two machines, which two adapters play, figures and signal strength are taken")
   func peer() throws {
     let (result, report, figures) = try Rehearsal.run(
-      "--peer 00:aa:01:01:00:01", adapters: "hci0",
+      "--peer 00:aa:01:01:00:01 --fingerprint \"$key\"", adapters: "hci0",
       before: """
         PICONET_ADAPTERS=hci1 Tools/hardware-test respond --programs "$programs" --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
         responder=$!
         timeout 60 sh -c 'until grep -q "^responding at 00:AA:01:01:00:01" /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done'
+        key=$(grep -oE '[0-9a-f]{64}' /tmp/piconet-rehearsal/respond.log)
         """,
       after: """
         kill -TERM $responder
@@ -64,7 +65,10 @@ struct RehearsalTests {
   func refused() throws {
     for (adapters, words, reason) in [
       ("hci0", "", "this needs 2 adapter(s)"), ("hci0,hci17", "", "there is no adapter hci17"),
-      ("hci0", "--peer kitchen", "'kitchen' is no Bluetooth address"), ("hci0,hci1", "--size many", "--size"),
+      ("hci0", "--peer kitchen", "'kitchen' is no Bluetooth address"),
+      ("hci0", "--peer 00:AA:01:01:00:01", "--peer takes --fingerprint as well"),
+      ("hci0", "--peer 00:AA:01:01:00:01 --fingerprint 9f86d081884c", "64 hexadecimal digits"),
+      ("hci0,hci1", "--size many", "--size"),
       ("hci0", "--far 127.0.0.1:4711", "--far goes with --peer"), ("hci0", "--listen :1", "--listen takes HOST:PORT"),
       ("hci0", "--listen 127.0.0.1:70000", "--listen takes HOST:PORT"),
       ("hci0", "--listen 127.0.0.1:1", "goes with respond"),

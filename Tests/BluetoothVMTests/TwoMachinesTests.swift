@@ -22,7 +22,7 @@ struct TwoMachinesTests {
     result: FaultTests.Result, report: String, figures: [String: Any]
   ) {
     try Rehearsal.run(
-      "--peer 00:AA:01:01:00:01 --far 127.0.0.1:4711 \(words)", adapters: "hci0", suite: suite,
+      "--peer 00:AA:01:01:00:01 --fingerprint \"$key\" --far 127.0.0.1:4711 \(words)", adapters: "hci0", suite: suite,
       before: """
         unset PICONET_SLOW_TESTS
         discoverable() { hciconfig hci1; DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) busctl get-property org.bluez /org/bluez/hci1 \
@@ -31,7 +31,10 @@ struct TwoMachinesTests {
         DBUS_SYSTEM_BUS_ADDRESS=\(buses[1]) PICONET_ADAPTERS=hci1 Tools/hardware-test respond --programs "$programs" --listen 127.0.0.1:4711 \
           --size 1000000 >/tmp/piconet-rehearsal/respond.log 2>&1 </dev/null &
         responder=$!
-        timeout 60 sh -c 'until grep -q "^listening at 127.0.0.1:4711" /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done'
+        for line in "listening at 127.0.0.1:4711" "responding at"; do
+          timeout 60 sh -c "until grep -q '^$line' /tmp/piconet-rehearsal/respond.log; do sleep 0.2; done"
+        done
+        key=$(grep -oE '[0-9a-f]{64}' /tmp/piconet-rehearsal/respond.log)
         export DBUS_SYSTEM_BUS_ADDRESS=\(buses[0])
         """,
       after: """

@@ -37,9 +37,9 @@ private let imagesendHelp = """
                               then on. Without DIGITS you are asked
         --code-file=FILE      the same with the code in the first line of FILE,
                               so that nobody sees it among the processes
-    -y, --yes                 ask nothing, as without a terminal: nobody is
-                              remembered, and an address needs --fingerprint,
-                              --code or a known key
+    -y, --yes                 ask nothing, as without a terminal: then only known
+                              devices are sent to, and others with --fingerprint
+                              or --code
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID
         --timeout=SECONDS     give up when no peer is found, or it does not

@@ -4,6 +4,7 @@ import socket
 import time
 
 import mdns
+import meetings
 from association import Association
 from link import Late, Link, LinkEnded, Node
 from place import Place
@@ -21,8 +22,9 @@ def test_found_by_us(place: Place):
 
 
 def test_found_by_name(place: Place):
-    """imagesend finds us by the name that we advertise, and sends"""
+    """imagesend finds us by the name that we advertise, and sends, since it knows us"""
     node = Node(name="Kitchen")
+    meetings.known_to_sender(place, node)
     photo = place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -128,6 +130,7 @@ def test_other_key_at_the_address(place: Place):
     """a spoofed sighting with Bob's id and another address spoils nothing: Bob is reached at his own"""
     bob, photo = Node(name="Bob"), place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
+    meetings.known_to_sender(place, bob)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(("127.0.0.2", 0)) as wrong:
         impostor = Node(name="Bob")
         sender = place.sender(None, "--to", "Bob", "--timeout", "8", photo)
@@ -156,6 +159,7 @@ def test_name_of_another_kind(place: Place):
     photo = place.folder / "photo.jpg"
     photo.write_bytes(b"photo")
     node = Node(name="Bob")
+    meetings.known_to_sender(place, node)
     with socket.create_server(("127.0.0.1", 0)) as server:
         sender = place.sender(None, "--to", "Bob", "--timeout", "2", photo)
         neighbour = mdns.Neighbour()

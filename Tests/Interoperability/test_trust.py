@@ -45,6 +45,59 @@ def test_same_name_other_key(place: Place):
     sent_to_impostor(place, "Bob")
 
 
+def test_stranger_by_name(place: Place):
+    """from a script a stranger in sight is not so much as dialled"""
+    stranger = Node(name="Bob")
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"private")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(None, "--to", "Bob", "--timeout", "10", photo)
+        meetings.advertise(sender, [mdns.service(stranger, server.getsockname()[1])])
+        assert sender.wait() == 7, sender.error_text()
+        server.setblocking(False)
+        try:
+            server.accept()
+        except BlockingIOError:
+            return
+        raise AssertionError("the stranger was dialled")
+
+
+def test_advertised_key_of_another(place: Place):
+    """who is advertised with a known key, and has another one, gets nothing but the handshake"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob)
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"private")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo)
+        meetings.advertise(sender, [mdns.service(bob, server.getsockname()[1])])
+        expect_nothing(server, Node(name="Bob", incarnation=bob.incarnation))
+        assert sender.wait() == 7 and "answers there" in sender.error_text(), sender.error_text()
+
+
+def test_forgotten_before_the_handshake(place: Place):
+    """nor who was known when it was dialled, and is a stranger when its key is proven: the handshake judges anew"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob)
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"private")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo)
+        meetings.advertise(sender, [mdns.service(bob, server.getsockname()[1])])
+        assert place.start("piconet", "trust", "forget", "Bob", state="sender").wait() == 0
+        expect_nothing(server, bob)
+        assert sender.wait() == 7 and "not among the remembered" in sender.error_text(), sender.error_text()
+
+
+def expect_nothing(server: socket.socket, node: Node) -> None:
+    """The link that imagesend opens ends before we are invited."""
+    try:
+        Association(Link.accept(server, node, patience=3)).let_in(patience=3)
+    except (Late, LinkEnded, OSError):
+        return
+    raise AssertionError("a stranger was invited")
+
+
 def test_known_key_with_another_name(place: Place):
     """a known key that calls itself otherwise is shown under the name that it was taken under, and takes no other's"""
     printer = Node(name="Printer")

@@ -32,13 +32,14 @@ struct OrdinaryUserTests {
       mkdir "$folder/received" "$folder/sender" "$folder/receiver"
       cp Tools/samples/sunset.jpg "$folder/photo.jpg"
       chmod -R a+rwX "$folder"
+      key=$(XDG_STATE_HOME=$folder/receiver \(Self.unprivileged) timeout 60 "$programs/imagerecv" --fingerprint)
       XDG_STATE_HOME=$folder/receiver \(Self.unprivileged) timeout 60 "$programs/imagerecv" --name Ordinary --session "ordinary-$$" \
         --accept all --count 1 --directory "$folder/received" --adapter "$second" --transport "$transport" --json \
         </dev/null >"$folder/receiver.log" 2>&1 &
       receiver=$!
       status=0
       XDG_STATE_HOME=$folder/sender \(Self.unprivileged) timeout 60 "$programs/imagesend" --to Ordinary --session "ordinary-$$" \
-        --timeout 40 --adapter "$first" --transport "$transport" --json "$folder/photo.jpg" </dev/null || status=$?
+        --fingerprint "$key" --timeout 40 --adapter "$first" --transport "$transport" --json "$folder/photo.jpg" </dev/null || status=$?
       [ "$status" -eq 0 ] || kill "$receiver"
       wait "$receiver" || status=$?
       cat "$folder/receiver.log"

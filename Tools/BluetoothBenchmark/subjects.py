@@ -79,9 +79,8 @@ class Bench:
                           "--any", "--directory", target, "--adapter", self.adapters[1], "--transport", transport, "--json"],
                          state[0]) as receiver:
                 listening = receiver.event("listening")[0]
-                whom = ["--to", "Benchmark"] if finds else [
-                    "--address", listening["addresses"][0], "--fingerprint", listening["peer"]]
-                with Process([self.program("imagesend"), *whom, "--session", session, "--any", "--adapter",
+                whom = ["--to", "Benchmark"] if finds else ["--address", listening["addresses"][0]]
+                with Process([self.program("imagesend"), *whom, "--fingerprint", listening["peer"], "--session", session, "--any", "--adapter",
                               self.adapters[0], "--transport", transport, "--json", self.file], state[1]) as sender:
                     start = time.monotonic()
                     found = sender.event("found", seconds)[1] - start if finds else None

@@ -17,16 +17,16 @@ from subjects import Bench, SDU, address_of, enlarge_buffers
 
 
 class Peer:
-    """The figures between an adapter here and a machine that responds."""
+    """The figures between an adapter here and a machine that responds, whose imagerecv has this fingerprint."""
 
-    def __init__(self, bench, peer):
-        self.bench, self.peer = bench, peer
+    def __init__(self, bench, peer, fingerprint):
+        self.bench, self.peer, self.fingerprint = bench, peer, fingerprint
 
     def tools(self, transport):
         bench = self.bench
         start = time.monotonic()
-        with Process([bench.program("imagesend"), "--to", NAME, "--session", SESSION, "--any", "--adapter", bench.adapters[0],
-                      "--transport", transport, "--json", bench.file],
+        with Process([bench.program("imagesend"), "--to", NAME, "--fingerprint", self.fingerprint, "--session", SESSION, "--any",
+                      "--adapter", bench.adapters[0], "--transport", transport, "--json", bench.file],
                      {"XDG_STATE_HOME": os.path.join(bench.folder, "sender")}) as sender:
             found = sender.event("found", 60)[1] - start
             connected = sender.event("connected", 60)[1]
@@ -96,7 +96,7 @@ def suites(path, status):
 
 
 def numbers(options, bench, found, missing, say):
-    peer = Peer(bench, options.peer) if options.peer else None
+    peer = Peer(bench, options.peer, options.fingerprint) if options.peer else None
     has_buffers = enlarge_buffers()
     speed, trips = {}, {}
     for transport in ("l2cap", "rfcomm"):
@@ -197,6 +197,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--peer")
+    parser.add_argument("--fingerprint")
     parser.add_argument("--far")
     parser.add_argument("--no-figures", action="store_true")
     options = parser.parse_args()

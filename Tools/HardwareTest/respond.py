@@ -43,6 +43,9 @@ def main():
         wanted = list(bare(options.programs, address, options.size))
         wanted.append([os.path.join(options.programs, "imagerecv"), "--name", NAME, "--session", SESSION, "--accept", "all", "--any",
                        "--max-size", "16M", "--count", "1", "--directory", folder, "--adapter", adapter, "--transport", "bluetooth"])
+        own = {**os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state")}
+        fingerprint = subprocess.run([os.path.join(options.programs, "imagerecv"), "--fingerprint"], stdin=subprocess.DEVNULL,
+                                     capture_output=True, env=own, check=True, text=True).stdout.strip()
         agent = None
         running = {}
         # The bare sockets have to be reached also while imagerecv starts anew.
@@ -53,7 +56,7 @@ def main():
                 agent = subprocess.Popen([os.path.join(options.programs, "far-adapter"), "--listen", options.listen, "--adapter",
                                           adapter], stdin=subprocess.DEVNULL,
                                          start_new_session=True)  # a second signal, the terminal's, would end it at once
-            print(f"responding at {address}: Tools/hardware-test --peer {address}" + (
+            print(f"responding at {address}: Tools/hardware-test --peer {address} --fingerprint {fingerprint}" + (
                 f" --far {options.listen}" if options.listen else ""), flush=True)
             while True:
                 if agent is not None and agent.poll() is not None:
@@ -69,8 +72,7 @@ def main():
                         path = os.path.join(folder, name)
                         # Whoever sends may have had folders made.
                         shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
-                    running[index] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={
-                        **os.environ, "XDG_STATE_HOME": os.path.join(folder, ".state")})
+                    running[index] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=own)
                 time.sleep(0.2)
         except KeyboardInterrupt:
             pass

@@ -178,6 +178,7 @@ struct BluetoothToolTests {
 
   private func sendsWithoutNetwork(_ scene: ToolScene) async throws {
     let photo = try scene.photo("a.jpg")
+    try scene.introduce("Kitchen", as: "Kitchen", to: "sender")
     let receiver = try scene.start(
       "imagerecv",
       [

@@ -55,6 +55,8 @@ struct ChangingNetworkTests {
         WeatherScene.far,
       ], state: "Kitchen", isLoopbackOnly: false, isOrdinary: true)
     try #require(await receiver.shows("\"listening\""), "\(receiver.error)")
+    let key = try #require(receiver.fingerprint)
+    try await scene.scene.trust("add", "Kitchen", key, state: "sender", isOrdinary: true)
     #expect(try await send("1.jpg", scene) == "tcp")
     try await network("down")
     let second = try await send("2.jpg", scene)

@@ -37,6 +37,7 @@ struct TwoHostsTests {
           "--adapter", WeatherScene.far,
         ], state: "Kitchen", isOrdinary: true, bus: VirtualMachine.buses[1])
       try #require(await receiver.shows("\"listening\""), "\(receiver.error)")
+      try await scene.trust("add", "Kitchen", try #require(receiver.fingerprint), state: "sender", isOrdinary: true)
       let photo = try scene.photo("a.jpg")
       let sender = try scene.start(
         "imagesend", ["--json", "--transport", transport, "--adapter", WeatherScene.near, "--to", "Kitchen", photo],

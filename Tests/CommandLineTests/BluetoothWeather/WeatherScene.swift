@@ -38,7 +38,7 @@ struct WeatherScene: Sendable {
     #expect(after == before, "an adapter is not as it was")
   }
 
-  /// Listens on the second adapter.
+  /// Listens on the second adapter, and is known to `sender` from then on.
   func receiver(
     _ arguments: String..., name: String = "Kitchen", transport: String = "bluetooth", adapter: String = far,
     into: String? = nil, isOrdinary: Bool = true
@@ -50,6 +50,7 @@ struct WeatherScene: Sendable {
         "--adapter", adapter,
       ] + arguments, state: name, isOrdinary: isOrdinary)
     try #require(await receiver.shows("\"listening\""), "\(receiver.error)")
+    try await scene.trust("add", name, try #require(receiver.fingerprint), state: "sender", isOrdinary: true)
     return receiver
   }
 

@@ -54,7 +54,7 @@ struct AskingTests {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
       try await scene.trust("allow", "Phone", "push", state: "Kitchen")
-      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
       let sender = try scene.start(
         "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await receiver.shows(question), "\(receiver.error)")
@@ -69,7 +69,8 @@ struct AskingTests {
   @Test("a name that looks like that of a device which was accepted in this very run is told apart")
   func looksLikeTheFormer() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let receiver = try await scene.receiver(
+        accept: nil, json: false, onTerminal: true, knownTo: ["mum", "other"])
       for (name, state) in [("Mum", "mum"), ("Мum", "other")] {
         let sender = try scene.sender("--to", "Kitchen", "--name", name, try scene.photo("a.jpg"), state: state)
         #expect(await receiver.shows(question, behind: "\(name) ("), "\(receiver.error)")
@@ -105,7 +106,7 @@ struct AskingTests {
   @Test("several in sight on a terminal: the person picks one")
   func picks() async throws {
     try await ToolScene.run { scene in
-      for name in ["Attic", "Cellar"] { _ = try await scene.receiver(name: name) }
+      for name in ["Attic", "Cellar"] { _ = try await scene.receiver(name: name, knownTo: []) }
       let sender = try scene.start("imagesend", [try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await sender.shows("number or arrows, Enter to send"), "\(sender.error)")
       #expect(await sender.shows("Cellar"))

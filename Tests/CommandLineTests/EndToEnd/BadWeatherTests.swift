@@ -95,6 +95,7 @@ struct BadWeatherTests {
     try await ToolScene.run { scene in
       try await underWay(scene, receiving: ["--count", "1", "--timeout", "1"]) { sender, receiver in
         sender.send(signal: SIGSTOP)
+        try scene.introduce("Kitchen", as: "Kitchen", to: "another")
         let next = try scene.start(
           "imagesend", ["--json", "--name", "Tablet", "--to", "Kitchen", try scene.photo("a.jpg")], state: "another")
         #expect(await next.end() == 0, "\(next.error)")

@@ -40,7 +40,7 @@ struct ReadmeTests {
         try FileManager.default.copyItem(atPath: "\(ToolScene.samples)/\(name)", toPath: "\(folder)/\(name)")
       }
       let receiver = try await scene.receiver(
-        "--count", "3", name: "Living room", accept: nil, json: false, onTerminal: true)
+        "--count", "3", name: "Living room", accept: nil, json: false, onTerminal: true, knownTo: [])
       let sender = try scene.start(
         "imagesend", ["--name", "laptop", "--to", "Living room", scene.folder.path + "/sunset.jpg", holiday],
         state: "sender", onTerminal: true)

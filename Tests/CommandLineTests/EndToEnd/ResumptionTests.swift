@@ -134,7 +134,8 @@ struct ResumptionTests {
         try await node.setAvailable(true)
         let directory = try await node.receivingDirectory(at: scene.into)
         var offers = node.session.offers.makeAsyncIterator()
-        let first = try scene.sender("--to", "Kitchen", "--timeout", "3", path)
+        let first = try scene.sender(
+          "--to", "Kitchen", "--fingerprint", node.id.peer.description, "--timeout", "3", path)
         let offer = try #require(await offers.next())
         let slow = try await offer.startStoring(in: directory)
         for await progress in slow.changes where progress.stored >= 4 << 20 { break }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Piconet
 import Synchronization
 import TestSupport
 import Testing
@@ -102,18 +103,21 @@ final class ToolScene: Sendable {
   }
 
   /// A receiver that listens.
+  /// - Parameter senders: the states of those that know it already, and may send to it without a person.
   func receiver(
     _ arguments: String..., name: String = "Kitchen", accept: String? = "all", json: Bool = true,
-    onTerminal: Bool = false, state: String? = nil, into: String? = nil
+    onTerminal: Bool = false, state: String? = nil, into: String? = nil, knownTo senders: [String] = ["sender"]
   ) async throws -> ToolProcess {
     try await receiver(
-      arguments, name: name, accept: accept, json: json, onTerminal: onTerminal, state: state, into: into)
+      arguments, name: name, accept: accept, json: json, onTerminal: onTerminal, state: state, into: into,
+      knownTo: senders)
   }
 
   func receiver(
     _ arguments: [String], name: String = "Kitchen", accept: String? = "all", json: Bool = true,
-    onTerminal: Bool = false, state: String? = nil, into: String? = nil
+    onTerminal: Bool = false, state: String? = nil, into: String? = nil, knownTo senders: [String] = ["sender"]
   ) async throws -> ToolProcess {
+    for sender in senders { try introduce(state ?? name, as: name, to: sender) }
     let receiver = try start(
       "imagerecv",
       ["--name", name, "--directory", into ?? self.into] + (json ? ["--json"] : [])
@@ -127,17 +131,31 @@ final class ToolScene: Sendable {
     try start("imagesend", ["--json"] + arguments, state: state)
   }
 
+  /// Makes one device known to another one, each by its state, as `piconet trust add` does.
+  func introduce(_ state: String, as name: String, to other: String) throws {
+    let key = try storage(state).fingerprint()
+    let rights: Set = [PeerRight(.send, ProgramEnvironment.imagesProgram)]
+    try storage(other).changeTrust { (known) throws(StateFailure) in
+      try known.take(key, name: name, at: 0, confirmed: .fingerprint, rights: rights)
+    }
+  }
+
+  private func storage(_ state: String) throws -> IdentityStorage {
+    try .userState(stateHome: "\(folder.path)/state-\(state)", home: folder.path)
+  }
+
   /// What `piconet trust` says with these words.
+  /// - Parameter isOrdinary: the device is the ordinary user's, whose files nobody else writes.
   @discardableResult
-  func trust(_ words: String..., state: String) async throws -> String {
-    let trust = try start("piconet", ["trust"] + words, state: state)
+  func trust(_ words: String..., state: String, isOrdinary: Bool = false) async throws -> String {
+    let trust = try start("piconet", ["trust"] + words, state: state, isOrdinary: isOrdinary)
     #expect(await trust.end() == 0, "\(trust.error)")
     return trust.output
   }
 
   /// The fingerprint of the device with this state, which is made if there is none.
-  func fingerprint(_ state: String) async throws -> String {
-    let line = try await trust("identity", state: state)
+  func fingerprint(_ state: String, isOrdinary: Bool = false) async throws -> String {
+    let line = try await trust("identity", state: state, isOrdinary: isOrdinary)
     return try #require(line.split(separator: "\n").first.map(String.init))
   }
 

@@ -57,7 +57,7 @@ struct TransportChoiceTests {
   @Test("a peer that is meant by --to and by --address gets each file once")
   func onceOnly() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver("--count", "3")
+      let receiver = try await scene.receiver("--count", "3", knownTo: [])
       let addresses = try #require(receiver.events("listening").first?["addresses"] as? [String])
       let address = try #require(addresses.first)
       let first = try scene.sender(

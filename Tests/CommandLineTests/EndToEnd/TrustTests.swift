@@ -10,7 +10,7 @@ struct TrustTests {
   @Test("a person who has compared the codes is not asked again: neither by name, nor at that address")
   func remembered() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver()
+      let receiver = try await scene.receiver(knownTo: [])
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       let first = try scene.start(
         "imagesend", ["--address", address, try scene.photo("a.jpg")], state: "sender", onTerminal: true)
@@ -35,7 +35,7 @@ struct TrustTests {
       #expect(await receiver.end() == 0)
       // Another key at that address, though it has another name.
       let port = try #require(address.split(separator: ":").last)
-      _ = try await scene.receiver("--listen", "127.0.0.1:\(port)", name: "Other", state: "impostor")
+      _ = try await scene.receiver("--listen", "127.0.0.1:\(port)", name: "Other", state: "impostor", knownTo: [])
       for onTerminal in [true, false] {
         let wary = try scene.start(
           "imagesend", ["--address", address, try scene.photo("c.jpg")], state: "sender", onTerminal: onTerminal)
@@ -52,7 +52,7 @@ struct TrustTests {
   @Test("a known device at an address where nobody has met it is asked about, without codes to compare")
   func knownElsewhere() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver()
+      let receiver = try await scene.receiver(knownTo: [])
       try await scene.trust("add", "Kitchen", try await scene.fingerprint("Kitchen"), state: "sender")
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       for (answers, code, isRemembered) in [("d\nn\n", 2, false), ("o\n", 0, false), ("y\n", 0, true)]
@@ -72,7 +72,7 @@ struct TrustTests {
   @Test("no, and codes that differ, end with 2 and 7; the receiver gets nothing, and nobody is remembered")
   func notRemembered() async throws {
     try await ToolScene.run { scene in
-      _ = try await scene.receiver()
+      _ = try await scene.receiver(knownTo: [])
       for (key, code) in [("n", 2), ("d", 7)] as [(String, Int32)] {
         let sender = try scene.start(
           "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
@@ -98,7 +98,7 @@ struct TrustTests {
   @Test("a person who thinks for longer than --timeout loses nothing; the peer has it anew from the answer on")
   func thinksForLong() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true)
+      let receiver = try await scene.receiver(accept: nil, json: false, onTerminal: true, knownTo: [])
       let slow = try scene.start(
         "imagesend", ["--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await slow.shows(FirstContact.prompt), "\(slow.error)")
@@ -124,7 +124,7 @@ struct TrustTests {
   )
   func firstContact() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver()
+      let receiver = try await scene.receiver(knownTo: [])
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       for (options, onTerminal) in [([], false), (["--yes"], false), (["--yes"], true)] as [([String], Bool)] {
         let sender = try scene.start(
@@ -157,7 +157,7 @@ struct TrustTests {
     try await ToolScene.run { scene in
       let key = try await scene.fingerprint("Kitchen")
       try await scene.trust("add", "Mum", key, state: "sender")
-      let receiver = try await scene.receiver(name: "Printer", state: "Kitchen")
+      let receiver = try await scene.receiver(name: "Printer", state: "Kitchen", knownTo: [])
       for name in ["Mum", "Printer"] {
         let sender = try scene.sender("--to", name, try scene.photo("\(name).jpg"))
         #expect(await sender.end() == 0, "\(sender.error)")
@@ -167,7 +167,7 @@ struct TrustTests {
       #expect(try await scene.trust(state: "sender").hasPrefix("Mum  "))
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() == 0)
-      _ = try await scene.receiver(name: "Mum", state: "impostor")
+      _ = try await scene.receiver(name: "Mum", state: "impostor", knownTo: [])
       let wary = try scene.sender("--to", "Mum", "--timeout", "2", try scene.photo("b.jpg"))
       #expect(await wary.end() == 7, "\(wary.error)")
       #expect(try scene.received() == ["Mum.jpg", "Printer.jpg"])
@@ -247,7 +247,7 @@ struct TrustTests {
   @Test("who may not be sent to, and who is blocked, gets nothing from a script: 7")
   func denied() async throws {
     try await ToolScene.run { scene in
-      _ = try await scene.receiver()
+      _ = try await scene.receiver(knownTo: [])
       try await scene.trust("add", "Kitchen", try await scene.fingerprint("Kitchen"), state: "sender")
       try await scene.trust("deny", "Kitchen", "send", state: "sender")
       let denied = try scene.sender("--to", "Kitchen", try scene.photo("a.jpg"))
@@ -275,7 +275,8 @@ struct TrustTests {
       for state in ["sender", "scanner"] { try await scene.trust("add", "My kitchen", key, state: state) }
       try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
       try await scene.trust("allow", "Phone", "push", state: "Kitchen")
-      let receiver = try await scene.receiver("--visible", "known", name: "Secret", accept: "known", state: "Kitchen")
+      let receiver = try await scene.receiver(
+        "--visible", "known", name: "Secret", accept: "known", state: "Kitchen", knownTo: [])
       let seeing = try scene.start("piconet", ["scan"], state: "scanner")
       let blind = try scene.start("piconet", ["scan"], state: "stranger")
       #expect(await seeing.shows("My kitchen (\(key.prefix(12)), known)"), "\(seeing.output)")
@@ -337,7 +338,7 @@ struct TrustTests {
       let kitchen = try await scene.fingerprint("Kitchen")
       try await scene.trust("add", "Kitchen", String(repeating: "ab", count: 32), state: "sender")
       try await scene.trust("add", "New kitchen", kitchen, state: "sender")
-      let receiver = try await scene.receiver()
+      let receiver = try await scene.receiver(knownTo: [])
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg"))
       #expect(await sender.end() == 7, "\(sender.error)")
       #expect(sender.error.contains("it is known here as 'New kitchen'"), "\(sender.error)")

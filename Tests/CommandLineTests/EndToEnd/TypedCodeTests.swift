@@ -40,10 +40,10 @@ struct TypedCodeTests {
       #expect(try scene.received().isEmpty)
 
       // After a wrong try the place is not listened to for two seconds.
-      var right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo)
+      var right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
       for _ in 0..<10 where await right.end() != 0 {
         #expect(right.error.contains("next one is taken"), "\(right.error)")
-        right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo)
+        right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
       }
       #expect(await right.end() == 0, "\(right.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
@@ -77,7 +77,8 @@ struct TypedCodeTests {
     try await ToolScene.run { scene in
       try scene.folder.write("code", Array("271 828\n".utf8))
       try scene.folder.write("none", Array("a secret\n".utf8))
-      let receiver = try await scene.receiver("--code-file", scene.folder.path + "/code", "--count", "1", accept: nil)
+      let receiver = try await scene.receiver(
+        "--code-file", scene.folder.path + "/code", "--count", "1", accept: nil, knownTo: [])
       let photo = try scene.photo("a.jpg")
       let none = try scene.sender("--to", "Kitchen", "--code-file", scene.folder.path + "/none", photo)
       #expect(await none.end() == ExitCode.usage.rawValue)
@@ -94,7 +95,7 @@ struct TypedCodeTests {
   @Test("a code lets a script send to an address, and both sides know each other from then on")
   func remembered() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver("--code=271828", accept: nil)
+      let receiver = try await scene.receiver("--code=271828", accept: nil, knownTo: [])
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       let first = try scene.sender("--address", address, "--code=271828", "--name", "Phone", try scene.photo("a.jpg"))
       #expect(await first.end() == 0, "\(first.error)")
@@ -117,7 +118,7 @@ struct TypedCodeTests {
     try await ToolScene.run { scene in
       try await scene.trust("add", "Thief", try await scene.fingerprint("thief"), state: "Kitchen")
       try await scene.trust("block", "Thief", state: "Kitchen")
-      let receiver = try await scene.receiver("--code=271828", accept: nil)
+      let receiver = try await scene.receiver("--code=271828", accept: nil, knownTo: [])
       let photo = try scene.photo("a.jpg")
       let blocked = try scene.sender("--to", "Kitchen", "--code=271828", photo, state: "thief")
       #expect(await blocked.end() == ExitCode.identity.rawValue, "\(blocked.error)")
@@ -169,7 +170,7 @@ struct TypedCodeTests {
   @Test("on a terminal the code is asked for until it is one")
   func asked() async throws {
     try await ToolScene.run { scene in
-      let receiver = try await scene.receiver("--code=271828", "--count", "1", accept: nil)
+      let receiver = try await scene.receiver("--code=271828", "--count", "1", accept: nil, knownTo: [])
       let sender = try scene.start(
         "imagesend", ["--to", "Kitchen", "--code", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       try #require(await sender.shows("Code of the other device:"))

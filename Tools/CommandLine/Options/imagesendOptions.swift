@@ -44,7 +44,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
       Option(
         "yes", short: "y",
         help: """
-          ask nothing, as without a terminal: nobody is remembered, and an address needs --fingerprint, --code or a known key
+          ask nothing, as without a terminal: then only known devices are sent to, and others with --fingerprint or --code
           """,
         .flag { $0.yes = true }),
       Option(

@@ -75,7 +75,7 @@ public struct ImageSendProgram: Sendable {
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
-      known: naming.fingerprints)
+      known: naming.fingerprints, asks: !arguments.yes)
     if arguments.address == nil || !arguments.recipients.isEmpty {
       do throws(PiconetError) {
         try await node.setAvailable(true)

@@ -22,6 +22,8 @@ struct PeerChoice: Sendable {
   var how = "with --to"
   /// What is about to be done.
   var doing = "Sending to"
+  /// Whether a person may be shown a list to pick from, where there is a terminal.
+  var asks = true
 
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
@@ -131,11 +133,11 @@ struct PeerChoice: Sendable {
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
     let peers = search.look()
     guard peers.count != 1 else {
-      console.note("\(doing) \(search.describe(peers[0])), the only peer in sight")
+      console.note("The only peer in sight is \(search.describe(peers[0]))")
       return peers[0]
     }
     guard !peers.isEmpty else { throw await nobody(.all) }
-    guard PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
+    guard asks, PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
       throw NoChoice(
         word: "ambiguous", message: "several peers are in sight; choose \(how):\(search.list(peers))",
         exitCode: .usage)

@@ -51,7 +51,7 @@ struct PeerConnection: Sendable {
   /// Invites the peer and waits until it has accepted. The short code is shown as soon as there is one: a person on the
   /// other side compares it before answering.
   func open(timeout: Duration) async throws(TransferFailure) -> Member {
-    if let refusal = contact?.refusal(place) { throw refusal }
+    if let refusal = contact?.refusal(place, own: node.id.peer) { throw refusal }
     // Told by a task of its own: the node's loop, which reports the proof, must not wait for a terminal.
     let (steps, step) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(4))
     let told = Task {

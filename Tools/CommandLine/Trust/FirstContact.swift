@@ -1,7 +1,7 @@
 import Piconet
 
 /// What it takes before a key gets files that nobody here has confirmed: a person at the terminal who compares the
-/// codes, or the fingerprint.
+/// codes, a code that is typed, or the fingerprint. Where nobody can be asked a stranger gets nothing.
 final class FirstContact: Sendable {
   /// The key that has to answer, as the person gave it.
   let fingerprint: PeerID?
@@ -27,6 +27,8 @@ final class FirstContact: Sendable {
     var nextAttempt = 0
     /// Whose attempt has ended: nobody is asked about them any more, though it was their turn only now.
     var ended: Set<PeerID> = []
+    /// Whether was said how a stranger's key is confirmed: once is enough where many are in sight.
+    var hasToldWays = false
   }
 
   /// What has to know of the questions to the person here.
@@ -54,15 +56,18 @@ final class FirstContact: Sendable {
 
   private var known: KnownPeers { naming.known }
 
-  /// Makes the node ask, or let nobody in but the key that was given.
+  /// Makes the node ask, or let nobody in but the key that was given, or those that may be sent to. A code is proven
+  /// after the handshake: with one anybody gets that far.
   func prepare(_ configuration: inout NodeConfiguration) {
     if let fingerprint {
       configuration.trust = .pinned([fingerprint])
-      return
+    } else if asks {
+      configuration.trust = .ask
+      configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
+    } else if !hasCode {
+      // What is refused before dialling is what the table said when the program began, of keys that are advertised.
+      configuration.trust = .remembered
     }
-    guard asks else { return }
-    configuration.trust = .ask
-    configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
   }
 
   /// The key that has to answer at an address: the given one, or the one that was confirmed there.
@@ -98,27 +103,46 @@ final class FirstContact: Sendable {
   }
 
   /// Why nothing goes to this place, before anything does; nil: nothing is in the way.
-  func refusal(_ place: PeerConnection.Place) -> TransferFailure? {
-    let key: PeerID?
+  /// - Parameter own: this device's key, which its other programs have.
+  func refusal(_ place: PeerConnection.Place, own: PeerID) -> TransferFailure? {
     switch place {
-    case .peer(let peer): key = peer.id.peer
+    case .peer(let peer):
+      return peer.id.peer == own ? nil : refusal(peer.id.peer, calledItself: peer.name)
     case .address(let address, _):
-      key = expected(at: address.description)
-      if key == nil, !asks, !hasCode {
-        return Self.unconfirmed(
-          "nobody has confirmed whose key this address has: give it with --fingerprint, as "
-            + "'imagerecv --fingerprint' shows it there, or its code with --code, or send from a terminal")
-      }
+      if let key = expected(at: address.description) { return refusal(key, calledItself: "") }
+      guard !asks, !hasCode else { return nil }
+      return Self.unconfirmed(
+        "nobody has confirmed whose key this address has: give it with --fingerprint, as "
+          + "'imagerecv --fingerprint' shows it there, or its code with --code, or send from a terminal")
     }
-    guard let key, let entry = known[key] else { return nil }
-    if entry.isBlocked {
+  }
+
+  private func refusal(_ key: PeerID, calledItself name: String) -> TransferFailure? {
+    let entry = known[key]
+    if entry?.isBlocked == true {
       return Self.unconfirmed("it is blocked; lift that with: piconet trust unblock \(key.shortDescription)")
     }
-    guard fingerprint != key, !asks, !hasCode, !entry.may(.send, in: ProgramEnvironment.imagesProgram) else {
-      return nil
-    }
-    return Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
+    guard fingerprint != key, !asks, !hasCode else { return nil }
+    guard let entry else { return stranger(key, calledItself: name) }
+    return entry.may(.send, in: ProgramEnvironment.imagesProgram)
+      ? nil : Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
   }
+
+  /// The digits are too few to be given as a fingerprint: that has to come from the other device.
+  private func stranger(_ key: PeerID, calledItself name: String) -> TransferFailure {
+    let remark = naming.imitated(key, calledItself: name).map { ", not the known '\($0)'" } ?? ""
+    let isFirst = state.change { state in
+      defer { state.hasToldWays = true }
+      return !state.hasToldWays
+    }
+    let who = "the device of this name in sight (\(key.shortDescription)\(remark)) is not known here"
+    return Self.unconfirmed(
+      isFirst ? "\(who) and gets nothing; \(Self.waysToMakeKnown)" : "\(who) either, and gets nothing")
+  }
+
+  private static let waysToMakeKnown =
+    "make it known by --fingerprint F (see 'imagerecv --fingerprint' there), --code, 'piconet trust add NAME F' "
+    + "or once on a terminal"
 
   private static func unconfirmed(_ message: String) -> TransferFailure {
     TransferFailure(word: "not-confirmed", message: message, exitCode: .identity)
