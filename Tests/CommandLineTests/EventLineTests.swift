@@ -39,7 +39,7 @@ private let examples: [Event] = [
     .init(peer: fingerprint, name: "Living room", reason: "link-failed", message: "the connection broke")),
   .resumed(.init(peer: fingerprint, name: "Living room", transport: "tcp")),
   .declined(.init(peer: fingerprint, name: "Somebody", reason: "not-known")),
-  .declined(.init(peer: fingerprint, name: "Somebody", reason: "identity", message: "another key", untold: 3)),
+  .declined(.init(peer: fingerprint, name: "Somebody", reason: "identity", message: "another key", suppressed: 3)),
   .offered(.init(peer: fingerprint, file: "sunset.jpg", bytes: 48_211, mediaType: ImageKind.jpeg.mediaType)),
   .progress(
     .init(peer: fingerprint, file: "sunset.jpg", done: 16_384, total: 48_211, rate: 1_200_000, remaining: 1)),

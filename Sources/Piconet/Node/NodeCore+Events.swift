@@ -23,8 +23,8 @@ extension NodeCore {
     case .confirmationNeeded(let peer, let code): confirm(proven(peer), code)
     case .invitationSent(let command, let peer): inviting(command)?.proven?(proven(peer))
     case .codeShown(let command, let peer, let code): inviting(command)?.code?(proven(peer), code)
-    case .peerRefused(let node, let name, let traits, let ending, let untold):
-      refusals.push(RefusedPeer(node, name: name, traits, ending, untold: untold))
+    case .peerRefused(let node, let name, let traits, let ending, let suppressed):
+      refusals.push(RefusedPeer(node, name: name, traits, ending, suppressed: suppressed))
     case .codeFailed(let peer, _, let left, let ending): failedCodes.push(FailedCode(peer, left: left, ending))
     case .offerReceived(let transfer, let node, let offer): offered(transfer, node, offer)
     case .transferAccepted(let transfer, let offset): sending(transfer)?.accepted(offset: offset)

@@ -14,15 +14,15 @@ public struct RefusedPeer: Sendable {
   /// Why, with what a person can do about it; it may name a file of this machine. The peer was told less.
   public let error: PiconetError
   /// So many others were turned away since the last one that was told.
-  public let untoldCount: Int
+  public let suppressedCount: Int
 
-  init(_ node: NodeID, name: String, _ traits: LinkTraits, _ ending: Ending, untold: Int) {
+  init(_ node: NodeID, name: String, _ traits: LinkTraits, _ ending: Ending, suppressed: Int) {
     id = node
     self.name = name
     transport = traits.kind
     remoteAddress = traits.remoteAddress
     error = PiconetError(ending, peer: node)
-    untoldCount = untold
+    suppressedCount = suppressed
   }
 
   /// The SHA-256 of the peer's public key.

@@ -23,7 +23,7 @@ final class StreamBuffer: Sendable {
     var waiting = StreamPieces()
     var end: End?
     /// Read, and not told to the engine.
-    var untold = 0
+    var unreported = 0
     /// Somebody has read to the end, which is told also of a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
@@ -41,17 +41,17 @@ final class StreamBuffer: Sendable {
         }
       }
       let taken = count == onePiece ? waiting.takePiece() : waiting.take(upTo: count)
-      untold += taken.count
+      unreported += taken.count
       return .bytes(taken)
     }
 
     /// What the engine is to be told now.
     mutating func tell() -> Int? {
-      let isDue = untold > 0 && (waiting.isEmpty || untold >= toldTogether)
+      let isDue = unreported > 0 && (waiting.isEmpty || unreported >= toldTogether)
       guard isDue || (isReadToItsEnd && !isTold) else { return nil }
-      defer { untold = 0 }
+      defer { unreported = 0 }
       isTold = true
-      return untold
+      return unreported
     }
   }
 

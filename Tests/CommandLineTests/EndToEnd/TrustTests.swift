@@ -194,6 +194,41 @@ struct TrustTests {
     }
   }
 
+  @Test("a stranger that sends again and again what is there already fills no log, and `finished` counts it all")
+  func repeats() async throws {
+    try await ToolScene.run { scene in
+      let receiver = try await scene.receiver("--any")
+      let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
+      var configuration = NodeConfiguration(session: scene.session, name: "Stranger")
+      configuration.mode = .client
+      configuration.discovers = false
+      configuration.transports = [.tcp]
+      let count = NoticeBudget.repeatBurst + 100
+      try await Node.run(configuration) { node in
+        let member = try await node.connect(to: address)
+        _ = try await member.send(data: [1], name: "a")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<4 {
+            group.addTask {
+              for _ in 0..<count / 4 {
+                let wasThere = try await member.send(data: [1], name: "a").wasThere
+                #expect(wasThere)
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+      }
+      receiver.send(signal: SIGTERM)
+      #expect(await receiver.end() != nil)
+      let told = receiver.events("present").count
+      // One more may be told each ten seconds.
+      #expect(told >= NoticeBudget.repeatBurst && told < NoticeBudget.repeatBurst + 50, "\(told)")
+      #expect(receiver.events("offered").count < told + 50)
+      #expect(receiver.events("finished").first?["present"] as? Int == count)
+    }
+  }
+
   @Test("a full table is said, with its limit; the files are taken all the same, and nobody is forgotten")
   func full() async throws {
     try await ToolScene.run { scene in

@@ -104,7 +104,7 @@ enum Event: Hashable, Sendable {
     /// A sentence for people, where the key was refused.
     var message: String?
     /// Others that were turned away since the last that was told, if there were any.
-    var untold: Int64?
+    var suppressed: Int64?
   }
 
   /// imagesend: the file was offered. imagerecv: the peer offers it.
@@ -150,6 +150,8 @@ enum Event: Hashable, Sendable {
     var bytes: Int64
     /// 64 hexadecimal digits.
     var sha256: String
+    /// imagerecv: as of `Failed`.
+    var suppressed: Int64?
   }
 
   /// Not transferred, by a rule that a person chose: another file has the name.
@@ -157,6 +159,8 @@ enum Event: Hashable, Sendable {
     var peer: String?
     var file: String
     var reason: String
+    /// imagerecv: as of `Failed`.
+    var suppressed: Int64?
   }
 
   struct Failed: Hashable, Sendable {
@@ -169,7 +173,7 @@ enum Event: Hashable, Sendable {
     var message: String
     var exitCode: ExitCode
     /// Others of this sender or its address that were not told since the last that was.
-    var untold: Int64?
+    var suppressed: Int64?
   }
 
   /// Something is not as it should be, and the run goes on.

@@ -70,7 +70,7 @@ enum EventLine {
       object.add("name", declined.name)
       object.add("reason", declined.reason)
       object.add("message", ifKnown: declined.message)
-      object.add("untold", ifKnown: declined.untold)
+      object.add("suppressed", ifKnown: declined.suppressed)
     case .offered(let offered):
       object.add("event", "offered")
       object.add("peer", offered.peer)
@@ -101,11 +101,13 @@ enum EventLine {
       object.add("path", present.path)
       object.add("bytes", present.bytes)
       object.add("sha256", present.sha256)
+      object.add("suppressed", ifKnown: present.suppressed)
     case .skipped(let skipped):
       object.add("event", "skipped")
       object.add("peer", ifKnown: skipped.peer)
       object.add("file", skipped.file)
       object.add("reason", skipped.reason)
+      object.add("suppressed", ifKnown: skipped.suppressed)
     case .failed(let failed):
       object.add("event", "failed")
       object.add("peer", ifKnown: failed.peer)
@@ -113,7 +115,7 @@ enum EventLine {
       object.add("reason", failed.reason)
       object.add("message", failed.message)
       object.add("exitCode", Int64(failed.exitCode.rawValue))
-      object.add("untold", ifKnown: failed.untold)
+      object.add("suppressed", ifKnown: failed.suppressed)
     case .warning(let warning):
       object.add("event", "warning")
       object.add("reason", warning.reason)

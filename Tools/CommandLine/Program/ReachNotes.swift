@@ -6,8 +6,8 @@ final class ReachNotes: Sendable {
   private let side: TransferFailure.Side
   private let suspended = Guarded<[NodeID: ContinuousClock.Instant]>([:])
   /// At the receiver: how often strangers may be told of, and who was not.
-  private let breaks = Guarded(DeclinesToTell(ofKey: DeclinesToTell.memberBurst, ofAddress: DeclinesToTell.memberBurst))
-  private let untold = Guarded<Set<NodeID>>([])
+  private let breaks = Guarded(NoticeBudget(ofKey: NoticeBudget.memberBurst, ofAddress: NoticeBudget.memberBurst))
+  private let suppressed = Guarded<Set<NodeID>>([])
 
   init(console: Console, side: TransferFailure.Side) {
     self.console = console
@@ -31,7 +31,7 @@ final class ReachNotes: Sendable {
       )
     case .resumed(let member, let transport), .moved(let member, let transport):
       let since = suspended.change { $0.removeValue(forKey: member.id) }
-      if untold.change({ $0.remove(member.id) }) != nil { return }
+      if suppressed.change({ $0.remove(member.id) }) != nil { return }
       console.tell(
         .resumed(
           Event.Resumed(
@@ -47,14 +47,14 @@ final class ReachNotes: Sendable {
       }
     case .left(let member, _):
       suspended.change { $0[member.id] = nil }
-      untold.change { _ = $0.remove(member.id) }
+      suppressed.change { _ = $0.remove(member.id) }
     }
   }
 
   private func isTold(_ peer: ProvenMember, _ now: ContinuousClock.Instant) -> Bool {
     guard side == .receiver, peer.known == nil else { return true }
     let isTold = breaks.change { $0.take(peer.fingerprint, at: peer.remoteHost, now) } != nil
-    if !isTold { untold.change { _ = $0.insert(peer.id) } }
+    if !isTold { suppressed.change { _ = $0.insert(peer.id) } }
     return isTold
   }
 }

@@ -131,7 +131,7 @@ public struct ImageReceiveProgram: Sendable {
         + (addresses.isEmpty ? "no address" : addresses.map { "\($0.kind) \($0.text)" }.joined(separator: ", ")))
   }
 
-  private func tell(joined peer: ProvenMember, untold: Int) {
+  private func tell(joined peer: ProvenMember, suppressed: Int) {
     let fingerprint = peer.fingerprint.description
     let transport = "\(peer.transport)"
     console.tell(
@@ -140,20 +140,20 @@ public struct ImageReceiveProgram: Sendable {
           peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
     console.note(
       "Connected to \(console.describe(peer)) over \(transport)"
-        + (untold > 0 ? "; \(untold) others were not told" : ""))
+        + (suppressed > 0 ? "; \(suppressed) others were not told" : ""))
   }
 
   private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
     let reach = ReachNotes(console: console, side: .receiver)
-    var joins = DeclinesToTell(ofKey: DeclinesToTell.memberBurst, ofAddress: DeclinesToTell.memberBurst)
+    var joins = NoticeBudget(ofKey: NoticeBudget.memberBurst, ofAddress: NoticeBudget.memberBurst)
     for await change in node.session.membership {
       switch change {
       case .joined(let member):
         let peer = member.proven
         if peer.known != nil {
-          tell(joined: peer, untold: 0)
-        } else if let untold = joins.take(peer.fingerprint, at: peer.remoteHost, .now) {
-          tell(joined: peer, untold: untold)
+          tell(joined: peer, suppressed: 0)
+        } else if let suppressed = joins.take(peer.fingerprint, at: peer.remoteHost, .now) {
+          tell(joined: peer, suppressed: suppressed)
         }
         if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
       case .suspended, .moved, .resumed: reach.tell(change)

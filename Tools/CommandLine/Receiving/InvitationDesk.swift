@@ -9,7 +9,7 @@ struct InvitationDesk: Sendable {
   let knownNow: @Sendable () -> PeerNaming
   /// What a peer is after, for the question.
   let purpose: String
-  private let declines = Guarded(DeclinesToTell())
+  private let declines = Guarded(NoticeBudget())
   /// As it was at the last question: what comes by itself does not have a table read each time.
   private let lastNaming: Guarded<PeerNaming>
   /// To whom the person has said yes in this run: the next question may come before the table has them. As many as a
@@ -41,19 +41,19 @@ struct InvitationDesk: Sendable {
   /// Whose key is not to be trusted never gets as far as an invitation.
   private func tell(_ refused: RefusedPeer) {
     let failure = TransferFailure(refused.error, on: .receiver)
-    let untold = refused.untoldCount
+    let suppressed = refused.suppressedCount
     console.tell(
       .declined(
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
-          untold: untold > 0 ? Int64(untold) : nil)))
+          suppressed: suppressed > 0 ? Int64(suppressed) : nil)))
     let name = lastNaming.value.name(refused.fingerprint, calledItself: refused.name)
     let isOwn = name == refused.name
     let other = isOwn ? "" : ", calls itself '\(console.safe(refused.name))'"
     let shown = isOwn ? console.ownWords(name) : console.safe(name)
     console.problem(
       "\(shown) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
-        + "was turned away: \(console.safe(failure.message))\(Self.words(untold))")
+        + "was turned away: \(console.safe(failure.message))\(Self.words(suppressed))")
   }
 
   private func answer() async {
@@ -101,8 +101,8 @@ struct InvitationDesk: Sendable {
       if remembers { await remember(invitation.peer) }
     } catch {
       taken.change { $0[invitation.peer.fingerprint] = nil }
-      guard let untold = take(invitation) else { return }
-      console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(untold))")
+      guard let suppressed = take(invitation) else { return }
+      console.note("\(describe(invitation)): \(console.safe(error.description))\(Self.words(suppressed))")
     }
   }
 
@@ -119,9 +119,9 @@ struct InvitationDesk: Sendable {
     } catch {
       // Where it stands, the peer can't be reached for the moment, and nobody can compare.
       await invitation.decline(.cancelled)
-      if let untold = take(invitation) {
+      if let suppressed = take(invitation) {
         console.note(
-          "\(describe(invitation)) wanted to \(purpose): \(console.safe(error.description))\(Self.words(untold))")
+          "\(describe(invitation)) wanted to \(purpose): \(console.safe(error.description))\(Self.words(suppressed))")
       }
       return nil
     }
@@ -133,20 +133,20 @@ struct InvitationDesk: Sendable {
     return declines.change { $0.take(peer.fingerprint, at: peer.remoteHost, .now) }
   }
 
-  private static func words(_ untold: Int) -> String { DeclinesToTell.words(untold) }
+  private static func words(_ suppressed: Int) -> String { NoticeBudget.words(suppressed) }
 
   /// - Parameter isAnswer: the person has said so just now, and sees it in any case.
   private func decline(
     _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String, isAnswer: Bool = false
   ) async {
     await invitation.decline(code)
-    guard let untold = isAnswer ? 0 : take(invitation) else { return }
+    guard let suppressed = isAnswer ? 0 : take(invitation) else { return }
     console.tell(
       .declined(
         Event.Declined(
           peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, reason: word,
-          untold: untold > 0 ? Int64(untold) : nil)))
-    console.note("\(describe(invitation)) was declined: \(why)\(Self.words(untold))")
+          suppressed: suppressed > 0 ? Int64(suppressed) : nil)))
+    console.note("\(describe(invitation)) was declined: \(why)\(Self.words(suppressed))")
   }
 
   /// Asks the person, for as long as the invitation stands.

@@ -14,7 +14,9 @@ final class OfferDesk: Sendable {
   private let places: FilePlaces?
   private let limit: Int?
   private let underWay = OffersUnderWay()
-  private let failures = Guarded(DeclinesToTell(ofKey: DeclinesToTell.offerBurst, ofAddress: DeclinesToTell.offerBurst))
+  private let failures = Guarded(NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst))
+  /// Offers of strangers that leave nothing behind but a line: without a bound they would fill a log.
+  private let repeats = Guarded(NoticeBudget(ofKey: NoticeBudget.repeatBurst, ofAddress: NoticeBudget.repeatBurst))
   private let state = Mutex(State())
 
   private struct State {
@@ -89,8 +91,10 @@ final class OfferDesk: Sendable {
       Event.Offered(
         peer: peer, file: name, bytes: Int64(clamping: offer.size),
         mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType))
-    // Of whom too many have failed, the next one is told once it is stored.
-    let isTold = failures.change { $0.tells(offer.sender.fingerprint, at: offer.sender.remoteHost, .now) }
+    // Of whom too many have failed, or were here already, the next one is told once it is stored.
+    let isTold = [failures, repeats].allSatisfy { budget in
+      budget.change { $0.tells(offer.sender.fingerprint, at: offer.sender.remoteHost, .now) }
+    }
     if isTold { console.tell(offered) }
     let late = isTold ? nil : offered
     let gate = state.withLock { state -> TaskGate in
@@ -137,21 +141,27 @@ final class OfferDesk: Sendable {
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
       let file = try await transfer.interruptibleResult
       board.end(key)
-      if let late { console.tell(late) }
       state.withLock { state in
         state.stored += 1
         state.parts.remove(Part(peer: peer, name: name))
       }
       if file.wasThere {
+        let suppressed = takeRepeat(of: offer.sender)
+        if let late, suppressed != nil { console.tell(late) }
         console.tell(
           .present(
             Event.Present(
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
-              sha256: file.digest.hexadecimal)))
+              sha256: file.digest.hexadecimal, suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+          isWritten: suppressed != nil)
+        guard let suppressed else { return true }
         console.result(path: file.path)
-        console.note("\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there")
+        console.note(
+          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): already there"
+            + NoticeBudget.words(suppressed))
         return true
       }
+      if let late { console.tell(late) }
       console.tell(
         .stored(
           Event.Stored(
@@ -166,10 +176,17 @@ final class OfferDesk: Sendable {
     } catch {
       board.end(key)
       if error.code == .exists, policy == .skip {
-        if let late { console.tell(late) }
-        console.tell(.skipped(Event.Skipped(peer: peer, file: name, reason: "exists")))
+        let suppressed = takeRepeat(of: offer.sender)
+        if let late, suppressed != nil { console.tell(late) }
+        console.tell(
+          .skipped(
+            Event.Skipped(
+              peer: peer, file: name, reason: "exists", suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+          isWritten: suppressed != nil)
+        guard let suppressed else { return false }
         console.note(
-          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name")
+          "\(console.safe(name)) from \(console.safe(offer.sender.petname)): skipped, another file has the name"
+            + NoticeBudget.words(suppressed))
       } else {
         failed(offer, name, TransferFailure(error, on: .receiver))
         if error.mayGoOn, offer.isResumable {
@@ -208,18 +225,25 @@ final class OfferDesk: Sendable {
     failed(offer, name, failure)
   }
 
+  /// Nothing is stored for an offer of this sender's.
+  /// - Returns: how many of a stranger's were not told since the last that was; nil: this one isn't, either.
+  private func takeRepeat(of sender: ProvenMember) -> Int? {
+    if sender.known != nil { return 0 }
+    return repeats.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
+  }
+
   private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
     let sender = offer.sender
-    let untold = failures.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
+    let suppressed = failures.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
     console.tell(
       .failed(
         Event.Failed(
           peer: sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
-          exitCode: failure.exitCode, untold: untold.flatMap { $0 > 0 ? Int64($0) : nil })),
-      isWritten: untold != nil)
-    guard let untold else { return }
+          exitCode: failure.exitCode, suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+      isWritten: suppressed != nil)
+    guard let suppressed else { return }
     console.problem(
       "\(console.safe(name)) from \(console.safe(sender.petname)): \(console.safe(failure.message))"
-        + (untold > 0 ? "; so did \(untold) more, which were not told" : ""))
+        + (suppressed > 0 ? "; so did \(suppressed) more, which were not told" : ""))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import PiconetCommandLine
 
 @Suite("Which declined invitations are told")
-struct DeclinesToTellTests {
+struct NoticeBudgetTests {
   private let start = ContinuousClock.now
 
   private func key(_ number: Int) throws -> PeerID {
@@ -16,23 +16,23 @@ struct DeclinesToTellTests {
 
   @Test("a stranger that asks again and again is told once, then once in ten seconds with how many there were")
   func oneKey() throws {
-    var declines = DeclinesToTell()
+    var declines = NoticeBudget()
     var told: [Int] = []
     // A thousand a second for half a minute, each time from another place.
     for millisecond in 0..<30_000 {
       let now = start + .milliseconds(millisecond)
-      if let untold = declines.take(try key(1), at: "192.0.2.\(millisecond % 4)", now) { told.append(untold) }
+      if let suppressed = declines.take(try key(1), at: "192.0.2.\(millisecond % 4)", now) { told.append(suppressed) }
     }
     #expect(told == [0, 9_999, 9_999])
   }
 
   @Test("an address from which another key comes each time is told eight times, then once in ten seconds")
   func oneAddress() throws {
-    var declines = DeclinesToTell()
+    var declines = NoticeBudget()
     var told: [Int] = []
     for millisecond in 0..<30_000 {
       let now = start + .milliseconds(millisecond)
-      if let untold = declines.take(try key(millisecond), at: "192.0.2.1", now) { told.append(untold) }
+      if let suppressed = declines.take(try key(millisecond), at: "192.0.2.1", now) { told.append(suppressed) }
     }
     #expect(told.prefix(8).allSatisfy { $0 == 0 })
     #expect(told.count == 10 && told.dropFirst(8).allSatisfy { $0 > 9_000 }, "\(told)")
@@ -41,12 +41,12 @@ struct DeclinesToTellTests {
   @Test("those that were not told are counted in words")
   func words() {
     #expect(
-      [0, 1, 2].map(DeclinesToTell.words) == ["", "; so was one before", "; so were 2 before"])
+      [0, 1, 2].map(NoticeBudget.words) == ["", "; so was one before", "; so were 2 before"])
   }
 
   @Test("what one does keeps nobody else from being told, and is forgotten after a while")
   func others() throws {
-    var declines = DeclinesToTell()
+    var declines = NoticeBudget()
     for _ in 0..<100 { _ = declines.take(try key(1), at: "192.0.2.1", start) }
     #expect(declines.take(try key(2), at: "192.0.2.2", start) == 0)
     #expect(declines.take(try key(3), at: "192.0.2.1", start) == 0)
@@ -57,7 +57,7 @@ struct DeclinesToTellTests {
 
   @Test("of a sender's offers that fail the first 64 are told, and of its address with other keys no more")
   func offers() throws {
-    var failures = DeclinesToTell(ofKey: DeclinesToTell.offerBurst, ofAddress: DeclinesToTell.offerBurst)
+    var failures = NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst)
     for number in 0..<64 {
       #expect(failures.tells(try key(1), at: "192.0.2.1", start))
       #expect(failures.take(try key(1), at: "192.0.2.1", start) == 0, "\(number)")
@@ -71,12 +71,12 @@ struct DeclinesToTellTests {
 
   @Test("with ever new keys from ever new addresses no more is told than there are places, and then one in ten seconds")
   func manyOfBoth() throws {
-    var declines = DeclinesToTell()
+    var declines = NoticeBudget()
     var told = 0
     for number in 0..<5_000 {
       if declines.take(try key(number), at: "\(number)", start + .milliseconds(number)) != nil { told += 1 }
     }
-    #expect(told <= DeclinesToTell.subjectLimit / 2 + 1, "\(told)")
+    #expect(told <= NoticeBudget.subjectLimit / 2 + 1, "\(told)")
     #expect(declines.take(try key(1), at: "new", start + .seconds(60)) != nil)
   }
 }

@@ -5,12 +5,14 @@ import Piconet
 ///
 /// Of one key the first ones are told, then at most one in ten seconds; of one address, with however many keys, the
 /// first ones, then at most one in ten seconds.
-struct DeclinesToTell: Sendable {
+struct NoticeBudget: Sendable {
   static let interval = Duration.seconds(10)
   /// Of invitations.
   static let addressBurst = 8
   /// Of offers: somebody may send a folder of files that are not taken.
   static let offerBurst = 64
+  /// Of offers for which nothing is stored, although nothing is wrong: somebody may send all photos of a year again.
+  static let repeatBurst = 1_024
   /// Of strangers that become members, or can't be reached for a while.
   static let memberBurst = 64
   /// Keys and addresses that are remembered; those beyond share one allowance.
@@ -26,7 +28,7 @@ struct DeclinesToTell: Sendable {
     var left: Int
     /// When `left` was last made more, or was at its most.
     var refilled: ContinuousClock.Instant
-    var untold = 0
+    var suppressed = 0
 
     mutating func refill(to burst: Int, at now: ContinuousClock.Instant) {
       while left < burst, refilled + interval <= now {
@@ -42,7 +44,7 @@ struct DeclinesToTell: Sendable {
   private let addressBurst: Int
   private var allowances: [Subject: Allowance] = [:]
 
-  init(ofKey keyBurst: Int = 1, ofAddress addressBurst: Int = DeclinesToTell.addressBurst) {
+  init(ofKey keyBurst: Int = 1, ofAddress addressBurst: Int = NoticeBudget.addressBurst) {
     self.keyBurst = keyBurst
     self.addressBurst = addressBurst
   }
@@ -60,24 +62,24 @@ struct DeclinesToTell: Sendable {
   mutating func take(_ key: PeerID, at address: String, _ now: ContinuousClock.Instant) -> Int? {
     let subjects = refilled(key, address, now)
     if let spent = subjects.first(where: { allowances[$0]?.left == 0 }) {
-      allowances[spent]?.untold += 1
+      allowances[spent]?.suppressed += 1
       return nil
     }
-    var untold = 0
+    var suppressed = 0
     for subject in subjects {
-      untold += allowances[subject]?.untold ?? 0
-      allowances[subject]?.untold = 0
+      suppressed += allowances[subject]?.suppressed ?? 0
+      allowances[subject]?.suppressed = 0
       allowances[subject]?.left -= 1
     }
-    return untold
+    return suppressed
   }
 
   /// What stands behind the line about one, for those before it that were not told.
-  static func words(_ untold: Int) -> String {
-    switch untold {
+  static func words(_ suppressed: Int) -> String {
+    switch suppressed {
     case 0: ""
     case 1: "; so was one before"
-    default: "; so were \(untold) before"
+    default: "; so were \(suppressed) before"
     }
   }
 
