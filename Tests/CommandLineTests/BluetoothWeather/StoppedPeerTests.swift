@@ -20,8 +20,9 @@ struct StoppedPeerTests {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
       try Air.make("rate 100000")
+      // Of no more than 1 MiB nothing is kept, however much has come by then.
       let sender = try scene.sender(
-        "--to", "Kitchen", "--timeout", "\(timeout)", try scene.scene.photo("a.jpg", size: 1_500_000))
+        "--to", "Kitchen", "--timeout", "\(timeout)", try scene.scene.photo("a.jpg", size: 1_000_000))
       #expect(await receiver.shows("\"progress\""), "\(sender.error)")
       try await body(scene, sender, receiver)
       #expect(scene.stored == [])
