@@ -92,7 +92,7 @@ struct InvitationsAndTrustTests {
     let friend = try IdentityStorage.directory(folder.path + "/friend").fingerprint()
     let configuration = pinnedConfiguration(
       name: "Server", folder: folder.path + "/server", fingerprints: ["\(friend)"])
-    var client = NodeConfiguration(session: "", name: "Client")
+    var client = NodeConfiguration(sessionID: "", name: "Client")
     client.identity = .directory(folder.path + "/friend")
     try await Players.run(configuration, client) { _ = try await $0.connect() }
     client.identity = .ephemeral

@@ -12,7 +12,7 @@ struct Players {
   /// Settings that keep a node to itself, and to those of the same session.
   static func keep(_ configuration: NodeConfiguration, session: String, _ mode: SessionMode) -> NodeConfiguration {
     var configuration = configuration
-    configuration.session = session
+    configuration.sessionID = session
     configuration.mode = mode
     configuration.interfaces = ["lo"]
     configuration.listen = "127.0.0.1:0"
@@ -20,8 +20,8 @@ struct Players {
   }
 
   static func run(
-    _ server: NodeConfiguration = NodeConfiguration(session: "", name: "Server"),
-    _ client: NodeConfiguration = NodeConfiguration(session: "", name: "Client"),
+    _ server: NodeConfiguration = NodeConfiguration(sessionID: "", name: "Server"),
+    _ client: NodeConfiguration = NodeConfiguration(sessionID: "", name: "Client"),
     session: String = UUID().uuidString, _ body: (Players) async throws -> Void
   ) async throws {
     try await Node.run(keep(server, session: session, .server)) { server in
@@ -48,7 +48,7 @@ struct Players {
       return nil
     }()
     let onClient =
-      if let address { try await client.connect(to: address) } else { try await client.invite(serverInSight()) }
+      if let address { try await client.invite(at: address) } else { try await client.invite(serverInSight()) }
     return (onClient, try #require(try await accepted))
   }
 }

@@ -29,7 +29,7 @@ struct WhenLinksBreakTests {
   func unreachable() async throws {
     try await Players.run { players in
       // Nobody listens on this one.
-      let error = try #require(await failure { try await players.client.connect(to: "127.0.0.1:1") })
+      let error = try #require(await failure { try await players.client.invite(at: "127.0.0.1:1") })
       #expect(advice(for: error).hasPrefix("No way leads there. tcp: "))
     }
     #expect(advice(for: PiconetError(.full, blame: .peer)) == "The session is full.")
@@ -40,7 +40,7 @@ struct WhenLinksBreakTests {
   func keepingConnected() async throws {
     let folder = try TemporaryFolder()
     let session = UUID().uuidString
-    var server = NodeConfiguration(session: session, name: "Server")
+    var server = NodeConfiguration(sessionID: session, name: "Server")
     server.identity = .directory(folder.path)
     let device = try server.identity.fingerprint()
     let again = Players.keep(server, session: session, .server)

@@ -94,7 +94,7 @@ struct ProgramEnvironmentTests {
     #expect(set.identity == .directory("/s/piconet"))
     let unset = try environment(["HOME": "/h"]).configuration(session: nil, name: nil, mode: .peer)
     #expect(unset.identity == .directory("/h/.local/state/piconet"))
-    #expect(unset.session == "piconet-images" && unset.name == "desk")
+    #expect(unset.sessionID == "piconet-images" && unset.name == "desk")
   }
 }
 

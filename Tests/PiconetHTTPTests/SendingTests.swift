@@ -13,7 +13,7 @@ struct SendingTests {
     let server = try SmallServer(script)
     defer { server.close() }
     func configuration(_ name: String) -> NodeConfiguration {
-      var configuration = NodeConfiguration(session: "urls-\(server.port)", name: name)
+      var configuration = NodeConfiguration(sessionID: "urls-\(server.port)", name: name)
       configuration.transports = [.tcp]
       configuration.listen = "127.0.0.1:0"
       configuration.discovers = false
@@ -24,7 +24,7 @@ struct SendingTests {
       let addresses = await receiver.listeningAddresses
       try await Node.run(configuration("sender")) { sender in
         async let accepted = first(receiver.invitations)?.accept()
-        let member = try await sender.connect(to: addresses)
+        let member = try await sender.invite(at: addresses)
         _ = try await accepted
         try await body(server, member, receiver)
       }

@@ -97,7 +97,7 @@ extension SessionSuite {
     @Test("a node of another session is not let in, and told so", arguments: SuiteTransport.all)
     func wrongSession(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
-        try await world.pair(client: { $0.session += "-other" }) { pair in
+        try await world.pair(client: { $0.sessionID += "-other" }) { pair in
           let error = await failure { try await pair.invite() }
           #expect(error?.code == .wrongSession && error?.blame == .peer, "\(String(describing: error))")
         }
@@ -124,7 +124,7 @@ extension SessionSuite {
         try await world.pair { pair in
           let addresses = try await pair.addresses()
           try await pair.server.setAvailable(false)
-          let error = await failure { try await pair.client.connect(to: addresses, timeout: transport.patience) }
+          let error = await failure { try await pair.client.invite(at: addresses, timeout: transport.patience) }
           #expect(error?.code == .unreachable, "\(String(describing: error))")
           #expect(error?.failures.map(\.transport) == [transport.kind])
           let code = try #require(error?.failures.first?.failure.code)
@@ -143,7 +143,7 @@ extension SessionSuite {
           _ = try await pair.connect()
           try await world.node(2, "Third") { third in
             let error = await failure {
-              try await third.connect(to: pair.addresses(), timeout: transport.patience)
+              try await third.invite(at: pair.addresses(), timeout: transport.patience)
             }
             #expect(error?.code == .full && error?.blame == .peer, "\(String(describing: error))")
           }
@@ -161,7 +161,7 @@ extension SessionSuite {
           _ = try await pair.connect()
           try await world.node(2, "Third") { third in
             async let accepted = pair.server.invitations.first()?.accept()
-            _ = try await third.connect(to: pair.addresses(), timeout: transport.patience)
+            _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
             _ = try await accepted
             let message = randomBytes(40_000)
             try await pair.server.session.send(message)
@@ -184,8 +184,8 @@ extension SessionSuite {
               try await left.setAvailable(true)
               try await right.setAvailable(true)
               let (toLeft, toRight) = (try await world.addresses(of: left), try await world.addresses(of: right))
-              async let first = left.connect(to: toRight, timeout: transport.patience)
-              async let second = right.connect(to: toLeft, timeout: transport.patience)
+              async let first = left.invite(at: toRight, timeout: transport.patience)
+              async let second = right.invite(at: toLeft, timeout: transport.patience)
               let (onLeft, onRight) = (try await first, try await second)
               #expect(onLeft.id == right.id && onRight.id == left.id)
               // One association, on which what is sent arrives, and nobody was asked.

@@ -122,8 +122,8 @@ extension SessionSuite {
       private func dial(
         _ addresses: [TransportAddress], _ number: Int = 0, timeout: Duration? = nil
       ) async throws -> Member {
-        try await pair.client.connect(
-          to: addresses, context: Array("\(number)".utf8), timeout: timeout ?? world.transport.patience)
+        try await pair.client.invite(
+          at: addresses, context: Array("\(number)".utf8), timeout: timeout ?? world.transport.patience)
       }
 
       /// The attempt's own invitation. One of an attempt that was cancelled under way may still come before it, and is

@@ -59,7 +59,7 @@ extension SessionSuite {
       arguments: SuiteTransport.all)
     func mutual(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
-        try await world.node(0, "Stranger", { $0.session += "-other" }) { stranger in
+        try await world.node(0, "Stranger", { $0.sessionID += "-other" }) { stranger in
           try await stranger.setAvailable(true)
           try await world.node(0, "Left") { left in
             try await world.node(1, "Right") { right in

@@ -83,7 +83,7 @@ extension SessionSuite {
           let (onClient, _) = try await pair.connect()
           let addresses = try await pair.addresses()
           await pair.client.stop()
-          #expect(await failure { try await pair.client.connect(to: addresses) }?.code == .shuttingDown)
+          #expect(await failure { try await pair.client.invite(at: addresses) }?.code == .shuttingDown)
           #expect(await failure { try await onClient.send([1]) }?.code == .shuttingDown)
           #expect(await failure { try await onClient.send(file: path) }?.code == .shuttingDown)
           #expect(await failure { try await pair.client.receivingDirectory(at: folder.path) }?.code == .shuttingDown)

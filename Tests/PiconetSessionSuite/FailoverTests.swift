@@ -26,7 +26,7 @@ extension SessionSuite {
           let (relay, addresses) = try await relayed(pair)
           defer { relay.close() }
           async let accepted = pair.server.invitations.first()?.accept()
-          let onClient = try await pair.client.connect(to: addresses)
+          let onClient = try await pair.client.invite(at: addresses)
           let onServer = try #require(try await accepted)
           #expect(onClient.transport == .tcp && onServer.transport == .tcp)
           let (cut, tellCut) = AsyncStream.makeStream(of: Void.self)
@@ -71,7 +71,7 @@ extension SessionSuite {
         try await world.pair(server: moving, client: moving) { pair in
           let simulated = await pair.server.listeningAddresses.filter { $0.kind == .simulated }
           async let accepted = pair.server.invitations.first()?.accept()
-          let onClient = try await pair.client.connect(to: simulated)
+          let onClient = try await pair.client.invite(at: simulated)
           let onServer = try #require(try await accepted)
           let sending = Task { for number in 0..<20_000 { try await onClient.send([UInt8(number & 255), 1, 2]) } }
           try await pair.client.setAvailable(true)

@@ -123,12 +123,12 @@ extension SuiteWorld {
       _ = try await pair.connect()
       return try await node(2, "Third") { third in
         async let accepted = pair.server.invitations.first()?.accept()
-        _ = try await third.connect(to: pair.addresses(), timeout: transport.patience)
+        _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
         _ = try await accepted
         try await third.setAvailable(true)
         let addresses = try await addresses(of: third)
         async let acceptedByThird = third.invitations.first()?.accept()
-        _ = try await pair.client.connect(to: addresses, timeout: transport.patience)
+        _ = try await pair.client.invite(at: addresses, timeout: transport.patience)
         _ = try await acceptedByThird
         return try await body(pair, third)
       }

@@ -151,7 +151,7 @@ extension SessionSuite {
           try await world.node(1, "Client", { $0.patience.handshake = transport.silence }) { client in
             let clock = ContinuousClock()
             let start = clock.now
-            let error = await failure { try await client.connect(to: peer.addresses, timeout: transport.patience) }
+            let error = await failure { try await client.invite(at: peer.addresses, timeout: transport.patience) }
             #expect(error?.description.contains("handshake") == true, "\(String(describing: error))")
             #expect(clock.now - start < transport.patience / 2)
             #expect(client.session.members.isEmpty)
@@ -167,7 +167,7 @@ extension SessionSuite {
           try await peer.listen()
           try await world.until("it listens") { await !peer.addresses.isEmpty }
           try await world.node(1, "Client") { client in
-            let dialling = Task { try await client.connect(to: peer.addresses, timeout: transport.patience) }
+            let dialling = Task { try await client.invite(at: peer.addresses, timeout: transport.patience) }
             try await world.until("it is connected") { await peer.linkCount == 1 }
             dialling.cancel()
             let error = await failure { try await dialling.value }

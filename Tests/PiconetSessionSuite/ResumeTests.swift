@@ -125,7 +125,7 @@ extension SessionSuite {
           }
           try await world.node(2, "Stranger") { stranger in
             func dial() async -> PiconetError? {
-              await failure { try await stranger.connect(to: addresses, timeout: transport.patience) }
+              await failure { try await stranger.invite(at: addresses, timeout: transport.patience) }
             }
             let refused = await dial()
             #expect(refused?.code == .notAvailable && refused?.blame == .peer, "\(String(describing: refused))")

@@ -167,7 +167,7 @@ extension SessionSuite {
           _ = try await pair.connect()
           try await world.node(2, "Third") { third in
             async let accepted = pair.server.invitations.first()?.accept()
-            _ = try await third.connect(to: pair.addresses(), timeout: transport.patience)
+            _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
             _ = try await accepted
             let sending = try await pair.server.session.startSending(file: path)
             #expect(sending.map(\.receiver) == pair.server.session.members.map(\.id))

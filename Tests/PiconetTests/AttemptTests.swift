@@ -13,14 +13,14 @@ struct AttemptTests {
     arguments: ["", "127.0.0.1", "a b:1", ":0", "[::1"])
   func senselessAddress(address: String) async throws {
     try await Host.client { client in
-      #expect(await failure { try await client.connect(to: address) }?.code == .unreachable)
+      #expect(await failure { try await client.invite(at: address) }?.code == .unreachable)
     }
   }
 
   @Test("connecting to oneself is refused")
   func selfConnection() async throws {
     try await Host.run { host in
-      let error = await failure { try await host.node.connect(to: host.address) }
+      let error = await failure { try await host.node.invite(at: host.address) }
       #expect(error?.code == .unreachable && error?.blame == .us, "\(String(describing: error))")
       #expect(error?.description.contains("own address") == true, "\(String(describing: error))")
     }
@@ -33,7 +33,7 @@ struct AttemptTests {
       $0.trust = .remembered
       $0.identity = .directory(state.path + "/state")
     }) { pair in
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      let error = await failure { try await pair.client.invite(at: pair.address()) }
       #expect(error?.code == .identity, "\(String(describing: error))")
       #expect(error?.description.contains("remembered") == true, "\(String(describing: error))")
     }
@@ -72,7 +72,7 @@ struct AttemptTests {
         }
       ) { pair in
         let accepting = Task { try await pair.server.invitations.first()?.accept() }
-        let error = await failure { try await pair.client.connect(to: pair.address()) }
+        let error = await failure { try await pair.client.invite(at: pair.address()) }
         #expect((error == nil) == invitesIt, "\(String(describing: error))")
         if error != nil { #expect(error?.code == .identity && error?.detail.contains("no right") == true) }
         accepting.cancel()
@@ -85,7 +85,7 @@ struct AttemptTests {
         }, client: { $0.identity = two }
       ) { pair in
         let accepting = Task { try await pair.server.invitations.first()?.accept() }
-        let error = await failure { try await pair.client.connect(to: pair.address()) }
+        let error = await failure { try await pair.client.invite(at: pair.address()) }
         #expect((error == nil) == isInvited, "\(String(describing: error))")
         if let error { #expect(error.code == .declined && error.blame == .peer) }
         accepting.cancel()
@@ -115,7 +115,7 @@ struct AttemptTests {
       #expect(member.proven.known?.name == "Mum" && member.name == "Server" && member.proven.rights == [.send])
       await member.disconnect()
       try identity.changeTrust { (known) throws(StateFailure) in try known.block(member.proven.fingerprint, at: 0) }
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      let error = await failure { try await pair.client.invite(at: pair.address()) }
       #expect(error?.code == .identity && error?.detail == "this device is blocked", "\(String(describing: error))")
     }
   }
@@ -129,7 +129,7 @@ struct AttemptTests {
     }
     // The same name; ephemeral, so with another key.
     try await NodePair.run(client: { $0.identity = identity }) { pair in
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      let error = await failure { try await pair.client.invite(at: pair.address()) }
       #expect(error?.code == .identity && error?.blame == .peer, "\(String(describing: error))")
       #expect(error?.description.contains("not the device that was remembered under this name") == true)
       #expect(error?.description.contains(pair.server.id.peer.shortDescription) == true)
@@ -140,7 +140,7 @@ struct AttemptTests {
         $0.name = "Other"
       }, client: { $0.name = "Server" }
     ) { pair in
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      let error = await failure { try await pair.client.invite(at: pair.address()) }
       #expect(error?.code == .identity, "\(String(describing: error))")
       #expect(error?.description.contains("another device was remembered under this name there") == true)
       #expect(error?.description.contains(state.path) == false, "no path of the other machine")
@@ -162,7 +162,7 @@ struct AttemptTests {
         _ = try await invitation?.showCode()
         return try await invitation?.accept()
       }
-      let error = await failure { try await pair.client.connect(to: pair.address()) }
+      let error = await failure { try await pair.client.invite(at: pair.address()) }
       switch answer {
       case true?:
         #expect(error == nil)
@@ -190,7 +190,7 @@ struct AttemptTests {
         return true
       }
     }) { pair in
-      let inviting = Task { try await pair.client.connect(to: pair.address()) }
+      let inviting = Task { try await pair.client.invite(at: pair.address()) }
       _ = try await pair.server.invitations.first()?.showCode()
       _ = await asked.first()
       inviting.cancel()
@@ -218,7 +218,7 @@ struct AttemptTests {
         try raw.send(.hello(raw.hello { $0.versions = 2...2 }))
         _ = try raw.readToEnd()
       }
-      let error = await failure { try await host.node.connect(to: listener.address) }
+      let error = await failure { try await host.node.invite(at: listener.address) }
       #expect(error?.code == .version, "\(String(describing: error))")
       try await served
     }
@@ -251,7 +251,7 @@ struct AttemptTests {
       let address = try await pair.address()
       let codes = await Task {
         withUnsafeCurrentTask { $0?.cancel() }
-        let invite = await failure { try await pair.client.connect(to: address) }
+        let invite = await failure { try await pair.client.invite(at: address) }
         let send = await failure { try await member.send(file: path) }
         return [invite?.code, send?.code]
       }.value

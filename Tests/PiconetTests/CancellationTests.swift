@@ -23,7 +23,7 @@ struct CancellationTests {
             let yields = Int(random.next() % 600)
             let task = Task { () -> PiconetError? in
               do throws(PiconetError) {
-                let member = try await client.connect(to: host.address)
+                let member = try await client.invite(at: host.address)
                 _ = try await member.send(file: path)
                 try await member.send([1])
                 await member.disconnect()

@@ -104,7 +104,7 @@ struct DiagnosticsTests {
     #expect(
       try #require(throws: PiconetError.self) { try Replay.run(file: folder.path) }.code == .sourceUnreadable,
       "a folder can't be read")
-    var configuration = NodeConfiguration(session: "test", name: "A")
+    var configuration = NodeConfiguration(sessionID: "test", name: "A")
     configuration.discovers = false
     configuration.trace = TraceSettings(path: missing + "/trace")
     let error = await #expect(throws: PiconetError.self) { try await Node(configuration) }

@@ -44,7 +44,7 @@ private func drop(_ board: AdvertisingBoard, memberOf client: Node) async throws
   let session = try #require(node?.session)
   let invitations = try #require(node?.invitations)
   let accepting = Task { for await invitation in invitations { _ = try? await invitation.accept() } }
-  let member = try await client.connect(to: address)
+  let member = try await client.invite(at: address)
   try #require(board.log.last == "advertises Dropped")
 
   node = nil

@@ -44,7 +44,7 @@ struct HostileBytesTests {
       while !(try raw.readRaw().isEmpty) {}
     }
     try await Host.client { client in
-      let error = await failure { try await client.connect(to: listener.address) }
+      let error = await failure { try await client.invite(at: listener.address) }
       #expect(error?.code == .unreachable, "\(String(describing: error))")
       #expect(error?.description.contains("TLS") == true, "\(String(describing: error))")
     }
@@ -117,7 +117,7 @@ struct HostileBytesTests {
   func dialsSilence() async throws {
     let listener = try RawListener()
     try await Host.client("Client", { $0.patience.handshake = .milliseconds(200) }) { client in
-      let error = await failure { try await client.connect(to: listener.address) }
+      let error = await failure { try await client.invite(at: listener.address) }
       #expect(error?.code == .unreachable)
       #expect(error?.description.contains("TLS handshake") == true, "\(String(describing: error))")
     }
@@ -127,7 +127,7 @@ struct HostileBytesTests {
   func crowdAndOurDial() async throws {
     let listener = try RawListener()
     try await Host.run { host in
-      async let dialling = failure { try await host.node.connect(to: listener.address) }
+      async let dialling = failure { try await host.node.invite(at: listener.address) }
       let dialled = try await blocking { try listener.accept() }
       // More than are let into their handshake at once; then one that shows that all of them were seen.
       let crowd = try await blocking { try (0..<200).map { _ in try RawLink.connect(to: host.address) } }

@@ -27,7 +27,7 @@ struct InterfaceTests {
     try await NodePair.run { pair in
       let declining = Task { await pair.server.invitations.first()?.decline() }
       do {
-        _ = try await pair.client.connect(to: pair.address())
+        _ = try await pair.client.invite(at: pair.address())
         Issue.record("it was declined")
       } catch PiconetError.declined {}
       await declining.value
@@ -74,7 +74,7 @@ struct InterfaceTests {
 
   @Test("a peer is found by its name; one that does not come is said to be late, and a stop says that it is one")
   func firstPeer() async throws {
-    var configuration = NodeConfiguration(session: "test", name: "Ann")
+    var configuration = NodeConfiguration(sessionID: "test", name: "Ann")
     configuration.discovers = false
     try await Node.run(configuration) { node in
       #expect(
@@ -86,5 +86,31 @@ struct InterfaceTests {
       await node.stop()
       #expect(await stopped.value?.code == .shuttingDown)
     }
+  }
+
+  @Test("a run whose body throws nothing but `PiconetError` throws nothing else, and stops its node")
+  func typedRun() async {
+    var configuration = NodeConfiguration(sessionID: "test", name: "Ann")
+    configuration.discovers = false
+    var stopped: Node?
+    do throws(PiconetError) {
+      try await Node.run(configuration) { node throws(PiconetError) in
+        stopped = node
+        _ = try await node.invite(at: "127.0.0.1:1")
+      }
+      Issue.record("nobody is there")
+    } catch {
+      #expect(error.code == .unreachable)
+    }
+    #expect(await failure { try await stopped?.setAvailable(true) }?.code == .shuttingDown)
+    configuration.sessionID = ""
+    let refused: PiconetError.Code?
+    do throws(PiconetError) {
+      try await Node.run(configuration) { _ throws(PiconetError) in }
+      refused = nil
+    } catch {
+      refused = error.code
+    }
+    #expect(refused == .invalidArgument)
   }
 }

@@ -58,7 +58,7 @@ struct LateAnswerTests {
   func accepted() async throws {
     try await NodePair.run { pair in
       let executor = HeldExecutor()
-      let inviting = Task { try await pair.client.connect(to: pair.address()) }
+      let inviting = Task { try await pair.client.invite(at: pair.address()) }
       let invitation = try #require(await pair.server.invitations.first())
       let accepting = Task(executorPreference: executor) { try await invitation.accept() }
       try await goes(inviting.value)
@@ -73,7 +73,7 @@ struct LateAnswerTests {
     try await NodePair.run { pair in
       let executor = HeldExecutor()
       let address = try await pair.address()
-      let inviting = Task(executorPreference: executor) { try await pair.client.connect(to: address) }
+      let inviting = Task(executorPreference: executor) { try await pair.client.invite(at: address) }
       let invitation = try #require(await pair.server.invitations.first())
       try await goes(invitation.accept())
       while !pair.client.session.members.isEmpty { await Task.yield() }

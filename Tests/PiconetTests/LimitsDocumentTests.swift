@@ -22,7 +22,7 @@ struct LimitsDocumentTests {
 
   @Test("is what the code has as a number")
   func numbers() throws {
-    let node = NodeConfiguration(session: "test", name: "test")
+    let node = NodeConfiguration(sessionID: "test", name: "test")
     let engine = try node.engineConfiguration()
     let days = ReceivingDirectory.keptTime.components.seconds / 86_400
     let rows = [
@@ -47,7 +47,7 @@ struct LimitsDocumentTests {
   @Test("is as far as a node goes, and no further")
   func configured() throws {
     #expect(try Self.row("name of a device") == "63 bytes")
-    var node = NodeConfiguration(session: "test", name: String(repeating: "n", count: 63))
+    var node = NodeConfiguration(sessionID: "test", name: String(repeating: "n", count: 63))
     node.capacity = 1024
     _ = try node.engineConfiguration()
     node.name += "n"

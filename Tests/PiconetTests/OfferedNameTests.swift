@@ -53,7 +53,7 @@ struct OfferedNameTests {
       try await Host.client("One") { one in
         try await Host.client("Two") { two in
           let (fromOne, fromTwo) = (
-            try await one.connect(to: host.address), try await two.connect(to: host.address)
+            try await one.invite(at: host.address), try await two.invite(at: host.address)
           )
           async let sent = [fromOne.send(file: first), fromOne.send(file: other), fromTwo.send(file: other)]
           async let more = fromTwo.send(file: first)
@@ -77,7 +77,7 @@ struct OfferedNameTests {
     let path = try folder.write("a.bin", [1, 2, 3])
     try await Host.run(policy: .skip) { host in
       try await Host.client { client in
-        let member = try await client.connect(to: host.address)
+        let member = try await client.invite(at: host.address)
         #expect(try await !member.send(file: path).wasThere)
         #expect(try await member.send(file: path).wasThere)
         for other: [UInt8] in [[1, 2, 4], [1, 2], [1, 2, 3, 4]] {

@@ -22,7 +22,7 @@ struct PresentFileTests {
     let other = try folder.write("other/a.bin", bytes(2, count: count))
     try await Host.run { host in
       try await Host.client { client in
-        let member = try await client.connect(to: host.address)
+        let member = try await client.invite(at: host.address)
         #expect(try await !member.send(file: first).wasThere)
         let again = try await member.send(file: first)
         #expect(again.wasThere && again.storedName == "a.bin" && again.resumedFrom == 0)
@@ -45,7 +45,7 @@ struct PresentFileTests {
   func memory() async throws {
     try await Host.run { host in
       try await Host.client { client in
-        let member = try await client.connect(to: host.address)
+        let member = try await client.invite(at: host.address)
         #expect(try await !member.send(data: bytes(1), name: "a.bin").wasThere)
         #expect(try await member.send(data: bytes(1), name: "a.bin").wasThere)
         #expect(try await member.send(data: bytes(2), name: "a.bin").storedName == "a (2).bin")
@@ -66,7 +66,7 @@ struct PresentFileTests {
           }
           try await Host.client { client in
             var members: [Member] = []
-            for host in [lacking, having, other] { members.append(try await client.connect(to: host.address)) }
+            for host in [lacking, having, other] { members.append(try await client.invite(at: host.address)) }
             let results = try await client.session.send(file: path, to: members)
             let sent = try members.map { try #require(results[$0.id]).get() }
             #expect(sent.map(\.wasThere) == [false, true, false])
@@ -89,7 +89,7 @@ struct PresentFileTests {
     try await Host.run { host in
       try FileManager.default.copyItem(atPath: path, toPath: host.directory + "/large.bin")
       try await Host.client { client in
-        let member = try await client.connect(to: host.address)
+        let member = try await client.invite(at: host.address)
         let told = Told()
         let sent = try await member.send(file: path, comparing: { count, total in told.add(count, total) })
         #expect(sent.wasThere)
@@ -112,7 +112,7 @@ struct PresentFileTests {
     let path = try folder.write("a.bin", bytes(1))
     try await Host.run { host in
       try await Host.client { client in
-        let member = try await client.connect(to: host.address)
+        let member = try await client.invite(at: host.address)
         let album = try #require(AcceptableFolder([Array("album".utf8), Array("2026".utf8)]))
         let sent = try await member.send(file: path, folder: album)
         #expect(sent.storedName == "album/2026/a.bin")
@@ -144,7 +144,7 @@ struct PresentFileTests {
       try Data(bytes(9)).write(to: URL(filePath: host.directory + "/a.bin"))
       for _ in 0..<2 {
         try await Host.client { client in
-          let member = try await client.connect(to: host.address)
+          let member = try await client.invite(at: host.address)
           for path in paths { _ = try await member.send(file: path) }
         }
         #expect(host.entries() == ["a (2).bin", "a (3).bin", "a.bin"])

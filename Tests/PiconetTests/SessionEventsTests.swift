@@ -57,7 +57,7 @@ struct SessionEventsTests {
           group.addTask {
             try await Host.client { client in
               for _ in 0..<times {
-                let member = try await client.connect(to: host.address)
+                let member = try await client.invite(at: host.address)
                 for number in 0..<3 as Range<UInt8> { try await member.send([number]) }
                 await member.disconnect()
               }

@@ -112,7 +112,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
     }
     group.addTask {
       do throws(PiconetError) {
-        let member = try await client.connect(to: address)
+        let member = try await client.invite(at: address)
         return await withTaskGroup(of: PiconetError.Code?.self) { group in
           group.addTask { await failure { while true { _ = try await member.send(file: path) } }?.code }
           // Nobody reads: these come to wait.
@@ -137,7 +137,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
     }
     group.addTask {
       // Nobody is there: unreachable, or the end.
-      await failure { try await client.connect(to: "127.0.0.1:1") }.map { [$0.code] } ?? []
+      await failure { try await client.invite(at: "127.0.0.1:1") }.map { [$0.code] } ?? []
     }
     for _ in 0..<yields { await Task.yield() }
     let first = stopsServer ? server : client

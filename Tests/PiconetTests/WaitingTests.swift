@@ -9,7 +9,7 @@ struct WaitingTests {
     try await NodePair.run(server: { $0.capacity = 2 }, client: { $0.mode = .peer }) { pair in
       let address = try await pair.address()
       func invited(from node: Node, _ answer: @Sendable (Invitation) async -> Void) async throws -> PiconetError? {
-        let inviting = Task { try await node.connect(to: address) }
+        let inviting = Task { try await node.invite(at: address) }
         let invitation = try #require(await pair.server.invitations.first())
         let ended = Task { await invitation.ended() }
         await answer(invitation)
@@ -19,13 +19,13 @@ struct WaitingTests {
       }
       #expect(try await invited(from: pair.client) { await $0.decline() }?.code == .declined)
       try await Host.client { other in
-        let inviting = Task { try await other.connect(to: address) }
+        let inviting = Task { try await other.invite(at: address) }
         let waiting = try #require(await pair.server.invitations.first())
         // Meanwhile somebody else takes the only place.
         try await pair.client.setAvailable(true)
         let place = try #require(await pair.client.listeningAddresses.first)
         let taking = Task { try await pair.client.invitations.first()?.accept() }
-        _ = try await pair.server.connect(to: [place])
+        _ = try await pair.server.invite(at: [place])
         #expect(try await taking.value != nil)
         let ended = Task { await waiting.ended() }
         #expect(await failure { try await waiting.accept() }?.code == .full)

@@ -30,7 +30,7 @@ struct WholePartialTests {
           policy: .rename, resuming: key)
         try Self.content.withUnsafeBytes { try partial.write($0) }
         partial.keep()
-        let sent = try await client.connect(to: host.address).send(file: path)
+        let sent = try await client.invite(at: host.address).send(file: path)
         #expect(sent.resumedFrom == size && sent.size == size)
         #expect(try sent.digest == Self.sum())
         #expect(host.entries() == ["film.bin"])

@@ -4,7 +4,7 @@ import Piconet
 /// The two ends of a measurement: a node that listens, and one that connects to it.
 enum BothEnds {
   static func run(_ options: BenchmarkOptions, _ body: (Node, Member) async throws -> Void) async throws {
-    var configuration = NodeConfiguration(session: "benchmark", name: options.isServer ? "server" : "client")
+    var configuration = NodeConfiguration(sessionID: "benchmark", name: options.isServer ? "server" : "client")
     configuration.discovers = false
     configuration.mode = options.isServer ? .server : .client
     configuration.transports = [options.transport]
@@ -26,11 +26,11 @@ enum BothEnds {
       } else {
         let first = options.address ?? "127.0.0.1:\(options.port)"
         guard let other = options.otherAddress else {
-          return try await body(node, try await node.connect(to: first))
+          return try await body(node, try await node.invite(at: first))
         }
         // The one that is to be used is tried first.
         let ways = [first, other].map { TransportAddress(kind: options.transport, text: $0) }
-        try await body(node, try await node.connect(to: ways))
+        try await body(node, try await node.invite(at: ways))
       }
     }
   }

@@ -11,7 +11,7 @@ struct Peers {
   }
 
   private func configuration(_ name: String) -> NodeConfiguration {
-    var configuration = NodeConfiguration(session: "benchmark", name: name)
+    var configuration = NodeConfiguration(sessionID: "benchmark", name: name)
     configuration.discovers = false
     configuration.mode = options.isServer ? .server : .client
     configuration.transports = [.tcp]
@@ -73,7 +73,7 @@ struct Peers {
     var nodes: [(node: Node, member: Member)] = []
     for number in 0..<options.peers {
       let node = try await Node(configuration("peer \(number)"))
-      nodes.append((node, try await node.connect(to: options.address ?? "127.0.0.1:\(options.port)")))
+      nodes.append((node, try await node.invite(at: options.address ?? "127.0.0.1:\(options.port)")))
     }
     guard let (node, member) = nodes.first else { throw BenchmarkFailure("--peers needs a number above 0") }
     let measurement = Measurement()

@@ -54,22 +54,22 @@ extension Node {
   }
 
   /// Invites whoever answers at an address by the code that it shows; see
-  /// `connect(to:expecting:context:timeout:proven:code:)`.
+  /// `invite(at:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
-  public func connect(
-    to address: String, proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
+  public func invite(
+    at address: String, proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await connect(
-      to: try core.configuration.addresses(of: address), proving: code, expecting: expected, context: context,
+    try await invite(
+      at: try core.configuration.addresses(of: address), proving: code, expecting: expected, context: context,
       timeout: timeout, proven: proven)
   }
 
   /// Invites whoever answers at these addresses by the code that it shows; see
-  /// `connect(to:expecting:context:timeout:proven:code:)`.
+  /// `invite(at:expecting:context:timeout:proven:code:)`.
   /// - Throws: as `invite(_:proving:context:timeout:proven:)`.
-  public func connect(
-    to addresses: [TransportAddress], proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
+  public func invite(
+    at addresses: [TransportAddress], proving code: TypedCode, expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
     try await invite(

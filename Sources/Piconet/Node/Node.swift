@@ -18,7 +18,7 @@ import PiconetWire
 /// it; what they wait for ends with `shuttingDown`.
 ///
 /// ```swift
-/// try await Node.run(NodeConfiguration(session: "chess", name: "Anna's laptop")) { node in
+/// try await Node.run(NodeConfiguration(sessionID: "chess", name: "Anna's laptop")) { node in
 ///   for await peers in node.peers { print(peers) }
 /// }
 /// ```
@@ -37,6 +37,22 @@ public final class Node: Sendable {
   ) async throws -> Value {
     let node = try await Node(configuration)
     do {
+      let value = try await body(node)
+      await node.stop()
+      return value
+    } catch {
+      await node.stop()
+      throw error
+    }
+  }
+
+  /// As above, where `body` throws nothing but `PiconetError`: written as `{ node throws(PiconetError) in ... }`.
+  public static func run<Value>(
+    _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Node) async throws(PiconetError) -> Value
+  ) async throws(PiconetError) -> Value {
+    let node = try await Node(configuration)
+    do throws(PiconetError) {
       let value = try await body(node)
       await node.stop()
       return value
@@ -174,12 +190,12 @@ public final class Node: Sendable {
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
   /// - Throws: as `invite`; `invalidArgument` where no transport of the configuration leads there.
-  public func connect(
-    to address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
+  public func invite(
+    at address: String, expecting expected: PeerID? = nil, context: [UInt8] = [], timeout: Duration = .seconds(30),
     proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
-    try await connect(
-      to: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
+    try await invite(
+      at: try core.configuration.addresses(of: address), expecting: expected, context: context, timeout: timeout,
       proven: proven, code: code)
   }
 
@@ -193,8 +209,8 @@ public final class Node: Sendable {
   ///   - timeout: the whole attempt. Default 30 s.
   ///   - proven: called once the peer's key is proven.
   ///   - code: called with the short code to be shown.
-  public func connect(
-    to addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
+  public func invite(
+    at addresses: [TransportAddress], expecting expected: PeerID? = nil, context: [UInt8] = [],
     timeout: Duration = .seconds(30), proven: (@Sendable (ProvenMember) -> Void)? = nil,
     code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {

@@ -47,7 +47,7 @@ public enum IdentityStorage: Sendable, Hashable {
 /// The settings of a node. A wrong value is refused when the node starts, with an error that names the rule.
 public struct NodeConfiguration: Sendable {
   /// The session id: only nodes with the same one see each other. 1 to 127 bytes.
-  public var session: String
+  public var sessionID: String
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
@@ -64,9 +64,9 @@ public struct NodeConfiguration: Sendable {
   /// every policy.
   public var trust = TrustPolicy.firstUse
   /// The program of which the rights of known peers count, as in `piconet trust allow PEER push:images`: 1 to 127
-  /// bytes. Default: that of the session's name.
+  /// bytes. Default: the session id.
   public var program: String {
-    get { givenProgram ?? session }
+    get { givenProgram ?? sessionID }
     set { givenProgram = newValue }
   }
   private var givenProgram: String?
@@ -111,7 +111,7 @@ public struct NodeConfiguration: Sendable {
   public var listen: String?
   /// The network interfaces for discovery, by name, such as `lo`; nil: all.
   public var interfaces: Set<String>?
-  /// Whether peers are looked for and told of at all. Without it only `connect(to:)` reaches others.
+  /// Whether peers are looked for and told of at all. Without it only `invite(at:)` reaches others.
   public var discovers = true
 
   /// Records what the node takes and does; nil: nothing is recorded.
@@ -139,13 +139,13 @@ public struct NodeConfiguration: Sendable {
   }
 
   /// The defaults, for this session and this name. Nothing is checked before the node starts.
-  public init(session: String, name: String) {
-    self.session = session
+  public init(sessionID: String, name: String) {
+    self.sessionID = sessionID
     self.name = name
   }
 
   func engineConfiguration() throws(PiconetError) -> EngineConfiguration {
-    guard (1...PeerRight.programByteLimit).contains(program.utf8.count) || program == session else {
+    guard (1...PeerRight.programByteLimit).contains(program.utf8.count) || program == sessionID else {
       throw PiconetError(
         .invalidArgument, blame: .us, detail: "a program's name has 1 to \(PeerRight.programByteLimit) bytes")
     }
@@ -154,7 +154,7 @@ public struct NodeConfiguration: Sendable {
         .invalidArgument, blame: .us,
         detail: "only over TCP, and with an identity that is kept, can a node be visible to known peers alone")
     }
-    var configuration = EngineConfiguration(scope: session, name: name)
+    var configuration = EngineConfiguration(scope: sessionID, name: name)
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval

@@ -213,14 +213,14 @@ final class NodeShell: @unchecked Sendable {
         .advertise(
           Advertisement(
             peer: core.id.peer, incarnation: core.id.incarnation, name: configuration.name,
-            info: configuration.discoveryInfo, scope: configuration.session, ports: driver.listeningPorts))
+            info: configuration.discoveryInfo, scope: configuration.sessionID, ports: driver.listeningPorts))
       ])
     } else if before.advertises {
       driver.hide()
       driver.take([.advertise(nil)])
     }
     if presence.searches {
-      driver.take([.search(scope: configuration.session)])
+      driver.take([.search(scope: configuration.sessionID)])
     } else if before.searches {
       driver.take([.search(scope: nil)])
     }

@@ -43,16 +43,29 @@ public struct Session: Sendable {
     EventSequence(source: SessionView(core: core, kinds: kinds, element: element))
   }
 
-  /// Sends one message to several members, or to all. It goes to each as `Member.send` says; the content is shared, not
-  /// copied, and a member that takes it late does not hold back the others.
+  /// Sends one message to all members as they are now. It goes to each as `Member.send` says; the content is shared,
+  /// not copied, and a member that takes it late does not hold back the others. One that leaves meanwhile is no error.
   /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to
-  ///   anybody; otherwise the first member's error, and the others still get the message. Of all members one that
-  ///   leaves meanwhile is no error.
+  ///   anybody; `cancelled`.
   public func send(
-    _ bytes: some Sequence<UInt8>, to members: [Member]? = nil, mode: DeliveryMode = .reliable
+    _ bytes: some Sequence<UInt8>, mode: DeliveryMode = .reliable
   ) async throws(PiconetError) {
-    let slice = Array(bytes)[...]
-    let receivers = members ?? self.members
+    try await send(Array(bytes)[...], to: members, areNamed: false, mode)
+  }
+
+  /// Sends one message to these members, likewise.
+  /// - Throws: `messageTooLarge` with both numbers if it is above the limit of any of them, before a byte leaves to
+  ///   anybody; otherwise the first member's error, and the others still get the message.
+  public func send(
+    _ bytes: some Sequence<UInt8>, to members: [Member], mode: DeliveryMode = .reliable
+  ) async throws(PiconetError) {
+    try await send(Array(bytes)[...], to: members, areNamed: true, mode)
+  }
+
+  /// - Parameter areNamed: one that has left is an error.
+  private func send(
+    _ slice: ArraySlice<UInt8>, to receivers: [Member], areNamed: Bool, _ mode: DeliveryMode
+  ) async throws(PiconetError) {
     for member in receivers {
       if let error = member.refusal(of: slice.count, mode) { throw error }
     }
@@ -65,11 +78,11 @@ public struct Session: Sendable {
       case .taken: taken.append(.fact(.messageQueued(member.id, slice, mode)))
       case .dropped: break
       case .mustWait: waiting.append(member)
-      case .ended(let error): if members != nil { failure = failure ?? error }
+      case .ended(let error): if areNamed { failure = failure ?? error }
       }
     }
     for input in taken { core.submit(input) }
-    if let error = await send(slice, toWaiting: waiting), members != nil || error.code == .cancelled {
+    if let error = await send(slice, toWaiting: waiting), areNamed || error.code == .cancelled {
       failure = failure ?? error
     }
     if let failure { throw failure }
@@ -120,13 +133,20 @@ public struct Session: Sendable {
     }
   }
 
-  /// Sends one file to several members, or to all, and returns when each has stored it or failed; nobody waits for
-  /// anybody else. The file is read and hashed once for those who are less than 4 MiB apart; who falls further behind
-  /// has it read for itself. Cancelling the calling task cancels all of these transfers.
+  /// Sends one file to all members as they are now; see `send(file:to:mediaType:metadata:)`.
+  public func send(
+    file path: String, mediaType: String = "", metadata: [UInt8] = []
+  ) async throws(PiconetError) -> [NodeID: Result<SentFile, PiconetError>] {
+    try await send(file: path, to: members, mediaType: mediaType, metadata: metadata)
+  }
+
+  /// Sends one file to several members, and returns when each has stored it or failed; nobody waits for anybody else.
+  /// The file is read and hashed once for those who are less than 4 MiB apart; who falls further behind has it read for
+  /// itself. Cancelling the calling task cancels all of these transfers.
   /// - Returns: what became of each member's transfer.
   /// - Throws: `sourceUnreadable`, before anything is offered.
   public func send(
-    file path: String, to members: [Member]? = nil, mediaType: String = "", metadata: [UInt8] = []
+    file path: String, to members: [Member], mediaType: String = "", metadata: [UInt8] = []
   ) async throws(PiconetError) -> [NodeID: Result<SentFile, PiconetError>] {
     let transfers = try await startSending(file: path, to: members, mediaType: mediaType, metadata: metadata)
     return await withTaskCancellationHandler {
@@ -144,13 +164,20 @@ public struct Session: Sendable {
     }
   }
 
-  /// As `send(file:to:)`, but returns as soon as the file is open: each transfer can then be watched, paused and
-  /// cancelled.
+  /// As `send(file:mediaType:metadata:)`, but returns as soon as the file is open.
+  /// - Returns: one for each member, in the order of `members`.
+  public func startSending(
+    file path: String, mediaType: String = "", metadata: [UInt8] = []
+  ) async throws(PiconetError) -> [OutgoingTransfer] {
+    try await startSending(file: path, to: members, mediaType: mediaType, metadata: metadata)
+  }
+
+  /// As `send(file:to:mediaType:metadata:)`, but returns as soon as the file is open: each transfer can then be
+  /// watched, paused and cancelled.
   /// - Returns: one for each member, in their order.
   public func startSending(
-    file path: String, to members: [Member]? = nil, mediaType: String = "", metadata: [UInt8] = []
+    file path: String, to members: [Member], mediaType: String = "", metadata: [UInt8] = []
   ) async throws(PiconetError) -> [OutgoingTransfer] {
-    let members = members ?? self.members
     let file = try await core.onDisk { () throws(FileFailure) in try SharedFile(path: path) }
     return members.map { member in
       core.send(SharedSource(file), to: member, mediaType: mediaType, metadata: metadata, progress: nil)

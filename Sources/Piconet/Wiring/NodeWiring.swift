@@ -89,7 +89,7 @@ final class NodeWiring {
 #if Bluetooth
   extension BluetoothConfiguration {
     fileprivate init(_ configuration: NodeConfiguration, transports: Set<TransportKind>) throws(PiconetError) {
-      self.init(scope: configuration.session)
+      self.init(scope: configuration.sessionID)
       self.transports = transports
       requiresPairing = configuration.bluetooth.requiresPairing
       finder =

@@ -4,7 +4,7 @@ import Piconet
 func letterConfiguration(
   name: String, folder: String, ask: @escaping @Sendable (_ question: String) async -> Bool
 ) -> NodeConfiguration {
-  var configuration = NodeConfiguration(session: "letters", name: name)
+  var configuration = NodeConfiguration(sessionID: "letters", name: name)
   // Without it this device is a new one at each start, and others would be asked again.
   configuration.identity = .directory(folder)
   configuration.trust = .ask
@@ -82,7 +82,7 @@ func invite(_ peer: Peer, typed: String, from node: Node) async throws(PiconetEr
 
 /// The settings of a program without a user: it talks to the devices with these fingerprints, and to no others.
 func pinnedConfiguration(name: String, folder: String, fingerprints: [String]) -> NodeConfiguration {
-  var configuration = NodeConfiguration(session: "letters", name: name)
+  var configuration = NodeConfiguration(sessionID: "letters", name: name)
   configuration.identity = .directory(folder)
   configuration.trust = .pinned(Set(fingerprints.compactMap(PeerID.init(hexadecimal:))))
   return configuration

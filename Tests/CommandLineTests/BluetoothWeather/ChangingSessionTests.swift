@@ -81,7 +81,7 @@ struct ChangingSessionTests {
     _ scene: WeatherScene, _ kind: TransportKind, _ change: (inout NodeConfiguration) -> Void, _ body: Body
   ) async throws {
     func configuration(_ name: String, _ mode: SessionMode, _ adapter: String) -> NodeConfiguration {
-      var configuration = NodeConfiguration(session: scene.scene.session, name: name)
+      var configuration = NodeConfiguration(sessionID: scene.scene.session, name: name)
       configuration.mode = mode
       configuration.transports = [.tcp, kind]
       configuration.listen = "\(Self.address):0"
@@ -116,7 +116,7 @@ struct ChangingSessionTests {
       for await invitation in server.invitations { return try await invitation.accept() }
       return nil
     }()
-    let onClient = try await client.connect(to: addresses, timeout: .seconds(30))
+    let onClient = try await client.invite(at: addresses, timeout: .seconds(30))
     return [onClient, try #require(try await accepted)]
   }
 

@@ -12,7 +12,7 @@ struct PairingTests {
   private func configuration(_ scene: WeatherScene, _ name: String, _ adapter: String, _ kind: TransportKind)
     -> NodeConfiguration
   {
-    var configuration = NodeConfiguration(session: scene.scene.session, name: name)
+    var configuration = NodeConfiguration(sessionID: scene.scene.session, name: name)
     configuration.transports = [kind]
     configuration.bluetooth.adapter = adapter
     configuration.bluetooth.finder = .daemon

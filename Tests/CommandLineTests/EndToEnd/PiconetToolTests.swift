@@ -65,12 +65,12 @@ struct PiconetToolTests {
   func deafAsker() async throws {
     try await ToolScene.run { scene in
       let listener = try await listener(scene, "ping")
-      var configuration = NodeConfiguration(session: scene.session, name: "Deaf")
+      var configuration = NodeConfiguration(sessionID: scene.session, name: "Deaf")
       configuration.transports = [.tcp]
       configuration.discovers = false
       let place = try address(listener)
       try await Node.run(configuration) { node in
-        let member = try await node.connect(to: place, timeout: .seconds(20))
+        let member = try await node.invite(at: place, timeout: .seconds(20))
         // More than any window holds, and nobody takes the answers.
         let asked: Bool? = await limited(to: .seconds(60)) {
           let payload = [UInt8](repeating: 0, count: 90_000)[...]

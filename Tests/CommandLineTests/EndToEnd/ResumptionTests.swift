@@ -124,7 +124,7 @@ struct ResumptionTests {
     let size = 300 << 20
     try await ToolScene.run { scene in
       let path = try film(scene, size: size)
-      var configuration = NodeConfiguration(session: scene.session, name: "Kitchen")
+      var configuration = NodeConfiguration(sessionID: scene.session, name: "Kitchen")
       configuration.transports = [.tcp]
       configuration.listen = "127.0.0.1:0"
       configuration.interfaces = ["lo"]

@@ -155,7 +155,7 @@ struct StrangerTests {
         Issue.record("\(words)")
         continue
       }
-      var configuration = NodeConfiguration(session: "photos", name: "Phone")
+      var configuration = NodeConfiguration(sessionID: "photos", name: "Phone")
       let console = Console(program: "imagesend", json: false, verbosity: arguments.verbosity)
       FirstContact(arguments, .nobody, console).prepare(&configuration)
       #expect(configuration.trust == policy, "\(words)")

@@ -180,12 +180,12 @@ struct TrustTests {
       let receiver = try await scene.receiver()
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
       for number in 0..<40 {
-        var configuration = NodeConfiguration(session: scene.session, name: "Stranger \(number)")
+        var configuration = NodeConfiguration(sessionID: scene.session, name: "Stranger \(number)")
         configuration.mode = .client
         configuration.discovers = false
         configuration.transports = [.tcp]
         try await Node.run(configuration) { node in
-          let member = try await node.connect(to: address)
+          let member = try await node.invite(at: address)
           await member.disconnect()
         }
       }
@@ -199,13 +199,13 @@ struct TrustTests {
     try await ToolScene.run { scene in
       let receiver = try await scene.receiver("--any")
       let address = try #require((receiver.events("listening").first?["addresses"] as? [String])?.first)
-      var configuration = NodeConfiguration(session: scene.session, name: "Stranger")
+      var configuration = NodeConfiguration(sessionID: scene.session, name: "Stranger")
       configuration.mode = .client
       configuration.discovers = false
       configuration.transports = [.tcp]
       let count = NoticeBudget.repeatBurst + 100
       try await Node.run(configuration) { node in
-        let member = try await node.connect(to: address)
+        let member = try await node.invite(at: address)
         _ = try await member.send(data: [1], name: "a")
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<4 {

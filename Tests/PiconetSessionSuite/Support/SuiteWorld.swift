@@ -75,7 +75,7 @@ final class SuiteWorld: Sendable {
 
   /// - Parameter place: which adapter; each node of a test has its own.
   func configuration(_ place: Int, _ name: String) -> NodeConfiguration {
-    var configuration = NodeConfiguration(session: session, name: name)
+    var configuration = NodeConfiguration(sessionID: session, name: name)
     configuration.transports = [transport.kind]
     configuration.patience.handshake = transport.patience
     configuration.patience.leave = transport.usesBluetooth ? .seconds(20) : .seconds(5)
@@ -255,15 +255,15 @@ struct SuitePair: Sendable {
   func invite(
     timeout: Duration? = nil, context: [UInt8] = [], expecting: PeerID? = nil
   ) async throws -> Member {
-    try await client.connect(
-      to: addresses(), expecting: expecting, context: context, timeout: timeout ?? world.transport.patience)
+    try await client.invite(
+      at: addresses(), expecting: expecting, context: context, timeout: timeout ?? world.transport.patience)
   }
 
   /// Connects them: the client invites, the server accepts.
   func connect(breakable: Bool = false) async throws -> (onClient: Member, onServer: Member) {
     async let accepted = server.invitations.first()?.accept()
     let addresses = breakable ? try await world.breakableAddresses(of: server) : try await addresses()
-    let onClient = try await client.connect(to: addresses, timeout: world.transport.patience)
+    let onClient = try await client.invite(at: addresses, timeout: world.transport.patience)
     return (onClient, try #require(try await accepted))
   }
 

@@ -11,12 +11,12 @@ struct NodePair {
     client clientChange: (inout NodeConfiguration) -> Void = { _ in },
     _ body: (NodePair) async throws -> Value
   ) async throws -> Value {
-    var server = NodeConfiguration(session: "test", name: "Server")
+    var server = NodeConfiguration(sessionID: "test", name: "Server")
     server.mode = .server
     server.listen = "127.0.0.1:0"
     server.discovers = false
     change(&server)
-    var client = NodeConfiguration(session: "test", name: "Client")
+    var client = NodeConfiguration(sessionID: "test", name: "Client")
     client.mode = .client
     client.discovers = false
     clientChange(&client)
@@ -38,7 +38,7 @@ struct NodePair {
       for await invitation in server.invitations { return try await invitation.accept() }
       return nil
     }()
-    let onClient = try await client.connect(to: address())
+    let onClient = try await client.invite(at: address())
     return (onClient, try #require(try await accepted))
   }
 }

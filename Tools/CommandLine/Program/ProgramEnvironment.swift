@@ -58,7 +58,7 @@ struct ProgramEnvironment: Sendable {
     session: String?, name: String?, mode: SessionMode, transport: TransportOptions = TransportOptions(),
     address: DialPlace? = nil
   ) throws(PiconetError) -> NodeConfiguration {
-    var configuration = NodeConfiguration(session: session ?? Self.usualSession, name: name ?? peerName)
+    var configuration = NodeConfiguration(sessionID: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
     configuration.interfaces = interfaces
     configuration.transports = transports(transport, address: address)

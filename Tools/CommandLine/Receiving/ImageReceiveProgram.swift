@@ -123,7 +123,7 @@ public struct ImageReceiveProgram: Sendable {
     console.tell(
       .listening(
         Event.Listening(
-          peer: node.id.peer.description, name: configuration.name, session: configuration.session,
+          peer: node.id.peer.description, name: configuration.name, session: configuration.sessionID,
           addresses: addresses.map(\.text), transports: transports.map { "\($0)" },
           directory: arguments.directory.readable)))
     console.note(

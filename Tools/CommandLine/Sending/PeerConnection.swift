@@ -207,13 +207,13 @@ struct PeerConnection: Sendable {
               peer: nil, name: nil, transports: kinds.map { "\($0)" }, address: address.description)))
         if let typed = self.code {
           return .success(
-            try await node.connect(
-              to: address.description, proving: typed, expecting: expected(at: address), timeout: timeout,
+            try await node.invite(
+              at: address.description, proving: typed, expecting: expected(at: address), timeout: timeout,
               proven: proven))
         }
         return .success(
-          try await node.connect(
-            to: address.description, expecting: expected(at: address), timeout: timeout, proven: proven, code: code))
+          try await node.invite(
+            at: address.description, expecting: expected(at: address), timeout: timeout, proven: proven, code: code))
       }
     } catch {
       return .failure(error)

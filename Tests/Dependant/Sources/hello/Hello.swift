@@ -2,7 +2,7 @@ import Piconet
 
 @main struct Hello {
   static func main() async throws {
-    var configuration = NodeConfiguration(session: "hello", name: CommandLine.arguments.last ?? "")
+    var configuration = NodeConfiguration(sessionID: "hello", name: CommandLine.arguments.last ?? "")
     configuration.interfaces = ["lo"]  // between two machines: without this line
     try await Node.run(configuration) { node in
       try await node.setAvailable(true)

@@ -19,7 +19,7 @@ import Piconet
       exit(2)
     }
     // Only nodes with the same session id see each other.
-    var configuration = NodeConfiguration(session: "chat example", name: name)
+    var configuration = NodeConfiguration(sessionID: "chat example", name: name)
     if let names = getenv("PICONET_INTERFACES") {
       configuration.interfaces = Set(String(cString: names).split(separator: ",").map(String.init))
     }

@@ -14,7 +14,7 @@ import Piconet
 
   static func main() async {
     let name = CommandLine.arguments.dropFirst().first ?? "Somebody"
-    var configuration = NodeConfiguration(session: "drawing example", name: name)
+    var configuration = NodeConfiguration(sessionID: "drawing example", name: name)
     if let names = getenv("PICONET_INTERFACES") {
       configuration.interfaces = Set(String(cString: names).split(separator: ",").map(String.init))
     }

@@ -23,7 +23,7 @@ import Piconet
   }
 
   private static func configuration(_ name: String, _ mode: SessionMode) -> NodeConfiguration {
-    var configuration = NodeConfiguration(session: "drop box example", name: name)
+    var configuration = NodeConfiguration(sessionID: "drop box example", name: name)
     configuration.mode = mode
     if let names = getenv("PICONET_INTERFACES") {
       configuration.interfaces = Set(String(cString: names).split(separator: ",").map(String.init))
