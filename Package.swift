@@ -123,7 +123,9 @@ let package = Package(
       path: "Tools/FarAdapterProgram", swiftSettings: strict),
 
     // Tests.
-    .target(name: "TestSupport", dependencies: ["PiconetRuntime"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["PiconetRuntime", "PiconetEngine"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(name: "PiconetWireTests", dependencies: ["PiconetWire"], swiftSettings: strict),
     .testTarget(
       name: "PiconetEngineTests", dependencies: ["PiconetEngine", "PiconetWire"],

@@ -1,4 +1,5 @@
 import PiconetEngine
+import TestSupport
 import Testing
 
 @testable import PiconetRuntime

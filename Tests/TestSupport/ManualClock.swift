@@ -1,4 +1,6 @@
 import PiconetEngine
+import PiconetRuntime
+import Synchronization
 
 /// A clock that stands still until it is moved by hand, for tests of loops: no test has to wait for a timer.
 ///
@@ -9,9 +11,9 @@ public final class ManualClock: MonotonicClock {
     var now: Instant
     var wakes: [@Sendable () -> Void] = []
   }
-  private let state: Monitor<State>
+  private let state: Mutex<State>
 
-  public init(now: Instant = Instant(nanoseconds: 1_000_000_000)) { state = Monitor(State(now: now)) }
+  public init(now: Instant = Instant(nanoseconds: 1_000_000_000)) { state = Mutex(State(now: now)) }
 
   public var now: Instant { state.withLock { $0.now } }
 
