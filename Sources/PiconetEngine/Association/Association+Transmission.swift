@@ -4,17 +4,19 @@ import PiconetWire
 /// driver.
 extension Association {
   func transmit(on link: Link, _ turn: Turn) {
-    // While the far side takes nothing, control frames wait here, where they are counted: it may be the far side that
-    // asks for ever more of them.
+    // While the remote side takes nothing, control frames wait here, where they are counted: it may be the remote side
+    // that asks for ever more of them.
     var room = link.transmitWindow - link.outstanding
     guard room > 0 else { return transmitUnreliable(on: link, turn) }
+    let waiting = self.waiting
     var bytes: [UInt8] = []
-    // Before frames that want answers: the far side knows then which of its own have come. Nothing goes before
+    // Before frames that want answers: the remote side knows then which of its own have come. Nothing goes before
     // `associated`.
-    if link.hasCarried { acknowledge(into: &bytes) }
+    let isFirst = !link.hasCarried
+    if waiting.contains(.acknowledgement), !isFirst { acknowledge(into: &bytes) }
     link.takeControl(into: &bytes)
-    if !link.hasCarried {
-      acknowledge(into: &bytes)
+    if isFirst {
+      if waiting.contains(.acknowledgement) { acknowledge(into: &bytes) }
       link.hasCarried = true
     }
     if link.unreliableCount > 0 {
@@ -23,21 +25,24 @@ extension Association {
     }
     room -= bytes.count
 
-    if let limit = creditDue {
-      creditDue = nil
-      FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
-    }
-    if streams.hasCredits { streams.appendCredits(into: &bytes) }
-    if isResending { room -= transmitBacklog(into: &bytes, room: room) }
-    if !isResending { room -= transmitLanes(on: link, room: room, into: &bytes, turn) }
+    if waiting.contains(.credit) { appendCredit(into: &bytes) }
+    if waiting.contains(.streamCredits) { streams.appendCredits(into: &bytes) }
+    if waiting.contains(.backlog) { room -= transmitBacklog(into: &bytes, room: room) }
+    if !isResending { room -= transmitLanes(waiting, on: link, room: room, into: &bytes, turn) }
     if !bytes.isEmpty { link.hand(over: bytes[...], turn) }
 
     guard !isResending else { return }
-    if !transfers.pausesDue.isEmpty { sendPauses(turn) }
-    if areOffersHeldBack { sendOffers(turn) }
+    if waiting.contains(.pauses) { sendPauses(turn) }
+    if waiting.contains(.offers) { sendOffers(turn) }
     let bulkRoom = min(room, link.bulkWindow - link.outstanding)
-    if bulkRoom > 0, transfers.turns.count > 0 { transmitChunks(on: link, room: bulkRoom, turn) }
-    leaveWhenSent(on: link, turn)
+    if waiting.contains(.chunks), bulkRoom > 0 { transmitChunks(on: link, room: bulkRoom, turn) }
+    if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
+  }
+
+  private func appendCredit(into bytes: inout [UInt8]) {
+    guard let limit = creditDue else { return }
+    creditDue = nil
+    FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
   }
 
   /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
@@ -62,11 +67,13 @@ extension Association {
 
   /// Messages, and streams behind them.
   /// - Returns: bytes of their frames.
-  private func transmitLanes(on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn) -> Int {
+  private func transmitLanes(
+    _ waiting: WaitingTraffic, on link: Link, room: Int, into bytes: inout [UInt8], _ turn: Turn
+  ) -> Int {
     let start = bytes.count
     var frames: UInt64 = 0
     let room = min(room, keeping.own - unacknowledged.byteCount)
-    if room > 0, !outbox.isEmpty {
+    if waiting.contains(.messages), room > 0 {
       bytes.reserveCapacity(min(room, outbox.queuedCost) + start)
       let framed = outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
       counts.sent.messages.add(frames: framed.frames, bytes: bytes.count - start)
@@ -74,7 +81,7 @@ extension Association {
       frames = framed.frames
     }
     let left = min(room, link.bulkWindow - link.outstanding) - (bytes.count - start)
-    if left > 0, streams.hasTurns { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
+    if waiting.contains(.streams), left > 0 { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
     if frames > 0 { lastMoved = turn.now }
     // Only now: a slice that is held while its array grows has the array copied.
     appendSequenced(bytes[start...], count: frames, bufferCount: bytes.capacity)
@@ -91,9 +98,9 @@ extension Association {
     return framed.frames
   }
 
-  /// Once the messages before it are on their way, the leave goes; the far side closes the link when it has it.
+  /// Once the messages before it are on their way, the leave goes; the remote side closes the link when it has it.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
-    guard let leaving, !leaving.isTold, outbox.isEmpty, !streams.hasUnsentEnds else { return }
+    guard let leaving, outbox.isEmpty, !streams.hasUnsentEnds else { return }
     self.leaving?.isTold = true
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
     appendSequenced(control: bytes[...])

@@ -90,9 +90,6 @@ final class Association {
   @exclusivity(unchecked) var transfers = TransferTable()
   /// Offers wait until the link has taken the control frames before them, and the far side has acknowledged more.
   var areOffersHeldBack = false
-  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has
-  /// acknowledged more.
-  var pausesDue: Set<TransferID> = []
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
 
@@ -127,12 +124,6 @@ final class Association {
 
   /// The active link; nil while there is none.
   var activeLink: Link? { link?.association === self ? link : nil }
-
-  /// Frames wait, or what becomes frames when there is room.
-  var hasSomethingToTransmit: Bool {
-    !outbox.isEmpty || isResending || creditDue != nil || isAcknowledgementDue || streams.hasTurns
-      || streams.hasCredits || transfers.turns.count > 0 || areOffersHeldBack || leaving != nil
-  }
 
   // MARK: Another link
 
@@ -199,9 +190,8 @@ final class Association {
     return true
   }
 
-  /// Tells what has arrived, if that is due.
+  /// Tells what has arrived.
   func acknowledge(into bytes: inout [UInt8]) {
-    guard isAcknowledgementDue else { return }
     FrameEncoder.append(.acknowledge(received: received), to: &bytes)
     receivedTold = received
     bytesSinceTold = 0

@@ -65,11 +65,6 @@ extension Association {
   var keptLimit: Int { keeping.all + ownNumbers * KeepingLimits.numberCost }
   var keptFrames: Int { keeping.frames + 2 * ownNumbers }
 
-  /// Something waits until less is kept.
-  var waitsForAcknowledgement: Bool {
-    !outbox.isEmpty || streams.hasTurns || areOffersHeldBack || !transfers.pausesDue.isEmpty
-  }
-
   /// Control frames that may wait.
   var controlLimit: Int { isMember ? Link.controlLimit : KeepingLimits.strangerControl }
 }

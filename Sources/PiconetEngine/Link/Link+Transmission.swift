@@ -55,11 +55,10 @@ extension Link {
     if waitsForRoom { turn.flush(self) }
   }
 
-  /// Whether a flush could find something to frame: what `transmit` looks at. Where nothing waits, more room is no
-  /// reason for one.
+  /// Whether a flush could find something to frame. Where nothing waits, more room is no reason for one.
   private var waitsForRoom: Bool {
     if !control.isEmpty || unreliableCount > 0 { return true }
-    return association?.hasSomethingToTransmit == true
+    return association.map { !$0.waiting.isEmpty } ?? false
   }
 
   // MARK: Windows
