@@ -10,7 +10,7 @@ extension Association {
     case .fragment(let bytes): try receivedFragment(bytes)
     case .unreliableMessage(let number, let bytes): try receivedUnreliable(number, bytes, turn)
     case .messageCredit(let limit):
-      outbox.limit = max(outbox.limit, limit)
+      outbox.credit(limit)
       turn.flush(link)
     case .acknowledge(let received): try receivedAcknowledgement(received, turn)
 
@@ -71,13 +71,13 @@ extension Association {
   /// Counts a frame of the far side's, before it is looked at.
   func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)
-    if frame.isSequenced, countReceived(bulk: frame.bulkCount) { turn.flush(link) }
+    if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }
   }
 
   /// The same, and takes it, for what there is most of.
   func receivedCounted(message bytes: Bytes, _ turn: Turn) throws(Breach) {
     counts.received.messages.add(bytes: TrafficCount.frameCount(bytes.count))
-    if countReceived(bulk: bytes.count) { turn.flush(link) }
+    if sequenced.countReceived(bulk: bytes.count) { turn.flush(link) }
     try receivedMessage(bytes, turn)
   }
 
@@ -88,15 +88,15 @@ extension Association {
     // Words for people are what can be spared first.
     let encoded = FrameEncoder.encode(isCrowded ? frame.withoutDetail : frame)
     if frame.isSequenced {
-      appendSequenced(control: encoded[...])
+      sequenced.append(control: encoded[...])
       if keepsTooMuch { turn.crowded.insert(node) }
     }
     counts.sent.count(frame)
     guard let link = activeLink else { return }
-    if isResending {
+    if sequenced.isResending {
       // What is sent again goes first.
-      behindBacklog.append(contentsOf: encoded)
-      if behindBacklog.count > controlLimit { turn.crowded.insert(node) }
+      sequenced.appendBehindBacklog(encoded)
+      if sequenced.waitingCount > controlLimit { turn.crowded.insert(node) }
     } else {
       link.control.append(contentsOf: encoded)
     }
@@ -104,8 +104,8 @@ extension Association {
   }
 
   private func receivedAcknowledgement(_ received: UInt64, _ turn: Turn) throws(Breach) {
-    guard received <= sent else { throw Breach("acknowledges frames that were not sent") }
-    acknowledged(upTo: received)
+    guard received <= sequenced.sent else { throw Breach("acknowledges frames that were not sent") }
+    sequenced.acknowledge(upTo: received)
     // Messages may have waited for the room.
     if waitsForAcknowledgement { turn.flush(link) }
   }

@@ -24,9 +24,7 @@ extension Association {
 
   /// The application has taken messages of this cost.
   func messagesConsumed(_ cost: Int, _ turn: Turn) {
-    guard let limit = inbox.consume(cost, messageLimit: configuration.messageLimit) else { return }
-    creditDue = limit
-    turn.flush(link)
+    if inbox.consume(cost, messageLimit: configuration.messageLimit) != nil { turn.flush(link) }
   }
 
   // MARK: In

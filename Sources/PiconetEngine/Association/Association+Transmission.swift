@@ -13,56 +13,30 @@ extension Association {
     // Before frames that want answers: the remote side knows then which of its own have come. Nothing goes before
     // `associated`.
     let isFirst = !link.hasCarried
-    if waiting.contains(.acknowledgement), !isFirst { acknowledge(into: &bytes) }
+    if waiting.contains(.acknowledgement), !isFirst { sequenced.appendAcknowledgement(into: &bytes) }
     link.takeControl(into: &bytes)
     if isFirst {
-      if waiting.contains(.acknowledgement) { acknowledge(into: &bytes) }
+      if waiting.contains(.acknowledgement) { sequenced.appendAcknowledgement(into: &bytes) }
       link.hasCarried = true
     }
     if link.unreliableCount > 0 {
       bytes += link.takeUnreliable()
-      lastMoved = turn.now
+      moved(turn.now)
     }
     room -= bytes.count
 
-    if waiting.contains(.credit) { appendCredit(into: &bytes) }
+    if waiting.contains(.credit) { inbox.appendCredit(into: &bytes) }
     if waiting.contains(.streamCredits) { streams.appendCredits(into: &bytes) }
-    if waiting.contains(.backlog) { room -= transmitBacklog(into: &bytes, room: room) }
-    if !isResending { room -= transmitLanes(waiting, on: link, room: room, into: &bytes, turn) }
+    if waiting.contains(.backlog) { room -= sequenced.frameBacklog(into: &bytes, room: room) }
+    if !sequenced.isResending { room -= transmitLanes(waiting, on: link, room: room, into: &bytes, turn) }
     if !bytes.isEmpty { link.hand(over: bytes[...], turn) }
 
-    guard !isResending else { return }
+    guard !sequenced.isResending else { return }
     if waiting.contains(.pauses) { sendPauses(turn) }
     if waiting.contains(.offers) { sendOffers(turn) }
     let bulkRoom = min(room, link.bulkWindow - link.outstanding)
     if waiting.contains(.chunks), bulkRoom > 0 { transmitChunks(on: link, room: bulkRoom, turn) }
     if waiting.contains(.goodbye) { leaveWhenSent(on: link, turn) }
-  }
-
-  private func appendCredit(into bytes: inout [UInt8]) {
-    guard let limit = creditDue else { return }
-    creditDue = nil
-    FrameEncoder.append(.messageCredit(limit: limit), to: &bytes)
-  }
-
-  /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
-  /// - Returns: how many bytes that were.
-  private func transmitBacklog(into bytes: inout [UInt8], room: Int) -> Int {
-    let before = bytes.count
-    while let frames = backlog.first, bytes.count - before < room {
-      let part = FrameCut.prefix(of: frames, upTo: room - (bytes.count - before))
-      bytes.append(contentsOf: part)
-      if part.count == frames.count {
-        _ = backlog.popFirst()
-      } else {
-        backlog.replaceFirst(frames.dropFirst(part.count))
-      }
-    }
-    if backlog.isEmpty, bytes.count - before < room {
-      bytes += behindBacklog
-      behindBacklog = []
-    }
-    return bytes.count - before
   }
 
   /// Messages, and streams behind them.
@@ -72,7 +46,7 @@ extension Association {
   ) -> Int {
     let start = bytes.count
     var frames: UInt64 = 0
-    let room = min(room, keeping.own - unacknowledged.byteCount)
+    let room = min(room, keeping.own - sequenced.unacknowledged.byteCount)
     if waiting.contains(.messages), room > 0 {
       bytes.reserveCapacity(min(room, outbox.queuedCost) + start)
       let framed = outbox.frame(into: &bytes, room: room, frameLimit: frameLimit)
@@ -82,9 +56,9 @@ extension Association {
     }
     let left = min(room, link.bulkWindow - link.outstanding) - (bytes.count - start)
     if waiting.contains(.streams), left > 0 { frames += transmitStreams(on: link, room: left, into: &bytes, turn) }
-    if frames > 0 { lastMoved = turn.now }
+    if frames > 0 { moved(turn.now) }
     // Only now: a slice that is held while its array grows has the array copied.
-    appendSequenced(bytes[start...], count: frames, bufferCount: bytes.capacity)
+    sequenced.append(bytes[start...], count: frames, bufferCount: bytes.capacity)
     return bytes.count - start
   }
 
@@ -101,9 +75,9 @@ extension Association {
   /// Once the messages before it are on their way, the leave goes; the remote side closes the link when it has it.
   private func leaveWhenSent(on link: Link, _ turn: Turn) {
     guard let leaving, outbox.isEmpty, !streams.hasUnsentEnds else { return }
-    self.leaving?.isTold = true
+    leavingIsTold()
     let bytes = FrameEncoder.encode(.leave(leaving.reason, detail: ""))
-    appendSequenced(control: bytes[...])
+    sequenced.append(control: bytes[...])
     link.hand(over: bytes[...], turn)
   }
 }

@@ -9,60 +9,48 @@ final class Association {
   let id: AssociationID
   let node: NodeID
   /// The active link, or the one upon which the association is to go on; nil while there is none.
-  var link: Link?
-  /// What it was begun with. The disconnect timeout may be another one meanwhile: that is the engine's.
+  private(set) var link: Link?
+  /// What it was begun with. The disconnect timeout may be another one meanwhile.
   let configuration: EngineConfiguration
   /// It is in no table any more.
-  var isOver = false
+  private(set) var isOver = false
   var peer: ProvenPeer
   let begunAt: Instant
-  /// The far side's limits.
+  /// The remote side's limits.
   let limits: PeerLimits
 
-  /// How many associations the far side had begun with us when it confirmed this one; nil until then.
-  var remoteBegun: UInt64?
+  /// How many associations the remote side had begun with us when it confirmed this one; nil until then.
+  private(set) var remoteBegun: UInt64?
 
   /// For whoever wants to see.
   var counts = AssociationCounts()
 
-  // Sequence numbers: counts of sequenced frames.
-  var sent: UInt64 = 0
-  var acknowledged: UInt64 = 0
-  var received: UInt64 = 0
-  var receivedTold: UInt64 = 0
-  /// What was sent and not acknowledged; nothing where the far side does not resume.
-  @exclusivity(unchecked) var unacknowledged = Unacknowledged()
+  @exclusivity(unchecked) var sequenced: SequencedFrames
   /// Both sides resume: the association outlives its links.
   let isDurable: Bool
-  /// What is sent again on a new link, before anything new; and what must not overtake it.
-  @exclusivity(unchecked) var backlog = FirstInFirstOut<Bytes>()
-  /// Control frames of now, behind the backlog.
-  @exclusivity(unchecked) var behindBacklog: [UInt8] = []
   /// There is no link.
-  var suspension: Suspension?
+  private(set) var suspension: Suspension?
+  /// How long that may last.
+  private var disconnectTimeout: Duration
   /// Another link is looked for: because there is none, or for a better one.
-  var search: LinkSearch?
+  private var search: LinkSearch?
   /// Where we have dialled the peer.
-  var dialled: [TransportAddress] = []
+  private var dialled: [TransportAddress] = []
   /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
-  var hasResumed = false
-  /// Bytes of messages and of other bulky frames that came since the last acknowledgement.
-  private var bytesSinceTold = 0
-  /// The next flush tells what has arrived.
-  private(set) var isAcknowledgementDue = false
+  private(set) var hasResumed = false
 
   // Membership.
   var isMember = false
   /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
   var unanswered: [SentInvitation] = []
-  /// The far side's.
+  /// The remote side's.
   var invitation: OpenInvitation?
   /// The short code of the one or the other.
   var exchange: CodeExchange?
-  /// The far side owes an answer to our nonce, or may yet confirm the code that follows from it.
+  /// The remote side owes an answer to our nonce, or may yet confirm the code that follows from it.
   var isRevealDue = false
   var isConfirmationDue = false
-  /// The far side's proof of our typed code, and whether its confirmation may come, if only too late.
+  /// The remote side's proof of our typed code, and whether its confirmation may come, if only too late.
   var proof: CodeProof?
   var isCodeConfirmDue = false
   /// What the trust policy has said on the last link.
@@ -70,142 +58,73 @@ final class Association {
   /// Since when nobody has been a member or invited.
   var idleSince: Instant
   /// When something came or went last that is of use to somebody: no heartbeat.
-  var lastMoved: Instant
-  @exclusivity(unchecked) var leaving: Leaving?
-  /// Who wanted us removed, by what the far side says.
-  var removedBy: NodeID?
-  /// What the far side can do beyond its version.
-  var capabilities: Capabilities = []
+  private(set) var lastMoved: Instant
+  @exclusivity(unchecked) private(set) var leaving: Leaving?
+  /// Who wanted us removed, by what the remote side says.
+  private(set) var removedBy: NodeID?
+  /// What the remote side can do beyond its version.
+  let capabilities: Capabilities
 
   // Messages.
-  @exclusivity(unchecked) var outbox = Outbox()
+  @exclusivity(unchecked) var outbox: Outbox
   @exclusivity(unchecked) var inbox: Inbox
-  /// A limit of message credit that the far side is to be told; the last one says all.
-  @exclusivity(unchecked) var creditDue: UInt64?
-
   /// Numbers and counts of unreliable ones.
   var unreliable = UnreliableTraffic()
-  @exclusivity(unchecked) var streams = StreamTable()
-
+  @exclusivity(unchecked) var streams: StreamTable
   @exclusivity(unchecked) var transfers = TransferTable()
-  /// Offers wait until the link has taken the control frames before them, and the far side has acknowledged more.
-  var areOffersHeldBack = false
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
 
   struct Leaving: Sendable {
-    var command: CommandID?
-    var reason: Reason
+    let command: CommandID?
+    let reason: Reason
     /// Who wanted it, where the reason is a removal.
-    var by: NodeID?
-    var deadline: Instant
-    /// The leave frame was sent; the far side closes the link.
-    var isTold = false
+    let by: NodeID?
+    let deadline: Instant
+    /// The leave frame was sent; the remote side closes the link.
+    fileprivate(set) var isTold = false
   }
 
+  /// A new one, on the terms of both hellos.
   init(
-    id: AssociationID, node: NodeID, link: Link?, peer: ProvenPeer, limits: PeerLimits, window: Int,
-    isDurable: Bool = false, _ configuration: EngineConfiguration, at now: Instant
+    id: AssociationID, node: NodeID, on link: Link, _ hello: Hello, _ configuration: EngineConfiguration,
+    at now: Instant
   ) {
+    let traits = link.opening.traits
+    let messageLimit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
+    let frameLimit = min(configuration.frameLimit, Int(clamping: hello.limits.frame))
     self.id = id
     self.node = node
     self.link = link
-    self.peer = peer
-    self.limits = limits
-    self.isDurable = isDurable
     self.configuration = configuration
-    keeping = KeepingLimits(configuration)
+    peer = ProvenPeer(
+      node: node, name: hello.name, traits: traits, association: id, isKnown: link.judgement == .known,
+      messageLimit: messageLimit, unreliableLimit: min(messageLimit, frameLimit - UnreliableTraffic.numberCount))
+    // Our windows are made for frames of our own limit: a longer one, legal for the remote side, might never fit into
+    // them.
+    var limits = hello.limits
+    limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
+    self.limits = limits
+    capabilities = hello.capabilities
+    isDurable = hello.capabilities.contains(.resume)
+    disconnectTimeout = configuration.disconnectTimeout
+    judgement = link.judgement
     begunAt = now
     idleSince = now
     lastMoved = now
-    outbox.limit = limits.messageWindow
-    inbox = Inbox(window: UInt64(window))
+    sequenced = SequencedFrames(isDurable: isDurable)
+    outbox = Outbox(limit: limits.messageWindow)
+    inbox = Inbox(window: UInt64(configuration.messageWindow(on: traits)))
+    streams = StreamTable(
+      limit: hello.capabilities.contains(.streams) ? limits.streams : nil, outgoingWindow: limits.streamWindow,
+      incomingWindow: UInt64(configuration.firstStreamWindow(on: traits)))
+    keeping = KeepingLimits(configuration)
   }
 
   /// The active link; nil while there is none.
   var activeLink: Link? { link?.association === self ? link : nil }
 
-  // MARK: Another link
-
-  /// Goes on upon another link, where the far side has so many of our frames.
-  func resumed(remoteHas received: UInt64) {
-    acknowledged(upTo: received)
-    for frames in unacknowledged.frames(above: received) {
-      backlog.append(frames)
-      counts.retransmitted.add(frames: 0, bytes: frames.count)
-    }
-    counts.retransmitted.frames += sent - received
-    // What has arrived here was told with the link.
-    receivedTold = self.received
-    bytesSinceTold = 0
-    isAcknowledgementDue = false
-    creditDue = inbox.granted
-    streams.restateCredits()
-    areOffersHeldBack = true
-  }
-
-  /// What the last link has lost is not all sent again: nothing new may overtake it.
-  var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
-
-  /// Nothing that waited for a link counts: it is sent again on the next one, or stated anew.
-  func dropBacklog() {
-    backlog.removeAll()
-    behindBacklog = []
-    creditDue = nil
-  }
-
-  // MARK: Sequence numbers
-
-  /// Frames after which the far side is told what has arrived, so that it need not keep them.
-  static let acknowledgedFrames: UInt64 = 64
-  /// The same in bytes of messages and other bulky frames.
-  static let acknowledgedBytes = 64 << 10
-
-  /// Counts sequenced frames that were just written for the link, in this order, and keeps them until they are
-  /// acknowledged. Everything sequenced leaves by this door, or by `SessionEngine.send`, which uses it.
-  /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
-  /// - Parameter bufferCount: what of memory the slice keeps alive.
-  func appendSequenced(_ frames: Bytes, count: UInt64, bufferCount: Int) {
-    guard count > 0 else { return }
-    sent += count
-    if isDurable { unacknowledged.append(frames, last: sent, bufferCount: bufferCount) }
-  }
-
-  /// The same for one control frame.
-  func appendSequenced(control frame: Bytes) {
-    sent += 1
-    if isDurable { unacknowledged.append(alone: frame, last: sent) }
-  }
-
-  /// Counts a sequenced frame that has arrived.
-  /// - Parameter bulk: its bytes where it is of a kind that may be large.
-  /// - Returns: true if an acknowledgement has just become due: its link is to be flushed.
-  func countReceived(bulk: Int) -> Bool {
-    received += 1
-    bytesSinceTold += bulk
-    guard !isAcknowledgementDue,
-      received - receivedTold >= Self.acknowledgedFrames || bytesSinceTold >= Self.acknowledgedBytes
-    else { return false }
-    isAcknowledgementDue = true
-    return true
-  }
-
-  /// Tells what has arrived.
-  func acknowledge(into bytes: inout [UInt8]) {
-    FrameEncoder.append(.acknowledge(received: received), to: &bytes)
-    receivedTold = received
-    bytesSinceTold = 0
-    isAcknowledgementDue = false
-  }
-
-  /// The far side has all frames up to this number.
-  func acknowledged(upTo number: UInt64) {
-    guard number > acknowledged else { return }
-    acknowledged = number
-    unacknowledged.acknowledge(number)
-  }
-
-  /// The far side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a
+  /// The remote side takes itself for a member by an invitation that we had withdrawn, and we are leaving it: what a
   /// member may send comes rightly, and is nobody's.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
@@ -213,5 +132,314 @@ final class Association {
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
   var isIdle: Bool {
     !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil && proof == nil
+  }
+}
+
+// MARK: - The end
+
+extension Association {
+  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have
+  /// gone.
+  func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
+    leaving = Leaving(
+      command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
+    turn.deadlinesMoved = true
+    turn.flush(link)
+    endTraffic(Ending(ending.reason, ending.blame), turn)
+  }
+
+  func leavingIsTold() { leaving?.isTold = true }
+
+  /// The leave that follows is the wish of another member.
+  func isRemoved(by member: NodeID) { removedBy = member }
+
+  /// What the application has under way with the remote side ends now.
+  private func endTraffic(_ ending: Ending, _ turn: Turn) {
+    for transfer in transfers.order { abandon(transfer, ending, turn) }
+    refuseTransfers(ending, turn)
+    resetStreams(ending, turn)
+    stopStreams(ending, turn)
+  }
+
+  /// What the remote side is told when it comes back for the association after its end; nil where nothing is.
+  func farewell(after ending: Ending, _ now: Instant) -> Farewells.Farewell? {
+    guard isDurable, isMember, ending.blame != .peer else { return nil }
+    let reason: Reason
+    switch ReasonClass(ending.reason) {
+    case .left: reason = .left
+    case .removed: reason = .removed
+    case .lost, .broken, .refused: return nil
+    }
+    // The silence that its hello told is half of its timeout.
+    let patience = Duration.milliseconds(2 * Int64(clamping: min(limits.silence, 43_200_000)))
+    return Farewells.Farewell(association: id, reason: reason, until: now + patience)
+  }
+
+  /// It is in no table any more.
+  func close(_ turn: Turn) {
+    isOver = true
+    endSearch(turn)
+  }
+}
+
+// MARK: - Another link
+
+extension Association {
+  /// In answer to a new association, or a resumed one.
+  func confirmed(begun count: UInt64) { remoteBegun = count }
+
+  /// Something came or went that is of use to somebody.
+  func moved(_ now: Instant) { lastMoved = now }
+
+  /// Its link is gone, or does not count any more because there is another one.
+  /// - Returns: the former one.
+  func take(_ link: Link?) -> Link? {
+    defer { self.link = link }
+    return self.link
+  }
+
+  /// The remote side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of
+  /// the one on which we have: what either of them may mean is taken, and no more is sent than both allow.
+  func agree(on link: Link, _ limits: PeerLimits) {
+    let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
+    streams.agree(outgoingWindow: limits.streamWindow, incomingWindow: window)
+    if !isMember { outbox.restrict(to: limits.messageWindow) }
+  }
+
+  /// Whether it goes on without its link.
+  func outlives(_ ending: Ending) -> Bool {
+    guard isDurable, disconnectTimeout > .zero else { return false }
+    // Whoever has said goodbye waits for the remote side to close the link.
+    return leaving?.isTold != true || ending.blame != .peer
+  }
+
+  /// Whether it is to go on upon a link whose handshake is complete: the smaller node decides.
+  func goesOn(on link: Link, _ hello: Hello) -> Bool {
+    guard isDurable, hello.capabilities.contains(.resume) else { return false }
+    let isHeld = hello.held?.id == id
+    guard let current = self.link else {
+      // A hello that does not even count the association was sent before the remote side had it.
+      return isHeld || remoteBegun.map { hello.associationsBegun < $0 } ?? true
+    }
+    return isHeld && current.phase == .active && isBetter(link, than: current)
+  }
+
+  /// Nothing of what is under way on the link counts any more: it is sent again on the next one, or stated anew.
+  func detach() {
+    sequenced.detach()
+    inbox.restateCredit(isLinked: false)
+    dropChunksUnderWay()
+  }
+
+  /// Its link is gone, and it goes on without one.
+  func suspend(on former: Link, _ cause: Ending, _ turn: Turn) {
+    if suspension != nil { return }
+    suspension = Suspension(cause: cause, lastHeard: former.lastReceived, since: turn.now)
+    if isMember { turn.deliver(.suspended(node, cause)) }
+  }
+
+  /// Goes on upon another link, where the remote side has so many of our frames.
+  /// - Parameter addresses: where that link was dialled.
+  func resume(on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ turn: Turn) {
+    turn.deadlinesMoved = true
+    link.phase = .active
+    link.association = self
+    suspension = nil
+    hasResumed = true
+    judgement = link.judgement
+    endSearch(turn)
+    peer.traits = link.opening.traits
+    dialled(at: addresses)
+    inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
+    sendAgain(above: received)
+    restateTransfers(turn)
+    turn.flush(link)
+    if isMember { turn.deliver(.resumed(node, link.opening.traits)) }
+  }
+
+  private func sendAgain(above received: UInt64) {
+    let repeated = sequenced.resume(remoteHas: received)
+    counts.retransmitted.add(frames: repeated.frames, bytes: Int(repeated.bytes))
+    inbox.restateCredit(isLinked: true)
+    streams.restateCredits()
+    transfers.holdOffersBack()
+  }
+
+  /// We have dialled the peer at these addresses, and somebody's link has come of it.
+  func dialled(at addresses: [TransportAddress]) { dialled = Self.merged(dialled, addresses) }
+
+  private static func merged(_ first: [TransportAddress], _ second: [TransportAddress]) -> [TransportAddress] {
+    first + second.filter { !first.contains($0) }
+  }
+
+  // MARK: Time
+
+  func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
+
+  /// Why a suspended association ends now; nil where it does not.
+  func endOfSuspension(_ now: Instant) -> Ending? {
+    guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
+    if disconnectTimeout == .zero { return suspension.cause }
+    return Ending(
+      .timedOut, suspension.cause.blame == .peer ? .peer : .link,
+      "no way to the peer for \(disconnectTimeout.inWords); before, \(suspension.cause)")
+  }
+
+  /// When a suspended association ends, or its search goes on.
+  func suspensionDeadline(_ surroundings: @autoclosure () -> Surroundings) -> Instant? {
+    let end = suspension.map { $0.lastHeard + disconnectTimeout }
+    guard let search, let next = search.nextDeadline, wantsLink(surroundings()) else { return end }
+    return end.map { min($0, next) } ?? next
+  }
+
+  // MARK: The search
+
+  /// Something is looked for.
+  var isSearching: Bool { search != nil }
+
+  /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new
+  /// link then, and not two.
+  /// - Returns: why the association ends; nil where it does not, here and below.
+  func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    turn.deadlinesMoved = true
+    // A search for a better link has dialled already.
+    if let search, !search.isWaiting { return nil }
+    let delay =
+      isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
+    search = LinkSearch(for: node, nextRound: turn.now + delay)
+    return continueSearch(surroundings, turn)
+  }
+
+  func continueSearch(_ surroundings: @autoclosure () -> Surroundings, _ turn: Turn) -> Ending? {
+    if search == nil { return nil }
+    let surroundings = surroundings()
+    guard wantsLink(surroundings) else { return nil }
+    let addresses = suspension == nil ? betterAddresses(surroundings) : knownAddresses(surroundings)
+    let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  func endSearch(_ turn: Turn) {
+    guard search != nil else { return }
+    turn.deadlinesMoved = true
+    search?.end(turn)
+    search = nil
+  }
+
+  /// Whether another link is wanted now: one that nobody uses is not worth a dial.
+  private func wantsLink(_ surroundings: Surroundings) -> Bool {
+    guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
+    return link?.phase != .resuming && (surroundings.isInvited || leaving != nil || !isIdle)
+  }
+
+  private var searchTerms: LinkSearch.Terms {
+    LinkSearch.Terms(
+      isForBetter: suspension == nil, disconnectTimeout: disconnectTimeout, preference: configuration.transports,
+      headStart: configuration.transportHeadStart)
+  }
+
+  func searchDialFailed(
+    _ kind: TransportKind, _ failure: LinkFailure, _ surroundings: Surroundings, _ turn: Turn
+  ) -> Ending? {
+    turn.deadlinesMoved = true
+    let hasRoundEnded = search?.dialFailed(kind, failure, searchTerms, turn)
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  /// A dial of the search has opened a link.
+  /// - Returns: false if it is of no use.
+  func claim(_ link: Link, _ turn: Turn) -> Bool {
+    guard search != nil, link.opening.peer == node.peer else { return false }
+    search?.dialled(link.id, turn)
+    return true
+  }
+
+  /// It leads to somebody else.
+  func strangerAnswered(
+    _ kind: TransportKind, at address: String, _ surroundings: Surroundings, _ turn: Turn
+  ) -> Ending? {
+    turn.deadlinesMoved = true
+    let hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
+  /// A link that a search has opened is gone.
+  func searchLinkEnded(_ link: Link, _ turn: Turn) { search?.linkEnded(link.id, searchTerms, turn) }
+
+  /// Another incarnation of the peer has answered where this one was.
+  func otherAnswered(over kind: TransportKind, _ surroundings: Surroundings) -> Ending? {
+    search?.otherAnswered(over: kind)
+    return endIfRestarted(surroundings)
+  }
+
+  /// A round of the search has led nowhere.
+  private func endOfRound(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
+    endIfGone(surroundings, now) ?? endIfRestarted(surroundings)
+  }
+
+  /// The kernel has closed the link, and nobody listens any more where the peer was, on no transport: its process has
+  /// ended. One that only hides would have come back by itself within the time of grace.
+  private func endIfGone(_ surroundings: Surroundings, _ now: Instant) -> Ending? {
+    let grace = min(.seconds(2), disconnectTimeout / 4)
+    guard let suspension, suspension.cause.reason == .linkFailed, suspension.since + grace <= now,
+      isNowhere(surroundings), search?.isOtherSeen == false
+    else { return nil }
+    let detail = "nobody listens any more where the peer was; before, \(suspension.cause)"
+    return Ending(.linkFailed, .peer, detail)
+  }
+
+  /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation
+  /// of it is there.
+  private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
+    guard suspension != nil, let search, isNowhere(surroundings), search.isOtherSeen || surroundings.seesOnlyOther
+    else { return nil }
+    return Ending(.restarted, .peer, "another run of it answers there")
+  }
+
+  private func isNowhere(_ surroundings: Surroundings) -> Bool {
+    let kinds = Set(knownAddresses(surroundings).map(\.kind))
+    return !kinds.isEmpty && kinds.isSubset(of: search?.goneKinds ?? [])
+  }
+
+  // MARK: Addresses
+
+  /// The discovery table has learned something of the peer: it may be what a search waits for.
+  func sighted(_ surroundings: Surroundings, _ turn: Turn) {
+    if suspension == nil {
+      lookForBetter(surroundings, turn)
+      // News of a name or of a signal's strength lead nowhere else.
+      guard let search, betterAddresses(surroundings).contains(where: search.isNew) else { return }
+    }
+    search?.sighted(searchTerms, turn)
+  }
+
+  /// Where the peer was dialled, and where it is seen now.
+  private func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
+    Self.merged(surroundings.seen, dialled).filter { configuration.transports.contains($0.kind) }
+  }
+
+  /// The place of a transport in the order of preference: the smaller, the better.
+  private func rank(_ kind: TransportKind) -> Int { configuration.transports.firstIndex(of: kind) ?? .max }
+
+  /// Whether a link goes over a better transport than the active one.
+  private func isBetter(_ link: Link, than current: Link) -> Bool {
+    configuration.movesBetweenTransports && rank(link.opening.traits.kind) < rank(current.opening.traits.kind)
+  }
+
+  /// Where the peer may be reached over a transport that is better than the one in use.
+  private func betterAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
+    guard configuration.movesBetweenTransports, isDurable, isMember, leaving == nil, let link, link.phase == .active
+    else { return [] }
+    let current = rank(link.opening.traits.kind)
+    if current == 0 { return [] }
+    let better = knownAddresses(surroundings).filter { rank($0.kind) < current }
+    return search?.worthTrying(better) ?? better
+  }
+
+  /// A member may move to a better transport: soon, and again now and then.
+  func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
+    guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
+    search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))
+    turn.deadlinesMoved = true
   }
 }

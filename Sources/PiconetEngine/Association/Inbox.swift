@@ -9,8 +9,10 @@ struct Inbox: Sendable {
   private var used: UInt64 = 0
   /// Cost of all that the application took.
   private var consumed: UInt64 = 0
-  /// What the far side was told that it may send in all.
-  private(set) var granted: UInt64
+  /// What the remote side may send in all; it knows unless `isCreditDue`.
+  private var granted: UInt64
+  /// The next flush tells the remote side its credit.
+  private(set) var isCreditDue = false
 
   init(window: UInt64) {
     self.window = window
@@ -48,23 +50,33 @@ struct Inbox: Sendable {
     guard used <= granted else { throw InboxBreach.credit }
   }
 
-  /// The application took messages of this cost; a new limit to tell the far side once it is worth a frame, or where
-  /// the credit that is left may not hold the next message: its fragments alone would give no credit back.
+  /// The application took messages of this cost. Credit grows once that is worth a frame, or where what is left may not
+  /// hold the next message: its fragments alone would give no credit back.
+  /// - Returns: a new limit, which the remote side is to be told.
   mutating func consume(_ cost: Int, messageLimit: Int) -> UInt64? {
     consumed = min(consumed + UInt64(max(0, cost)), used)
     let limit = consumed + window
     let isShort = granted - min(used, granted) < UInt64(messageLimit + WireLimits.messageCost)
     guard limit > granted, isShort || limit - granted >= window / 4 else { return nil }
     granted = limit
+    isCreditDue = true
     return limit
   }
 
-  /// What the far side may still send.
+  mutating func appendCredit(into bytes: inout [UInt8]) {
+    isCreditDue = false
+    FrameEncoder.append(.messageCredit(limit: granted), to: &bytes)
+  }
+
+  /// There is another link, on which credit is told anew; or none, and nothing is told.
+  mutating func restateCredit(isLinked: Bool) { isCreditDue = isLinked }
+
+  /// What the remote side may still send.
   var credit: UInt64 { granted - min(used, granted) }
   var bufferedCount: Int { fragments.count }
 }
 
-/// How a far side broke its word about messages.
+/// How a remote side broke its word about messages.
 enum InboxBreach: Error, Equatable {
   /// More than the credit allows.
   case credit

@@ -51,14 +51,14 @@ extension EngineConfiguration {
 extension Association {
   /// Nothing goes of our own accord any more before the far side has acknowledged something.
   var isCrowded: Bool {
-    unacknowledged.byteCount >= keeping.own || unacknowledged.aloneCount >= KeepingLimits.ownFrames
+    sequenced.unacknowledged.byteCount >= keeping.own || sequenced.unacknowledged.aloneCount >= KeepingLimits.ownFrames
   }
 
   /// The far side leaves more unacknowledged than it may.
   var keepsTooMuch: Bool {
     guard isDurable else { return false }
-    guard isMember else { return sent - acknowledged > KeepingLimits.strangerFrames }
-    return unacknowledged.byteCount > keptLimit || unacknowledged.aloneCount > keptFrames
+    guard isMember else { return sequenced.sent - sequenced.acknowledged > KeepingLimits.strangerFrames }
+    return sequenced.unacknowledged.byteCount > keptLimit || sequenced.unacknowledged.aloneCount > keptFrames
   }
 
   private var ownNumbers: Int { transfers.usedNumberCount + streams.usedNumberCount }

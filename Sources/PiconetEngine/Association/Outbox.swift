@@ -1,18 +1,29 @@
 import PiconetWire
 
-/// Reliable messages on their way out: queued, cut into frames, held back by the far side's credit.
+/// Reliable messages on their way out: queued, cut into frames, held back by the remote side's credit.
 struct Outbox: Sendable {
   private var queue = FirstInFirstOut<Bytes>()
   /// What of the first message was framed already.
   private var firstOffset = 0
   /// Cost of all that was framed since the association began; never above `limit`.
   private(set) var used: UInt64 = 0
-  /// The far side's credit.
-  var limit: UInt64 = 0
+  /// The remote side's credit.
+  private(set) var limit: UInt64
   /// Cost of what is queued.
   private(set) var queuedCost = 0
 
+  init(limit: UInt64) { self.limit = limit }
+
   var isEmpty: Bool { queue.isEmpty }
+
+  /// What may still go before there is more credit.
+  var credit: UInt64 { limit - min(used, limit) }
+
+  /// More credit; one that is overtaken by another says nothing.
+  mutating func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
+
+  /// What the remote side may mean by its hello is less, and it has received nothing yet.
+  mutating func restrict(to limit: UInt64) { self.limit = min(self.limit, limit) }
 
   static func cost(of message: Bytes) -> Int { message.count + WireLimits.messageCost }
 

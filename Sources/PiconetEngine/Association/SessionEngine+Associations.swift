@@ -7,10 +7,10 @@ extension SessionEngine {
   mutating func ready(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
     if let former = associations[remote] {
-      if goesOn(former, on: link, hello) { return resume(former, on: link, turn) }
+      if former.goesOn(on: link, hello) { return resume(former, on: link, turn) }
       if waits(link, beside: former, turn) { return }
       // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
-      // even count it was sent before our `associate` arrived: the far side has dialled us as we dialled it.
+      // even count it was sent before our `associate` arrived: the remote side has dialled us as we dialled it.
       guard hello.held?.id != former.id, let counted = former.remoteBegun, hello.associationsBegun >= counted else {
         return refuse(link, .duplicateLink, "", turn)
       }
@@ -21,7 +21,7 @@ extension SessionEngine {
       return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn)
     }
     guard mayBegin(with: remote, on: link, turn) else { return }
-    let id = AssociationID(high: random.next(), low: random.next())
+    let id = AssociationID(high: turn.random.next(), low: turn.random.next())
     link.queue(.associate(id, received: 0))
     turn.flush(link)
     begin(id, on: link, turn)
@@ -67,7 +67,7 @@ extension SessionEngine {
     let association = Association(id: id, node: remote, on: link, hello, configuration, at: turn.now)
     associations[remote] = association
     link.association = association
-    association.dialled = addressesDialled(for: link)
+    association.dialled(at: addressesDialled(for: link))
     associationBegan(association, turn)
   }
 
@@ -76,7 +76,7 @@ extension SessionEngine {
     guard node < association.node, association.remoteBegun == nil else {
       throw Breach("associated twice, or without an associate")
     }
-    association.remoteBegun = count
+    association.confirmed(begun: count)
   }
 
   /// Nobody is a member, invited, about to be, or leaving.
@@ -86,14 +86,13 @@ extension SessionEngine {
   }
 
   /// Ends an association, its link if it has one, and all that it carried.
-  /// - Parameter told: what the far side is told instead of the ending's own words.
+  /// - Parameter told: what the remote side is told instead of the ending's own words.
   mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: Turn) {
     if association.isOver { return }
     // The end of the link leads back here.
     if let link = association.link { return end(link, ending, told: told, turn) }
     associations[association.node] = nil
-    association.isOver = true
-    endSearch(association, turn)
+    association.close(turn)
     turn.deadlinesMoved = true
     let ending = endingSeenHere(association, ending)
     noteFarewell(to: association, ending, turn.now)
@@ -106,7 +105,7 @@ extension SessionEngine {
     var ending = ending
     // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
     if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
-    // Whoever has said goodbye is not told of a failed link: the far side's closing is what it waited for.
+    // Whoever has said goodbye is not told of a failed link: the remote side's closing is what it waited for.
     guard let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed
     else { return ending }
     return Ending(leaving.reason, .nobody, by: leaving.by)
@@ -126,35 +125,5 @@ extension SessionEngine {
     if association.isMember { turn.deliver(.disconnected(remote, ending)) }
     attemptsLostAssociation(remote, brokenOff, turn)
     if let command = association.leaving?.command { turn.reply(command, .done) }
-  }
-}
-
-extension Association {
-  /// A new one, on the terms of both hellos.
-  convenience init(
-    id: AssociationID, node: NodeID, on link: Link, _ hello: Hello, _ configuration: EngineConfiguration,
-    at now: Instant
-  ) {
-    let limit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
-    let peer = ProvenPeer(
-      node: node, name: hello.name, traits: link.opening.traits, association: id, isKnown: link.judgement == .known,
-      messageLimit: limit,
-      unreliableLimit: min(
-        limit, configuration.frameLimit - UnreliableTraffic.numberCount,
-        Int(clamping: hello.limits.frame) - UnreliableTraffic.numberCount))
-    // Our windows are made for frames of our own limit: a longer one, legal for the far side, might never fit into
-    // them.
-    var limits = hello.limits
-    limits.frame = min(limits.frame, UInt64(configuration.frameLimit))
-    self.init(
-      id: id, node: node, link: link, peer: peer, limits: limits,
-      window: configuration.messageWindow(on: link.opening.traits),
-      isDurable: hello.capabilities.contains(.resume), configuration, at: now)
-    capabilities = hello.capabilities
-    judgement = link.judgement
-    streams.isSupported = hello.capabilities.contains(.streams)
-    streams.limit = hello.limits.streams
-    streams.outgoingWindow = hello.limits.streamWindow
-    streams.incomingWindow = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
   }
 }

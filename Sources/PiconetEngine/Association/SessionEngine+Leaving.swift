@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Goodbyes: what was sent before them still goes, nothing new begins, and the far side closes the link when it has
+/// Goodbyes: what was sent before them still goes, nothing new begins, and the remote side closes the link when it has
 /// them.
 extension SessionEngine {
   mutating func leave(
@@ -12,29 +12,17 @@ extension SessionEngine {
     }
     turn.deadlinesMoved = true
     if association.suspension != nil {
-      // There is nobody to tell. The far side learns it when it finds us, or by time.
+      // There is nobody to tell. The remote side learns it when it finds us, or by time.
       end(association, Ending(reason, .us, by: by), turn)
       if let id { turn.reply(id, .done) }
       return
     }
-    beginLeaving(association, Ending(reason, .us, by: by), command: id, turn)
+    association.beginLeaving(Ending(reason, .us, by: by), command: id, turn)
     endProof(of: association, Ending(reason, .us), turn)
     if association.invitation != nil {
       association.send(.decline(reason, detail: ""), turn)
       closeInvitation(of: association, Ending(reason, .us), turn)
     }
-  }
-
-  /// From here on nothing new begins, and transfers and streams end; the goodbye goes when the messages before it have
-  /// gone.
-  func beginLeaving(
-    _ association: Association, _ ending: Ending, command: CommandID? = nil, _ turn: Turn
-  ) {
-    association.leaving = Association.Leaving(
-      command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
-    turn.deadlinesMoved = true
-    turn.flush(association.link)
-    association.endTraffic(Ending(ending.reason, ending.blame), turn)
   }
 
   mutating func receivedLeave(
@@ -46,15 +34,5 @@ extension SessionEngine {
     turn.add(.closeLink(link.id, flush: true))
     let by = reason == .removed ? association.removedBy ?? association.node : nil
     forget(link, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), turn)
-  }
-}
-
-extension Association {
-  /// We are leaving: what the application has under way with the far side ends now.
-  fileprivate func endTraffic(_ ending: Ending, _ turn: Turn) {
-    for transfer in transfers.order { abandon(transfer, ending, turn) }
-    refuseTransfers(ending, turn)
-    resetStreams(ending, turn)
-    stopStreams(ending, turn)
   }
 }

@@ -6,9 +6,7 @@ extension SessionEngine {
 
   /// Whether an association goes on without its link.
   func outlives(_ association: Association, _ ending: Ending) -> Bool {
-    guard association.isDurable, configuration.disconnectTimeout > .zero, shutdown == nil else { return false }
-    // Whoever has said goodbye waits for the far side to close the link.
-    return association.leaving?.isTold != true || ending.blame != .peer
+    shutdown == nil && association.outlives(ending)
   }
 
   /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
@@ -22,31 +20,28 @@ extension SessionEngine {
     _ association: Association, on link: Link, _ cause: Ending, _ turn: Turn
   ) {
     detach(association, turn)
-    if association.suspension == nil {
-      association.suspension = Suspension(cause: cause, lastHeard: link.lastReceived, since: turn.now)
-      if association.isMember { turn.deliver(.suspended(association.node, cause)) }
-    }
-    // A link that the far side has opened meanwhile may do.
+    association.suspend(on: link, cause, turn)
+    // A link that the remote side has opened meanwhile may do.
     if node < association.node,
       let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
     {
       ready(other, turn)
     }
-    if associations[association.node] === association, association.suspension != nil {
-      beginSearch(association, isDialler: link.isDialler, turn)
+    guard associations[association.node] === association, association.suspension != nil else { return }
+    if let ending = association.beginSearch(isDialler: link.isDialler, surroundings(of: association), turn) {
+      end(association, ending, turn)
     }
   }
 
-  /// Nothing of what is under way on the link counts any more: it is sent again on the next one.
+  /// Nothing of what is under way on the link counts any more.
   private mutating func detach(_ association: Association, _ turn: Turn) {
     exchangeLostLink(association, turn)
     proofsLostLink(association, turn)
-    association.dropBacklog()
     turn.deadlinesMoved = true
-    association.dropChunksUnderWay()
+    association.detach()
   }
 
-  /// Why an association that the far side holds is over.
+  /// Why an association that the remote side holds is over.
   func reasonGone(_ remote: NodeID, _ held: AssociationID?, _ now: Instant) -> Reason {
     farewells.reason(for: remote, holding: held, at: now) ?? .noSuchAssociation
   }
@@ -54,35 +49,14 @@ extension SessionEngine {
   /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has
   /// not reached.
   mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
-    guard association.isDurable, association.isMember, ending.blame != .peer, shutdown == nil else { return }
-    let reason: Reason
-    switch ReasonClass(ending.reason) {
-    case .left: reason = .left
-    case .removed: reason = .removed
-    case .lost, .broken, .refused: return
-    }
-    // The silence that its hello told is half of its timeout.
-    let patience = Duration.milliseconds(2 * Int64(clamping: min(association.limits.silence, 43_200_000)))
-    farewells.note(
-      Farewells.Farewell(association: association.id, reason: reason, until: now + patience), to: association.node,
-      limit: configuration.associationLimit, at: now)
+    guard shutdown == nil, let farewell = association.farewell(after: ending, now) else { return }
+    farewells.note(farewell, to: association.node, limit: configuration.associationLimit, at: now)
   }
 
   // MARK: The smaller node, which decides
 
-  /// Whether the association is to go on upon a link whose handshake is complete.
-  func goesOn(_ association: Association, on link: Link, _ hello: Hello) -> Bool {
-    guard association.isDurable, hello.capabilities.contains(.resume) else { return false }
-    let isHeld = hello.held?.id == association.id
-    guard let current = association.link else {
-      // A hello that does not even count the association was sent before the far side had it.
-      return isHeld || association.remoteBegun.map { hello.associationsBegun < $0 } ?? true
-    }
-    return isHeld && current.phase == .active && isBetter(link, than: current)
-  }
-
-  /// The far side holds the association and has opened another link, perhaps because it has lost the one that we take
-  /// for good. That link is asked for a sign of life, and the new one waits for what comes of it.
+  /// The remote side holds the association and has opened another link, perhaps because it has lost the one that we
+  /// take for good. That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
   mutating func waits(_ link: Link, beside association: Association, _ turn: Turn) -> Bool {
     guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
@@ -118,28 +92,28 @@ extension SessionEngine {
     resume(association, on: link, turn)
   }
 
-  /// Asks the far side to go on upon this link.
+  /// Asks the remote side to go on upon this link.
   mutating func resume(
     _ association: Association, on link: Link, _ turn: Turn
   ) {
     leave(linkOf: association, for: link, turn)
     link.probe = nil
     link.phase = .resuming
-    link.queue(.associate(association.id, received: association.received))
+    link.queue(.associate(association.id, received: association.sequenced.received))
     turn.flush(link)
   }
 
-  /// The far side has answered that it goes on.
+  /// The remote side has answered that it goes on.
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
-    guard association.remoteBegun ?? begun == begun, received >= association.acknowledged else {
+    guard association.remoteBegun ?? begun == begun, received >= association.sequenced.acknowledged else {
       return end(association, Self.lostThere, turn)
     }
-    guard received <= association.sent else {
+    guard received <= association.sequenced.sent else {
       return breach(link, .protocolBroken, "has received frames that were not sent", turn)
     }
-    association.remoteBegun = begun
+    association.confirmed(begun: begun)
     if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
     activate(association, on: link, received, turn)
     let others = links.values.filter { $0.node == remote && $0.phase == .ready }
@@ -148,22 +122,22 @@ extension SessionEngine {
 
   // MARK: The larger node
 
-  /// The far side wants to go on upon this link with an association that we have.
+  /// The remote side wants to go on upon this link with an association that we have.
   mutating func takeOver(
     _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
   ) {
-    guard association.isDurable, received <= association.sent else {
+    guard association.isDurable, received <= association.sequenced.sent else {
       breach(link, .protocolBroken, "has received frames that were not sent", turn)
       end(association, Ending(.protocolBroken, .peer), turn)
       return
     }
-    guard received >= association.acknowledged else {
+    guard received >= association.sequenced.acknowledged else {
       end(association, Self.lostThere, turn)
       refuse(link, .noSuchAssociation, "", turn)
       return
     }
     leave(linkOf: association, for: link, turn)
-    link.queue(.associated(received: association.received, begun: begun[association.node.peer]))
+    link.queue(.associated(received: association.sequenced.received, begun: begun[association.node.peer]))
     activate(association, on: link, received, turn)
   }
 
@@ -173,29 +147,14 @@ extension SessionEngine {
   private mutating func leave(
     linkOf association: Association, for link: Link, _ turn: Turn
   ) {
-    let former = association.link
-    association.link = link
-    if let former, former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
+    if let former = association.take(link), former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
     detach(association, turn)
   }
 
   private mutating func activate(
     _ association: Association, on link: Link, _ received: UInt64, _ turn: Turn
   ) {
-    link.phase = .active
-    link.association = association
-    association.suspension = nil
-    association.hasResumed = true
-    association.judgement = link.judgement
-    endSearch(association, turn)
-    association.peer.traits = link.opening.traits
-    association.dialled = merged(association.dialled, addressesDialled(for: link))
-    association.inbox.resize(UInt64(configuration.messageWindow(on: link.opening.traits)))
-    association.resumed(remoteHas: received)
-    association.restateTransfers(turn)
-    turn.flush(link)
-    turn.deadlinesMoved = true
-    if association.isMember { turn.deliver(.resumed(association.node, link.opening.traits)) }
+    association.resume(on: link, remoteHas: received, dialled: addressesDialled(for: link), turn)
     lookForBetter(association, turn)
     associationBegan(association, turn)
   }
@@ -211,42 +170,16 @@ extension SessionEngine {
     }
     configuration.disconnectTimeout = timeout
     turn.deadlinesMoved = true
+    for association in associations.values { association.setDisconnectTimeout(timeout) }
     for remote in associations.keys.sorted() {
       if let association = associations[remote] { suspensionDeadline(association, turn) }
     }
     turn.reply(id, .done)
   }
 
-  /// When a suspended association ends, or its search goes on.
-  func suspensionDeadline(of association: Association) -> Instant? {
-    let end = association.suspension.map { $0.lastHeard + configuration.disconnectTimeout }
-    guard let search = searchDeadline(of: association) else { return end }
-    return end.map { min($0, search) } ?? search
-  }
-
   mutating func suspensionDeadline(_ association: Association, _ turn: Turn) {
-    if let suspension = association.suspension, suspension.lastHeard + configuration.disconnectTimeout <= turn.now {
-      let timeout = configuration.disconnectTimeout
-      let ending =
-        timeout == .zero
-        ? suspension.cause
-        : Ending(
-          .timedOut, suspension.cause.blame == .peer ? .peer : .link,
-          "no way to the peer for \(timeout.inWords); before, \(suspension.cause)")
-      end(association, ending, turn)
-      return
-    }
-    continueSearch(association, turn)
-  }
-}
-
-extension Association {
-  /// The far side has received nothing yet, and perhaps begun with the hellos of this link rather than with those of
-  /// the one on which we have: what either of them may mean is taken, and no more is sent than both allow.
-  fileprivate func agree(on link: Link, _ limits: PeerLimits) {
-    let window = UInt64(configuration.firstStreamWindow(on: link.opening.traits))
-    streams.incomingWindow = max(streams.incomingWindow, window)
-    streams.outgoingWindow = min(streams.outgoingWindow, limits.streamWindow)
-    if !isMember { outbox.limit = min(outbox.limit, limits.messageWindow) }
+    let ending =
+      association.endOfSuspension(turn.now) ?? association.continueSearch(surroundings(of: association), turn)
+    if let ending { end(association, ending, turn) }
   }
 }

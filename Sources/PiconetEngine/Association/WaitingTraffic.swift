@@ -25,14 +25,14 @@ extension Association {
   /// What `transmit` frames when there is room: where nothing waits, more room is no reason for a flush.
   var waiting: WaitingTraffic {
     var waiting: WaitingTraffic = []
-    if isAcknowledgementDue { waiting.insert(.acknowledgement) }
-    if creditDue != nil { waiting.insert(.credit) }
+    if sequenced.isAcknowledgementDue { waiting.insert(.acknowledgement) }
+    if inbox.isCreditDue { waiting.insert(.credit) }
     if streams.hasCredits { waiting.insert(.streamCredits) }
-    if isResending { waiting.insert(.backlog) }
+    if sequenced.isResending { waiting.insert(.backlog) }
     if !outbox.isEmpty { waiting.insert(.messages) }
     if streams.hasTurns { waiting.insert(.streams) }
     if !transfers.pausesDue.isEmpty { waiting.insert(.pauses) }
-    if areOffersHeldBack { waiting.insert(.offers) }
+    if transfers.areOffersHeldBack { waiting.insert(.offers) }
     if transfers.turns.count > 0 { waiting.insert(.chunks) }
     if let leaving, !leaving.isTold { waiting.insert(.goodbye) }
     return waiting

@@ -2,27 +2,49 @@ import PiconetWire
 
 /// The search for a link to a peer: rounds of dials on all transports, with pauses between them that grow.
 struct LinkSearch: Sendable {
+  /// What a round is for, and its bounds.
+  struct Terms {
+    /// There is a link, and the search is for a better one.
+    let isForBetter: Bool
+    let disconnectTimeout: Duration
+    let preference: [TransportKind]
+    let headStart: Duration
+  }
+
+  private let node: NodeID
   /// The round under way.
-  var race: ConnectRace?
+  private var race: ConnectRace?
   /// When the round under way is given up.
-  var roundEnds: Instant?
+  private var roundEnds: Instant?
   /// A link that a dial of ours has opened and whose handshake is under way.
-  var link: LinkID?
+  private var link: LinkID?
   /// When the next round may begin.
-  var nextRound: Instant
-  var rounds = 0
+  private var nextRound: Instant
+  private var rounds = 0
   /// Transports on which nobody listens any more, or another incarnation of the peer does.
-  var goneKinds: Set<TransportKind> = []
+  private(set) var goneKinds: Set<TransportKind> = []
   /// Another incarnation of the peer has answered.
-  var isOtherSeen = false
+  private(set) var isOtherSeen = false
   /// Where a better way was looked for. What is there is worth another round before its time only where it is new.
-  var tried: Set<TransportAddress> = []
+  private var tried: Set<TransportAddress> = []
   /// Transports on which nobody lets us in there, as long as they lead nowhere else: each dial may ask the peer's user
   /// again.
-  var refusing: Set<TransportKind> = []
+  private var refusing: Set<TransportKind> = []
+
+  init(for node: NodeID, nextRound: Instant) {
+    self.node = node
+    self.nextRound = nextRound
+  }
 
   /// Whether the next round may begin when its time has come.
   var isWaiting: Bool { race == nil && link == nil }
+
+  /// When the search goes on; nil while a link's handshake is under way.
+  var nextDeadline: Instant? {
+    if link != nil { return nil }
+    guard let race else { return nextRound }
+    return [race.nextDeadline, roundEnds].compactMap { $0 }.min()
+  }
 
   /// The pause after so many rounds, between a half and one and a half of what doubles each time, so that two sides
   /// that dial each other do not go on colliding.
@@ -30,5 +52,132 @@ struct LinkSearch: Sendable {
     let most = min(Duration.seconds(4), timeout / 8)
     let plain = min(most, .milliseconds(200 << min(rounds, 6)))
     return plain / 2 + .nanoseconds(Int64(random.next() % UInt64(max(1, plain.wholeNanoseconds))))
+  }
+
+  // MARK: Rounds
+
+  /// Time has passed.
+  /// - Parameter addresses: where the next round dials.
+  /// - Returns: whether a round has ended without a link.
+  mutating func proceed(to addresses: @autoclosure () -> [TransportAddress], _ terms: Terms, _ turn: Turn) -> Bool {
+    if link != nil { return false }
+    if race == nil {
+      guard nextRound <= turn.now else { return false }
+      beginRound(addresses(), terms, turn)
+    } else if let roundEnds, roundEnds <= turn.now {
+      endRound(terms, turn)
+      return true
+    }
+    return dialOn(terms, turn)
+  }
+
+  private mutating func beginRound(_ addresses: [TransportAddress], _ terms: Terms, _ turn: Turn) {
+    if terms.isForBetter { tried = Set(addresses) }
+    goneKinds = []
+    race = ConnectRace(addresses: addresses, preference: terms.preference, headStart: terms.headStart)
+    roundEnds = turn.now + max(terms.disconnectTimeout / 2, .milliseconds(50))
+    turn.deadlinesMoved = true
+  }
+
+  /// - Returns: whether the round has ended without a link.
+  private mutating func dialOn(_ terms: Terms, _ turn: Turn) -> Bool {
+    while let (kind, addresses) = race?.next(at: turn.now) {
+      turn.deadlinesMoved = true
+      turn.dial(kind, addresses, for: .search(node))
+    }
+    guard race?.isLost == true else { return false }
+    endRound(terms, turn)
+    return true
+  }
+
+  private mutating func endRound(_ terms: Terms, _ turn: Turn) {
+    // Who has not answered may be waiting for its user.
+    for kind in race?.running ?? [] where kind.mayAskUser { refusing.insert(kind) }
+    stopDialling(turn)
+    pause(terms, turn)
+  }
+
+  private mutating func stopDialling(_ turn: Turn) {
+    turn.cancelDials(for: .search(node))
+    race = nil
+    roundEnds = nil
+  }
+
+  private mutating func pause(_ terms: Terms, _ turn: Turn) {
+    let pause =
+      terms.isForBetter
+      ? Duration.seconds(10 << min(rounds, 5))
+      : Self.pause(after: rounds, within: terms.disconnectTimeout, &turn.random)
+    rounds += 1
+    nextRound = turn.now + pause
+    turn.deadlinesMoved = true
+  }
+
+  /// The search is over.
+  func end(_ turn: Turn) { turn.cancelDials(for: .search(node)) }
+
+  // MARK: Answers
+
+  /// - Returns: whether the round has ended without a link.
+  mutating func dialFailed(_ kind: TransportKind, _ failure: LinkFailure, _ terms: Terms, _ turn: Turn) -> Bool {
+    // Of one address alone it says nothing: that may be somebody's invention.
+    if failure.code == .refused, race?.isOneByOne(kind) != true { goneKinds.insert(kind) }
+    switch failure.code {
+    case .refused, .authentication: refusing.insert(kind)
+    case .timedOut where kind.mayAskUser: refusing.insert(kind)
+    case .timedOut, .unreachable, .reset, .busy, .noService, .hostDown, .permission, .notAvailable, .cancelled,
+      .tooManyDescriptors, .connectionLimit, .other:
+      break
+    }
+    race?.failed(kind, failure)
+    return dialOn(terms, turn)
+  }
+
+  /// A dial has opened a link to the peer.
+  mutating func dialled(_ link: LinkID, _ turn: Turn) {
+    stopDialling(turn)
+    self.link = link
+  }
+
+  /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same
+  /// round.
+  /// - Returns: whether the round has ended without a link.
+  mutating func strangerAnswered(_ kind: TransportKind, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
+    refusing.insert(kind)
+    race?.answeredByStranger(kind, at: address, LinkFailure(.authentication, "another key answers there"))
+    return dialOn(terms, turn)
+  }
+
+  /// A link is gone. Where it is the one that the search has opened, it was of no use.
+  mutating func linkEnded(_ link: LinkID, _ terms: Terms, _ turn: Turn) {
+    guard self.link == link else { return }
+    self.link = nil
+    pause(terms, turn)
+  }
+
+  /// Another incarnation of the peer has answered where this one was.
+  mutating func otherAnswered(over kind: TransportKind) {
+    isOtherSeen = true
+    goneKinds.insert(kind)
+  }
+
+  /// Sightings are hints of anybody: they bring a round forward, but not without end.
+  mutating func sighted(_ terms: Terms, _ turn: Turn) {
+    guard isWaiting else { return }
+    nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
+    turn.deadlinesMoved = true
+  }
+
+  // MARK: A better way
+
+  /// Whether nobody has looked there.
+  func isNew(_ address: TransportAddress) -> Bool { !tried.contains(address) }
+
+  /// Those of them that are worth a round.
+  func worthTrying(_ addresses: [TransportAddress]) -> [TransportAddress] {
+    if refusing.isEmpty { return addresses }
+    return addresses.filter { address in
+      !refusing.contains(address.kind) || addresses.contains { $0.kind == address.kind && isNew($0) }
+    }
   }
 }

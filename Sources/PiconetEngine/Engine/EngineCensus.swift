@@ -3,7 +3,7 @@ extension SessionEngine {
   /// What the engine holds: after `shutDown` all is zero.
   public var census: EngineCensus {
     EngineCensus(
-      links: links.count, dials: dials.count + searchDials.count, associations: associations.count,
+      links: links.count, dials: turn.dials.count, associations: associations.count,
       members: associations.values.count { $0.isMember },
       transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
       transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
@@ -11,7 +11,8 @@ extension SessionEngine {
       attempts: attempts.count, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
         + links.values.reduce(0) { $0 + $1.control.count },
-      keptBytes: associations.values.reduce(0) { $0 + $1.unacknowledged.byteCount }, retainedBytes: retainedBytes)
+      keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
+      retainedBytes: retainedBytes)
   }
 }
 

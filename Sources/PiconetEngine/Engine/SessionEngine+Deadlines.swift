@@ -22,7 +22,7 @@ extension SessionEngine {
   }
 
   private func deadline(of association: Association) -> Instant? {
-    var next = suspensionDeadline(of: association)
+    var next = association.suspensionDeadline(surroundings(of: association))
     func consider(_ instant: Instant) { next = next.map { min($0, instant) } ?? instant }
     if let invitation = association.invitation {
       consider(deadline(of: invitation, association))

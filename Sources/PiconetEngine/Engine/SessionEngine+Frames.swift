@@ -11,7 +11,7 @@ extension SessionEngine {
     let moved = association.movedCount
     turn.readCount = bytes.count
     decode(link, turn)
-    if association.movedCount != moved { association.lastMoved = turn.now }
+    if association.movedCount != moved { association.moved(turn.now) }
   }
 
   /// Looks at frames until there is no whole one, the link is gone, or the driver has to answer first.

@@ -13,7 +13,7 @@ extension Association {
       Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
     }
     // What is sent again are slices of what is kept.
-    let kept = unacknowledged.byteCount + behindBacklog.count + inbox.bufferedCount
+    let kept = sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
     return kept + streams.incoming.count * Self.streamCost + unanswered.count * 16 + offers.reduce(0, +)
   }
 

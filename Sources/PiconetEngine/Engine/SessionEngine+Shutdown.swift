@@ -11,13 +11,12 @@ extension SessionEngine {
     shutdown = Shutdown(command: command)
     turn.deadlinesMoved = true
     for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), turn) }
-    for dial in dials.keys.sorted() { turn.add(.cancelDial(dial)) }
-    dials = [:]
+    turn.cancelDialsForInvitations()
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
       if association.suspension != nil || association.link?.phase == .resuming {
         end(association, Ending(.shuttingDown, .us), turn)
       } else {
-        endSearch(association, turn)
+        association.endSearch(turn)
       }
     }
     for link in links.values.sorted(by: { $0.id < $1.id }) where link.phase != .active {
@@ -28,7 +27,7 @@ extension SessionEngine {
         end(association, Ending(.shuttingDown, .us), turn)
         continue
       }
-      beginLeaving(association, Ending(.shuttingDown, .us), turn)
+      association.beginLeaving(Ending(.shuttingDown, .us), turn)
     }
   }
 

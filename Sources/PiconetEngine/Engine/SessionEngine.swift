@@ -10,22 +10,16 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   let node: NodeID
   var configuration: EngineConfiguration
   let seed: UInt64
-  var random: SeededRandom
   /// Writes a trace; nil unless it was asked for.
   var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable
   var attempts: [InvitationAttempt] = []
-  /// Dials under way, and the attempt that each serves.
-  var dials: [DialID: (command: CommandID, kind: TransportKind)] = [:]
-  /// Dials under way for an association that looks for another link.
-  var searchDials: [DialID: (node: NodeID, kind: TransportKind)] = [:]
   var links: InlineFirstDictionary<LinkID, Link> = [:]
   var associations: InlineFirstDictionary<NodeID, Association> = [:]
   var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
-  var nextDial: UInt64 = 1
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
   /// Invitations of others, and how often who is not known may ask.
@@ -40,7 +34,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early,
   /// when what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
   public private(set) var nextDeadline: Instant?
-  private let turn = Turn()
+  let turn: Turn
 
   /// - Parameters:
   ///   - configuration: validated by its maker.
@@ -49,7 +43,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     node = identity.node
     self.configuration = configuration
     self.seed = seed
-    random = SeededRandom(seed: seed)
+    turn = Turn(seed: seed)
     questions.limits.open = configuration.openInvitations
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
@@ -88,8 +82,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
         lookAgain(change, turn)
       }
     case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, turn) }
-    case .dialFailed(let dial, let failure):
-      if !searchDialFailed(dial, failure, turn) { dialFailed(dial, failure, turn) }
+    case .dialFailed(let dial, let failure): dialFailed(dial, failure, turn)
     case .linkOpened(let link, let opening): opened(link, opening, turn)
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
     case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }

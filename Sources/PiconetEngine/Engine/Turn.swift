@@ -1,8 +1,8 @@
 import PiconetWire
 
 /// One turn of the engine: from a fact to its effects, or from a batch of facts to a flush. It carries what every
-/// machine needs and none owns: the time, the effects so far, the links that have something to transmit, and what the
-/// application knows of each peer.
+/// machine needs and none owns: the time, the effects so far, the links that have something to transmit, what the
+/// application knows of each peer, dials under way and random numbers.
 ///
 /// An engine has one, lends it to its machines, and nothing keeps it: an object, because a value that is moved into
 /// each fact and back costs 500 instructions a fact. Its parts are not checked for exclusive access at run time, for
@@ -20,10 +20,14 @@ final class Turn {
   @exclusivity(unchecked) var crowded: Set<NodeID> = []
   @exclusivity(unchecked) var conditions = PeerConditions()
   @exclusivity(unchecked) var places = OpenPlaces()
+  var dials = DialTable()
+  var random: SeededRandom
   /// Messages of one association that came with one fact, and are delivered at once.
   @exclusivity(unchecked) private var arrived: (node: NodeID, messages: [Bytes])?
   /// Bytes of the read that they are slices of.
   @exclusivity(unchecked) var readCount = 0
+
+  init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
   /// Begins at a fact or a flush. The effects are the caller's: they are appended to, not copied.
   func begin(at now: Instant, _ effects: inout [Effect]) {

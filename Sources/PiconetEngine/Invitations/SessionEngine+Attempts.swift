@@ -65,10 +65,7 @@ extension SessionEngine {
   private mutating func dialNext(_ command: CommandID, _ turn: Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     while attempts[index].phase == .dialling, let (kind, addresses) = attempts[index].race.next(at: turn.now) {
-      let dial = DialID(rawValue: nextDial)
-      nextDial += 1
-      dials[dial] = (command, kind)
-      turn.add(.dial(dial, kind, addresses))
+      turn.dial(kind, addresses, for: .invitation(command))
     }
     guard attempts[index].race.isLost, attempts[index].phase == .dialling else { return }
     let race = attempts[index].race
@@ -86,10 +83,10 @@ extension SessionEngine {
     fail(command, Ending(.unreachable, .link, failure), turn)
   }
 
-  mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
-    guard let (command, kind) = dials.removeValue(forKey: dial),
-      let index = attempts.firstIndex(where: { $0.command == command })
-    else { return }
+  mutating func dialFailed(
+    of command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ turn: Turn
+  ) {
+    guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     attempts[index].race.failed(kind, failure)
     turn.deadlinesMoved = true
     if failure.code == .busy, attempts[index].phase == .dialling,
@@ -124,21 +121,12 @@ extension SessionEngine {
     Ending(.identity, .peer, "expected \(expected.shortDescription), but \(found.shortDescription) answers there")
   }
 
-  private mutating func cancelDials(of command: CommandID, _ turn: Turn) {
-    for dial in dials.keys.sorted() where dials[dial]?.command == command {
-      dials[dial] = nil
-      turn.add(.cancelDial(dial))
-    }
-  }
-
   /// A link that we dialled is open.
   /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
   mutating func claim(
-    _ dial: DialID, _ link: Link, _ turn: Turn
+    _ link: Link, for command: CommandID, _ kind: TransportKind, _ turn: Turn
   ) -> Bool {
-    guard let (command, kind) = dials.removeValue(forKey: dial),
-      let index = attempts.firstIndex(where: { $0.command == command })
-    else {
+    guard let index = attempts.firstIndex(where: { $0.command == command }) else {
       turn.add(.closeLink(link.id, flush: false))
       return false
     }
@@ -153,7 +141,7 @@ extension SessionEngine {
       dialNext(command, turn)
       return false
     }
-    cancelDials(of: command, turn)
+    turn.cancelDials(for: .invitation(command))
     if attempts[index].phase == .dialling { attempts[index].phase = .linking(link.id) }
     return true
   }
@@ -187,7 +175,7 @@ extension SessionEngine {
   private mutating func proceed(
     _ index: Int, with remote: NodeID, _ turn: Turn
   ) {
-    cancelDials(of: attempts[index].command, turn)
+    turn.cancelDials(for: .invitation(attempts[index].command))
     guard let association = associations[remote] else { return }
     let isTaken = attempts.contains { attempt in
       attempt.node == remote && attempt.command != attempts[index].command && attempt.isWithPeer
@@ -321,7 +309,7 @@ extension SessionEngine {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     let attempt = attempts.remove(at: index)
     turn.deadlinesMoved = true
-    cancelDials(of: command, turn)
+    turn.cancelDials(for: .invitation(command))
     if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
     var ending = ending
     if ending.failures.isEmpty { ending.failures = attempt.race.failures }

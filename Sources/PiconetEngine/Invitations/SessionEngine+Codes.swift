@@ -316,7 +316,7 @@ extension SessionEngine {
       association.send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)), turn)
     } else {
       // The inviter may have confirmed, and take us for a member.
-      beginLeaving(association, Ending(ending.reason, .us), turn)
+      association.beginLeaving(Ending(ending.reason, .us), turn)
     }
     closeInvitation(of: association, ending, turn)
   }

@@ -186,7 +186,7 @@ extension SessionEngine {
   /// are.
   private mutating func acceptedWithdrawn(from remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], !association.isMember, association.leaving == nil else { return }
-    beginLeaving(association, Ending(.cancelled, .us), turn)
+    association.beginLeaving(Ending(.cancelled, .us), turn)
     endProof(of: association, Ending(.cancelled, .us, "our own invitation was withdrawn"), turn)
     guard let invitation = association.invitation else { return }
     if invitation.acceptance == nil { association.send(.decline(.left, detail: ""), turn) }
@@ -235,14 +235,14 @@ extension SessionEngine {
       }
     } else if association.isMember, association.leaving == nil {
       // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      beginLeaving(association, Ending(.cancelled, .peer), turn)
+      association.beginLeaving(Ending(.cancelled, .peer), turn)
     }
   }
 
   mutating func becomeMember(_ remote: NodeID, _ turn: Turn) {
     guard let association = associations[remote], !association.isMember else { return }
     association.isMember = true
-    association.lastMoved = turn.now
+    association.moved(turn.now)
     let invitation = association.invitation
     association.invitation = nil
     questions.remove(remote)

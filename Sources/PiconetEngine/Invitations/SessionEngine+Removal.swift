@@ -41,7 +41,7 @@ extension SessionEngine {
   /// The leave that follows is the wish of another member.
   mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: Turn) throws(Breach) {
     guard try isFromMember(association) else { return }
-    association.removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
+    association.isRemoved(by: NodeID(peer: member.peer, incarnation: member.incarnation))
   }
 
   /// - Returns: false where the frame is nobody's.

@@ -8,14 +8,7 @@ extension SessionEngine {
       return
     }
     let link = Link(id: id, opening: opening, at: turn.now, configuration)
-    if let dial = opening.dial {
-      if let (wanted, _) = searchDials[dial] {
-        guard claim(dial, for: wanted, link, turn) else { return }
-        link.searchedFor = wanted
-      } else if !claim(dial, link, turn) {
-        return
-      }
-    }
+    if let dial = opening.dial, !claim(link, from: dial, turn) { return }
     makeRoomForHandshake(turn)
     links[id] = link
     turn.deadlinesMoved = true
@@ -38,7 +31,7 @@ extension SessionEngine {
       capabilities: [.resume, .removal, .streams, .typedCodes],
       limits: configuration.peerLimits(on: link.opening.traits),
       associationsBegun: looksPast(link) ? 0 : begun[link.opening.peer],
-      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.received) } : nil)
+      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) } : nil)
     link.queue(.hello(hello))
     turn.flush(link)
   }

@@ -87,14 +87,14 @@ extension SessionEngine {
     link.association = nil
     turn.forget(link)
     if let remote = link.node, let association = associations[remote], association.link === link {
-      association.link = nil
+      _ = association.take(nil)
       if isOnlyLink, outlives(association, ending) {
         suspend(association, on: link, ending, turn)
       } else {
         end(association, ending, turn)
       }
     }
-    searchLinkEnded(link, turn)
+    if let wanted = link.searchedFor { associations[wanted]?.searchLinkEnded(link, turn) }
     pingsLostLink(link, ending, turn)
     linkEnded(link, ending, turn)
   }

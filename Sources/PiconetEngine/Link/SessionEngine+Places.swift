@@ -120,5 +120,5 @@ extension Association {
   }
 
   /// Grows with what comes and is of use to somebody.
-  var movedCount: UInt64 { received &+ unreliable.counts.received &+ transfers.chunkCount }
+  var movedCount: UInt64 { sequenced.received &+ unreliable.counts.received &+ transfers.chunkCount }
 }

@@ -47,8 +47,9 @@ extension SessionEngine {
       unreliableDropped: association.unreliable.counts.dropped,
       unreliableLate: association.unreliable.counts.late, queuedBytes: association.outbox.queuedCost,
       linkBytes: link.map { $0.control.count + $0.outstanding } ?? 0,
-      sendCredit: association.outbox.limit - min(association.outbox.used, association.outbox.limit),
-      receiveCredit: association.inbox.credit, unacknowledgedFrames: association.sent - association.acknowledged,
-      unacknowledgedBytes: association.unacknowledged.byteCount)
+      sendCredit: association.outbox.credit,
+      receiveCredit: association.inbox.credit,
+      unacknowledgedFrames: association.sequenced.sent - association.sequenced.acknowledged,
+      unacknowledgedBytes: association.sequenced.unacknowledged.byteCount)
   }
 }

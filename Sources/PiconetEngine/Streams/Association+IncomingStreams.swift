@@ -15,11 +15,11 @@ extension Association {
     let stream = StreamReceiver(id: id, number: number, window: streams.incomingWindow)
     if let leaving {
       stream.phase = .stopped
-      streams.incoming[number] = stream
+      streams.append(stream)
       sendOfStream(.stopStream(stream: number, leaving.reason, detail: ""), turn)
       return
     }
-    streams.incoming[number] = stream
+    streams.append(stream)
     turn.places.append(id, number, in: self)
     turn.deliver(.streamOpened(id, from: node, name: name))
   }

@@ -5,7 +5,7 @@ extension Association {
   func openStream(
     _ command: CommandID, _ id: StreamID, name: String, _ turn: Turn
   ) {
-    guard streams.isSupported else {
+    guard streams.limit != nil else {
       return turn.reply(command, .failed(Ending(.notSupported, .peer, "the other side takes no streams")))
     }
     guard name.utf8.count <= WireLimits.streamName else {
@@ -95,8 +95,7 @@ extension Association {
       turn.places.remove(stream.id)
       if stream.phase == .open { turn.deliver(.streamEnded(stream.id, .lost(ending))) }
     }
-    streams.outgoing = [:]
-    streams.incoming = [:]
+    streams.removeAll()
   }
 
   // MARK: The far side's frames about our streams

@@ -3,20 +3,31 @@ import PiconetWire
 /// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take
 /// turns.
 struct StreamTable {
-  /// Whether the far side takes streams at all, and how many.
-  var isSupported = false
-  var limit: UInt64 = 0
-  /// Bytes of each stream before its first credit: of ours what the far side's hello says, of its what ours says.
-  var outgoingWindow: UInt64 = 0
-  var incomingWindow: UInt64 = 0
+  /// How many the remote side takes at once; nil: none at all.
+  let limit: UInt64?
+  /// Bytes of each stream before its first credit: of ours what the remote side's hello says, of its what ours says.
+  private var outgoingWindow: UInt64
+  private(set) var incomingWindow: UInt64
 
-  var outgoing: [UInt64: StreamSender] = [:]
-  var incoming: [UInt64: StreamReceiver] = [:]
+  private(set) var outgoing: [UInt64: StreamSender] = [:]
+  private(set) var incoming: [UInt64: StreamReceiver] = [:]
   private var numbers = StreamNumbers()
   /// Outgoing streams with something to send, each once; the first has the next turn.
   private var row = FirstInFirstOut<UInt64>()
-  /// Limits that the far side is to be told; the last one says all.
+  /// Limits that the remote side is to be told; the last one says all.
   private var creditsDue: [UInt64: UInt64] = [:]
+
+  init(limit: UInt64?, outgoingWindow: UInt64, incomingWindow: UInt64) {
+    self.limit = limit
+    self.outgoingWindow = outgoingWindow
+    self.incomingWindow = incomingWindow
+  }
+
+  /// What either side may mean by its hellos is taken, and no more is sent than both allow.
+  mutating func agree(outgoingWindow: UInt64, incomingWindow: UInt64) {
+    self.outgoingWindow = min(self.outgoingWindow, outgoingWindow)
+    self.incomingWindow = max(self.incomingWindow, incomingWindow)
+  }
 
   /// How many numbers were ever in use at once.
   var usedNumberCount: Int { numbers.usedCount }
@@ -28,9 +39,9 @@ struct StreamTable {
   }
   var queuedCount: Int { outgoing.values.reduce(0) { $0 + $1.queuedCount } }
 
-  /// - Returns: the number; nil if there are as many open streams as the far side takes.
+  /// - Returns: the number; nil if there are as many open streams as the remote side takes.
   mutating func open(_ id: StreamID, name: String) -> UInt64? {
-    guard UInt64(outgoing.count) < limit, let number = numbers.take() else { return nil }
+    guard let limit, UInt64(outgoing.count) < limit, let number = numbers.take() else { return nil }
     outgoing[number] = StreamSender(id: id, number: number, name: name, window: outgoingWindow)
     enqueue(number)
     return number
@@ -43,9 +54,16 @@ struct StreamTable {
     numbers.giveBack(number)
   }
 
+  mutating func append(_ stream: StreamReceiver) { incoming[stream.number] = stream }
+
   mutating func forget(incoming number: UInt64) {
     incoming[number] = nil
     creditsDue[number] = nil
+  }
+
+  mutating func removeAll() {
+    outgoing = [:]
+    incoming = [:]
   }
 
   // MARK: Turns

@@ -43,7 +43,7 @@ extension Association {
     }
     guard received <= transfer.limit else { throw Breach("more chunks than the credit allows") }
     transfer.received = received
-    transfers.chunkCount &+= 1
+    transfers.countChunk()
     // A short one would keep all that was read with it until the disk has it.
     turn.add(.storeChunk(transfer.id, bytes.count < 512 ? Array(bytes)[...] : bytes))
   }

@@ -11,14 +11,14 @@ extension Association {
   /// Offers what waits, as far as the far side takes more transfers.
   func sendOffers(_ turn: Turn) {
     // Without a link, and before what is sent again, offers wait: only they may be many.
-    guard let link = activeLink, !isResending else {
-      areOffersHeldBack = true
+    guard let link = activeLink, !sequenced.isResending else {
+      transfers.holdOffersBack()
       return
     }
-    areOffersHeldBack = false
+    transfers.releaseOffers()
     for transfer in transfers.order where UInt64(transfers.offered.count) < limits.transfers {
       if isCrowded || link.control.count > Link.offerLimit {
-        areOffersHeldBack = true
+        transfers.holdOffersBack()
         return
       }
       guard transfer.phase == .waiting, transfers.offer(transfer), let number = transfer.number else { continue }

@@ -34,14 +34,14 @@ extension Association {
   /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is
   /// one frame then.
   private func tellPause(_ id: TransferID, _ turn: Turn) {
-    transfers.pausesDue.insert(id)
+    transfers.owePause(of: id)
     if !isCrowded { sendPauses(turn) }
   }
 
   func sendPauses(_ turn: Turn) {
     for id in transfers.pausesDue.sorted() {
       if isCrowded { return }
-      transfers.pausesDue.remove(id)
+      transfers.pauseIsTold(of: id)
       if let transfer = transfers.outgoing[id], let number = transfer.number, transfer.phase != .abandoned {
         send(.senderPaused(transfer: number, transfer.isPaused), turn)
       } else if let transfer = transfers.incomingIDs[id], transfer.mayRest {

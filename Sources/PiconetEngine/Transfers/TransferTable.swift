@@ -13,10 +13,12 @@ struct TransferTable {
   private(set) var incoming: [UInt64: TransferReceiver] = [:]
   private(set) var incomingIDs: [TransferID: TransferReceiver] = [:]
   /// Chunks that have come.
-  var chunkCount: UInt64 = 0
-  /// Transfers of which the far side was told that they rest, and of which it is to be told something else once it has
-  /// acknowledged more.
-  var pausesDue: Set<TransferID> = []
+  private(set) var chunkCount: UInt64 = 0
+  /// Offers wait until the link has taken the control frames before them, and the remote side has acknowledged more.
+  private(set) var areOffersHeldBack = false
+  /// Transfers of which the remote side was told that they rest, and of which it is to be told something else once it
+  /// has acknowledged more.
+  private(set) var pausesDue: Set<TransferID> = []
 
   /// How many numbers of ours were ever in use at once.
   var usedNumberCount: Int { numbers.usedCount }
@@ -52,7 +54,7 @@ struct TransferTable {
     numbers.giveBack(number)
   }
 
-  // MARK: The far side's
+  // MARK: The remote side's
 
   mutating func append(_ transfer: TransferReceiver) {
     incoming[transfer.number] = transfer
@@ -64,7 +66,23 @@ struct TransferTable {
     incomingIDs[transfer.id] = nil
   }
 
-  /// The far side's, in the order in which they were offered.
+  mutating func countChunk() { chunkCount &+= 1 }
+
+  // MARK: What waits for a link
+
+  /// Offers go with a later flush.
+  mutating func holdOffersBack() { areOffersHeldBack = true }
+
+  /// Whoever calls it offers what may be offered now.
+  mutating func releaseOffers() { areOffersHeldBack = false }
+
+  mutating func owePause(of id: TransferID) { pausesDue.insert(id) }
+
+  mutating func pauseIsTold(of id: TransferID) { pausesDue.remove(id) }
+
+  // MARK: In order
+
+  /// The remote side's, in the order in which they were offered.
   var incomingInOrder: [TransferReceiver] { incoming.values.sorted { $0.id < $1.id } }
 
   /// All of ours: what has a number first, as the application numbers them, then what waits for one.

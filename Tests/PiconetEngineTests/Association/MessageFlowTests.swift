@@ -15,8 +15,7 @@ struct MessageFlowTests {
     let messageLimit = Int.random(in: 1...10_000, using: &random)
     // The narrowest window that the configuration allows, or a wider one.
     let window = messageLimit + WireLimits.messageCost + [0, 1, 5_000, 50_000].randomElement(using: &random)!
-    var outbox = Outbox()
-    outbox.limit = UInt64(window)
+    var outbox = Outbox(limit: UInt64(window))
     var inbox = Inbox(window: UInt64(window))
     let counts = (0..<60).map { _ in
       [0, 1, messageLimit, Int.random(in: 0...messageLimit, using: &random)].randomElement(using: &random)!
@@ -58,7 +57,7 @@ struct MessageFlowTests {
         if let limit = inbox.consume(cost, messageLimit: messageLimit) { credit.append(limit) }
         idle = 0
       default:
-        if !credit.isEmpty { outbox.limit = max(outbox.limit, credit.removeFirst()) }
+        if !credit.isEmpty { outbox.credit(credit.removeFirst()) }
       }
     }
     #expect(arrived == counts)

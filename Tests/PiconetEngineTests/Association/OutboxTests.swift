@@ -9,8 +9,7 @@ struct OutboxTests {
 
   /// An outbox with the far side's credit and these messages.
   private func outbox(credit: UInt64, _ counts: Int...) -> Outbox {
-    var outbox = Outbox()
-    outbox.limit = credit
+    var outbox = Outbox(limit: credit)
     for count in counts { outbox.append(bytes(count)) }
     return outbox
   }
@@ -63,7 +62,7 @@ struct OutboxTests {
     var oneLess = outbox(credit: 100 + cost - 1, 100)
     #expect(try frames(&oneLess) == [])
     #expect(oneLess.used == 0)
-    oneLess.limit += 1
+    oneLess.credit(oneLess.limit + 1)
     #expect(try frames(&oneLess) == ["message 100"])
   }
 
@@ -72,7 +71,7 @@ struct OutboxTests {
     var outbox = outbox(credit: 2_048, 3_000)
     #expect(try frames(&outbox) == ["fragment 1024", "fragment 1024"])
     #expect(try frames(&outbox) == [])
-    outbox.limit = 3_000 + cost
+    outbox.credit(3_000 + cost)
     #expect(try frames(&outbox) == ["message 952"])
     #expect(outbox.isEmpty)
   }

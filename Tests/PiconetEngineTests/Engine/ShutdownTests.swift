@@ -95,8 +95,8 @@ struct EngineHabitTests {
   @Test("another seed names the association otherwise")
   func seedsDiffer() {
     func associate(_ seed: UInt64) -> [UInt64] {
-      var engine = SessionEngine(identity: LocalIdentity(node: node(1)), configuration: configuration(), seed: seed)
-      return [engine.random.next(), engine.random.next()]
+      let engine = SessionEngine(identity: LocalIdentity(node: node(1)), configuration: configuration(), seed: seed)
+      return [engine.turn.random.next(), engine.turn.random.next()]
     }
     #expect(associate(1) == associate(1))
     #expect(associate(1) != associate(2))

@@ -5,7 +5,7 @@ import Testing
 
 extension SessionEngine {
   /// Sequenced frames that a peer was sent.
-  fileprivate func sentFrames(to far: NodeID) -> UInt64 { associations[far]?.sent ?? 0 }
+  fileprivate func sentFrames(to far: NodeID) -> UInt64 { associations[far]?.sequenced.sent ?? 0 }
 }
 
 @Suite("A link that loses what is not read in time")

@@ -1,0 +1,131 @@
+import PiconetWire
+
+/// The sequenced frames of one association, both ways: how many there were, what of ours is kept until it is
+/// acknowledged, what of it is sent again upon another link, and whether the remote side is to be told of its own.
+struct SequencedFrames: Sendable {
+  /// Both sides resume: what is sent is kept.
+  private let isDurable: Bool
+  private(set) var sent: UInt64 = 0
+  private(set) var acknowledged: UInt64 = 0
+  /// Nothing where the remote side does not resume.
+  private(set) var unacknowledged = Unacknowledged()
+  private(set) var received: UInt64 = 0
+  private var receivedTold: UInt64 = 0
+  /// Bytes of messages and of other bulky frames that came since the last acknowledgement.
+  private var bytesSinceTold = 0
+  /// The next flush tells what has arrived.
+  private(set) var isAcknowledgementDue = false
+  /// What is sent again on a new link, before anything new; and what must not overtake it.
+  private var backlog = FirstInFirstOut<Bytes>()
+  /// Control frames of now, behind the backlog.
+  private var behindBacklog: [UInt8] = []
+
+  init(isDurable: Bool) { self.isDurable = isDurable }
+
+  // MARK: Ours
+
+  /// Counts frames that were just written for the link, in this order, and keeps them until they are acknowledged.
+  /// Everything sequenced leaves by this door, or by the next one.
+  /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
+  /// - Parameter bufferCount: what of memory the slice keeps alive.
+  mutating func append(_ frames: Bytes, count: UInt64, bufferCount: Int) {
+    guard count > 0 else { return }
+    sent += count
+    if isDurable { unacknowledged.append(frames, last: sent, bufferCount: bufferCount) }
+  }
+
+  /// The same for one control frame.
+  mutating func append(control frame: Bytes) {
+    sent += 1
+    if isDurable { unacknowledged.append(alone: frame, last: sent) }
+  }
+
+  /// The remote side has all frames up to this number.
+  mutating func acknowledge(upTo number: UInt64) {
+    guard number > acknowledged else { return }
+    acknowledged = number
+    unacknowledged.acknowledge(number)
+  }
+
+  // MARK: The remote side's
+
+  /// Frames after which the remote side is told what has arrived, so that it need not keep them.
+  private static let acknowledgedFrames: UInt64 = 64
+  /// The same in bytes of messages and other bulky frames.
+  private static let acknowledgedBytes = 64 << 10
+
+  /// Counts a frame that has arrived.
+  /// - Parameter bulk: its bytes where it is of a kind that may be large.
+  /// - Returns: true if an acknowledgement has just become due: its link is to be flushed.
+  mutating func countReceived(bulk: Int) -> Bool {
+    received += 1
+    bytesSinceTold += bulk
+    guard !isAcknowledgementDue,
+      received - receivedTold >= Self.acknowledgedFrames || bytesSinceTold >= Self.acknowledgedBytes
+    else { return false }
+    isAcknowledgementDue = true
+    return true
+  }
+
+  mutating func appendAcknowledgement(into bytes: inout [UInt8]) {
+    FrameEncoder.append(.acknowledge(received: received), to: &bytes)
+    told()
+  }
+
+  /// The remote side knows what has arrived.
+  private mutating func told() {
+    receivedTold = received
+    bytesSinceTold = 0
+    isAcknowledgementDue = false
+  }
+
+  // MARK: Another link
+
+  /// What the last link has lost is not all sent again: nothing new may overtake it.
+  var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
+
+  /// Control frames that wait behind what is sent again.
+  var waitingCount: Int { behindBacklog.count }
+
+  /// The link is gone: what was to be sent again on it is kept for the next one.
+  mutating func detach() {
+    backlog.removeAll()
+    behindBacklog = []
+  }
+
+  /// Goes on upon another link, where the remote side has so many of our frames.
+  /// - Returns: what is sent again.
+  mutating func resume(remoteHas received: UInt64) -> LaneCount {
+    acknowledge(upTo: received)
+    var repeated = LaneCount(frames: sent - received)
+    for frames in unacknowledged.frames(above: received) {
+      backlog.append(frames)
+      repeated.add(frames: 0, bytes: frames.count)
+    }
+    // What has arrived here was told with the link.
+    told()
+    return repeated
+  }
+
+  mutating func appendBehindBacklog(_ frame: [UInt8]) { behindBacklog.append(contentsOf: frame) }
+
+  /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
+  /// - Returns: how many bytes that were.
+  mutating func frameBacklog(into bytes: inout [UInt8], room: Int) -> Int {
+    let before = bytes.count
+    while let frames = backlog.first, bytes.count - before < room {
+      let part = FrameCut.prefix(of: frames, upTo: room - (bytes.count - before))
+      bytes.append(contentsOf: part)
+      if part.count == frames.count {
+        _ = backlog.popFirst()
+      } else {
+        backlog.replaceFirst(frames.dropFirst(part.count))
+      }
+    }
+    if backlog.isEmpty, bytes.count - before < room {
+      bytes += behindBacklog
+      behindBacklog = []
+    }
+    return bytes.count - before
+  }
+}

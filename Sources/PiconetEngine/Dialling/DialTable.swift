@@ -1,0 +1,49 @@
+/// Dials under way, by their numbers: whom each is for, and over which transport.
+struct DialTable: Sendable {
+  enum Purpose: Hashable, Sendable {
+    /// An attempt of ours to invite somebody.
+    case invitation(CommandID)
+    /// Another link for the association with this node.
+    case search(NodeID)
+  }
+
+  private var underWay: [DialID: (purpose: Purpose, kind: TransportKind)] = [:]
+  private var next: UInt64 = 1
+
+  var count: Int { underWay.count }
+
+  fileprivate mutating func begin(_ kind: TransportKind, for purpose: Purpose) -> DialID {
+    defer { next += 1 }
+    let dial = DialID(rawValue: next)
+    underWay[dial] = (purpose, kind)
+    return dial
+  }
+
+  /// The dial has ended, with a link or a failure.
+  /// - Returns: nil where it was cancelled before.
+  mutating func end(_ dial: DialID) -> (purpose: Purpose, kind: TransportKind)? { underWay.removeValue(forKey: dial) }
+
+  /// Takes out those that are for the same, in the order in which they were begun.
+  fileprivate mutating func takeAll(where isWanted: (Purpose) -> Bool) -> [DialID] {
+    let dials = underWay.filter { isWanted($0.value.purpose) }.keys.sorted()
+    for dial in dials { underWay[dial] = nil }
+    return dials
+  }
+}
+
+extension Turn {
+  func dial(_ kind: TransportKind, _ addresses: [TransportAddress], for purpose: DialTable.Purpose) {
+    add(.dial(dials.begin(kind, for: purpose), kind, addresses))
+  }
+
+  func cancelDials(for purpose: DialTable.Purpose) { cancelDials { $0 == purpose } }
+
+  /// Nobody is invited any more.
+  func cancelDialsForInvitations() {
+    cancelDials { if case .invitation = $0 { true } else { false } }
+  }
+
+  private func cancelDials(where isWanted: (DialTable.Purpose) -> Bool) {
+    for dial in dials.takeAll(where: isWanted) { add(.cancelDial(dial)) }
+  }
+}
