@@ -9,7 +9,7 @@ final class Association {
   let id: AssociationID
   let node: NodeID
   /// The active link, or the one upon which the association is to go on; nil while there is none.
-  private(set) var link: Link?
+  private(set) var link: Link? { didSet { watch.changed() } }
   /// What it was begun with. The disconnect timeout may be another one meanwhile.
   let configuration: EngineConfiguration
   /// It is in no table any more.
@@ -29,37 +29,37 @@ final class Association {
   /// Both sides resume: the association outlives its links.
   let isDurable: Bool
   /// There is no link.
-  private(set) var suspension: Suspension?
+  private(set) var suspension: Suspension? { didSet { watch.changed() } }
   /// How long that may last.
-  private var disconnectTimeout: Duration
+  private var disconnectTimeout: Duration { didSet { watch.changed() } }
   /// Another link is looked for: because there is none, or for a better one.
-  private var search: LinkSearch?
+  private var search: LinkSearch? { didSet { watch.changed() } }
   /// Where we have dialled the peer.
-  private var dialled: [TransportAddress] = []
+  private var dialled: [TransportAddress] = [] { didSet { watch.changed() } }
   /// At least one link has been taken over: chunks may begin anywhere that a `position` says.
   private(set) var hasResumed = false
 
   // Membership.
-  var isMember = false
+  var isMember = false { didSet { watch.changed() } }
   /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
-  var unanswered: [SentInvitation] = []
+  var unanswered: [SentInvitation] = [] { didSet { watch.changed() } }
   /// The remote side's.
-  var invitation: OpenInvitation?
+  var invitation: OpenInvitation? { didSet { watch.changed() } }
   /// The short code of the one or the other.
-  var exchange: CodeExchange?
+  var exchange: CodeExchange? { didSet { watch.changed() } }
   /// The remote side owes an answer to our nonce, or may yet confirm the code that follows from it.
   var isRevealDue = false
   var isConfirmationDue = false
   /// The remote side's proof of our typed code, and whether its confirmation may come, if only too late.
-  var proof: CodeProof?
+  var proof: CodeProof? { didSet { watch.changed() } }
   var isCodeConfirmDue = false
   /// What the trust policy has said on the last link.
   var judgement: TrustJudgement?
   /// Since when nobody has been a member or invited.
-  var idleSince: Instant
+  var idleSince: Instant { didSet { watch.changed() } }
   /// When something came or went last that is of use to somebody: no heartbeat.
   private(set) var lastMoved: Instant
-  @exclusivity(unchecked) private(set) var leaving: Leaving?
+  @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
   /// Who wanted us removed, by what the remote side says.
   private(set) var removedBy: NodeID?
   /// What the remote side can do beyond its version.
@@ -74,6 +74,8 @@ final class Association {
   @exclusivity(unchecked) var transfers = TransferTable()
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
+  /// Told by what `nextDeadline` looks at.
+  private let watch: DeadlineWatch
 
   struct Leaving: Sendable {
     let command: CommandID?
@@ -88,7 +90,7 @@ final class Association {
   /// A new one, on the terms of both hellos.
   init(
     id: AssociationID, node: NodeID, on link: Link, _ hello: Hello, _ configuration: EngineConfiguration,
-    at now: Instant
+    _ watch: DeadlineWatch, at now: Instant
   ) {
     let traits = link.opening.traits
     let messageLimit = min(configuration.messageLimit, Int(clamping: hello.limits.message))
@@ -97,6 +99,7 @@ final class Association {
     self.node = node
     self.link = link
     self.configuration = configuration
+    self.watch = watch
     peer = ProvenPeer(
       node: node, name: hello.name, traits: traits, association: id, isKnown: link.judgement == .known,
       messageLimit: messageLimit, unreliableLimit: min(messageLimit, frameLimit - UnreliableTraffic.numberCount))
@@ -130,8 +133,39 @@ final class Association {
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
+
+  // MARK: Time
+
+  /// Nobody is a member, invited or about to be.
   var isIdle: Bool {
     !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil && proof == nil
+  }
+
+  /// Nobody is a member, invited, about to be, or leaving.
+  func isUnused(_ surroundings: Surroundings) -> Bool {
+    isIdle && leaving == nil && !surroundings.isInvited(node)
+  }
+
+  /// When something has to happen if nothing does. It looks at nothing that a message changes.
+  func nextDeadline(_ surroundings: Surroundings) -> Instant? {
+    var next = suspensionDeadline(surroundings)
+    func consider(_ instant: Instant?) {
+      if let instant { next = next.map { min($0, instant) } ?? instant }
+    }
+    consider(answerDeadline(surroundings))
+    if invitation != nil { consider(exchange?.revealEnds) }
+    consider(proof?.until)
+    consider(leaving?.deadline)
+    if isUnused(surroundings) { consider(idleSince + configuration.idleTimeout) }
+    return next
+  }
+
+  /// Until when somebody may answer the remote side's invitation. Whoever has accepted waits a little longer than the
+  /// inviter, who compares yet.
+  func answerDeadline(_ surroundings: Surroundings) -> Instant? {
+    guard let invitation else { return nil }
+    if invitation.acceptance != nil { return invitation.expires + configuration.leaveTimeout }
+    return surroundings.questions.deadline(of: node).map { min($0, invitation.expires) } ?? invitation.expires
   }
 }
 
@@ -143,7 +177,6 @@ extension Association {
   func beginLeaving(_ ending: Ending, command: CommandID? = nil, _ turn: Turn) {
     leaving = Leaving(
       command: command, reason: ending.reason, by: ending.by, deadline: turn.now + configuration.leaveTimeout)
-    turn.deadlinesMoved = true
     turn.flush(link)
     endTraffic(Ending(ending.reason, ending.blame), turn)
   }
@@ -241,7 +274,6 @@ extension Association {
   /// Goes on upon another link, where the remote side has so many of our frames.
   /// - Parameter addresses: where that link was dialled.
   func resume(on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ turn: Turn) {
-    turn.deadlinesMoved = true
     link.phase = .active
     link.association = self
     suspension = nil
@@ -286,9 +318,9 @@ extension Association {
   }
 
   /// When a suspended association ends, or its search goes on.
-  func suspensionDeadline(_ surroundings: @autoclosure () -> Surroundings) -> Instant? {
+  private func suspensionDeadline(_ surroundings: Surroundings) -> Instant? {
     let end = suspension.map { $0.lastHeard + disconnectTimeout }
-    guard let search, let next = search.nextDeadline, wantsLink(surroundings()) else { return end }
+    guard let search, let next = search.nextDeadline, wantsLink(surroundings) else { return end }
     return end.map { min($0, next) } ?? next
   }
 
@@ -301,7 +333,6 @@ extension Association {
   /// link then, and not two.
   /// - Returns: why the association ends; nil where it does not, here and below.
   func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    turn.deadlinesMoved = true
     // A search for a better link has dialled already.
     if let search, !search.isWaiting { return nil }
     let delay =
@@ -310,10 +341,8 @@ extension Association {
     return continueSearch(surroundings, turn)
   }
 
-  func continueSearch(_ surroundings: @autoclosure () -> Surroundings, _ turn: Turn) -> Ending? {
-    if search == nil { return nil }
-    let surroundings = surroundings()
-    guard wantsLink(surroundings) else { return nil }
+  func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    guard search != nil, wantsLink(surroundings) else { return nil }
     let addresses = suspension == nil ? betterAddresses(surroundings) : knownAddresses(surroundings)
     let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
@@ -321,7 +350,6 @@ extension Association {
 
   func endSearch(_ turn: Turn) {
     guard search != nil else { return }
-    turn.deadlinesMoved = true
     search?.end(turn)
     search = nil
   }
@@ -329,7 +357,7 @@ extension Association {
   /// Whether another link is wanted now: one that nobody uses is not worth a dial.
   private func wantsLink(_ surroundings: Surroundings) -> Bool {
     guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
-    return link?.phase != .resuming && (surroundings.isInvited || leaving != nil || !isIdle)
+    return link?.phase != .resuming && !isUnused(surroundings)
   }
 
   private var searchTerms: LinkSearch.Terms {
@@ -341,7 +369,6 @@ extension Association {
   func searchDialFailed(
     _ kind: TransportKind, _ failure: LinkFailure, _ surroundings: Surroundings, _ turn: Turn
   ) -> Ending? {
-    turn.deadlinesMoved = true
     let hasRoundEnded = search?.dialFailed(kind, failure, searchTerms, turn)
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
   }
@@ -358,7 +385,6 @@ extension Association {
   func strangerAnswered(
     _ kind: TransportKind, at address: String, _ surroundings: Surroundings, _ turn: Turn
   ) -> Ending? {
-    turn.deadlinesMoved = true
     let hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
     return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
   }
@@ -391,7 +417,8 @@ extension Association {
   /// The peer has certainly restarted: nobody listens any more where it was, on no transport, and another incarnation
   /// of it is there.
   private func endIfRestarted(_ surroundings: Surroundings) -> Ending? {
-    guard suspension != nil, let search, isNowhere(surroundings), search.isOtherSeen || surroundings.seesOnlyOther
+    guard suspension != nil, let search, isNowhere(surroundings),
+      search.isOtherSeen || surroundings.discovery.seesOnlyOther(than: node)
     else { return nil }
     return Ending(.restarted, .peer, "another run of it answers there")
   }
@@ -415,7 +442,7 @@ extension Association {
 
   /// Where the peer was dialled, and where it is seen now.
   private func knownAddresses(_ surroundings: Surroundings) -> [TransportAddress] {
-    Self.merged(surroundings.seen, dialled).filter { configuration.transports.contains($0.kind) }
+    Self.merged(surroundings.addresses(of: node), dialled).filter { configuration.transports.contains($0.kind) }
   }
 
   /// The place of a transport in the order of preference: the smaller, the better.
@@ -440,6 +467,5 @@ extension Association {
   func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
     guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
     search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))
-    turn.deadlinesMoved = true
   }
 }

@@ -63,8 +63,7 @@ extension SessionEngine {
     guard let remote = link.node, let hello = link.hello else { return }
     begun.increment(remote.peer)
     link.phase = .active
-    turn.deadlinesMoved = true
-    let association = Association(id: id, node: remote, on: link, hello, configuration, at: turn.now)
+    let association = Association(id: id, node: remote, on: link, hello, configuration, watch, at: turn.now)
     associations[remote] = association
     link.association = association
     association.dialled(at: addressesDialled(for: link))
@@ -80,10 +79,7 @@ extension SessionEngine {
   }
 
   /// Nobody is a member, invited, about to be, or leaving.
-  func isUnused(_ association: Association) -> Bool {
-    association.isIdle && association.leaving == nil
-      && !attempts.contains { $0.node == association.node && $0.isWithPeer }
-  }
+  func isUnused(_ association: Association) -> Bool { association.isUnused(surroundings) }
 
   /// Ends an association, its link if it has one, and all that it carried.
   /// - Parameter told: what the remote side is told instead of the ending's own words.
@@ -93,7 +89,6 @@ extension SessionEngine {
     if let link = association.link { return end(link, ending, told: told, turn) }
     associations[association.node] = nil
     association.close(turn)
-    turn.deadlinesMoved = true
     let ending = endingSeenHere(association, ending)
     noteFarewell(to: association, ending, turn.now)
     association.dropTransfers(ending, turn)

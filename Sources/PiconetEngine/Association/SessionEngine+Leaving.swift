@@ -10,7 +10,6 @@ extension SessionEngine {
       if let id { turn.reply(id, .done) }
       return
     }
-    turn.deadlinesMoved = true
     if association.suspension != nil {
       // There is nobody to tell. The remote side learns it when it finds us, or by time.
       end(association, Ending(reason, .us, by: by), turn)

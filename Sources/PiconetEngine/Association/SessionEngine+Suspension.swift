@@ -28,7 +28,7 @@ extension SessionEngine {
       ready(other, turn)
     }
     guard associations[association.node] === association, association.suspension != nil else { return }
-    if let ending = association.beginSearch(isDialler: link.isDialler, surroundings(of: association), turn) {
+    if let ending = association.beginSearch(isDialler: link.isDialler, surroundings, turn) {
       end(association, ending, turn)
     }
   }
@@ -37,7 +37,6 @@ extension SessionEngine {
   private mutating func detach(_ association: Association, _ turn: Turn) {
     exchangeLostLink(association, turn)
     proofsLostLink(association, turn)
-    turn.deadlinesMoved = true
     association.detach()
   }
 
@@ -65,7 +64,6 @@ extension SessionEngine {
     if current.phase == .active {
       let token = current.pings.begin(nil, at: turn.now)
       link.probe = Link.Probe(token: token, ends: turn.now + probeTime)
-      turn.deadlinesMoved = true
       current.queue(.ping(token))
       turn.flush(current)
     }
@@ -169,8 +167,8 @@ extension SessionEngine {
       return
     }
     configuration.disconnectTimeout = timeout
-    turn.deadlinesMoved = true
     for association in associations.values { association.setDisconnectTimeout(timeout) }
+    for link in links.values { link.setDisconnectTimeout(timeout) }
     for remote in associations.keys.sorted() {
       if let association = associations[remote] { suspensionDeadline(association, turn) }
     }
@@ -179,7 +177,7 @@ extension SessionEngine {
 
   mutating func suspensionDeadline(_ association: Association, _ turn: Turn) {
     let ending =
-      association.endOfSuspension(turn.now) ?? association.continueSearch(surroundings(of: association), turn)
+      association.endOfSuspension(turn.now) ?? association.continueSearch(surroundings, turn)
     if let ending { end(association, ending, turn) }
   }
 }

@@ -78,7 +78,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left
   /// for the search for another way; all of it where the far side does not resume. 10 s where an association ends with
   /// its link.
-  func silence(isDurable: Bool) -> Duration {
+  func silence(isDurable: Bool) -> Duration { Self.silence(isDurable: isDurable, within: disconnectTimeout) }
+
+  static func silence(isDurable: Bool, within disconnectTimeout: Duration) -> Duration {
     if disconnectTimeout == .zero { return .seconds(10) }
     return isDurable ? disconnectTimeout / 2 : disconnectTimeout
   }

@@ -76,15 +76,11 @@ struct LinkSearch: Sendable {
     goneKinds = []
     race = ConnectRace(addresses: addresses, preference: terms.preference, headStart: terms.headStart)
     roundEnds = turn.now + max(terms.disconnectTimeout / 2, .milliseconds(50))
-    turn.deadlinesMoved = true
   }
 
   /// - Returns: whether the round has ended without a link.
   private mutating func dialOn(_ terms: Terms, _ turn: Turn) -> Bool {
-    while let (kind, addresses) = race?.next(at: turn.now) {
-      turn.deadlinesMoved = true
-      turn.dial(kind, addresses, for: .search(node))
-    }
+    while let (kind, addresses) = race?.next(at: turn.now) { turn.dial(kind, addresses, for: .search(node)) }
     guard race?.isLost == true else { return false }
     endRound(terms, turn)
     return true
@@ -110,7 +106,6 @@ struct LinkSearch: Sendable {
       : Self.pause(after: rounds, within: terms.disconnectTimeout, &turn.random)
     rounds += 1
     nextRound = turn.now + pause
-    turn.deadlinesMoved = true
   }
 
   /// The search is over.
@@ -165,7 +160,6 @@ struct LinkSearch: Sendable {
   mutating func sighted(_ terms: Terms, _ turn: Turn) {
     guard isWaiting else { return }
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
-    turn.deadlinesMoved = true
   }
 
   // MARK: A better way

@@ -2,12 +2,8 @@ import PiconetWire
 
 /// Dials and links of attempts and searches, and what discovery tells them.
 extension SessionEngine {
-  /// What the search of an association has to know of all else.
-  func surroundings(of association: Association) -> Surroundings {
-    let node = association.node
-    return Surroundings(
-      seen: discovery.summary(of: node)?.addresses ?? [], seesOnlyOther: discovery.seesOnlyOther(than: node),
-      isInvited: attempts.contains { $0.node == node && $0.isWithPeer })
+  var surroundings: Surroundings {
+    Surroundings(attempts: attempts, questions: questions, discovery: discovery)
   }
 
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
@@ -16,7 +12,7 @@ extension SessionEngine {
     case .invitation(let command): dialFailed(of: command, kind, failure, turn)
     case .search(let remote):
       guard let association = associations[remote] else { return }
-      if let ending = association.searchDialFailed(kind, failure, surroundings(of: association), turn) {
+      if let ending = association.searchDialFailed(kind, failure, surroundings, turn) {
         end(association, ending, turn)
       }
     }
@@ -46,7 +42,7 @@ extension SessionEngine {
     turn.add(.closeLink(link.id, flush: false))
     guard let association else { return false }
     let address = link.opening.traits.remoteAddress
-    if let ending = association.strangerAnswered(kind, at: address, surroundings(of: association), turn) {
+    if let ending = association.strangerAnswered(kind, at: address, surroundings, turn) {
       end(association, ending, turn)
     }
     return false
@@ -55,7 +51,7 @@ extension SessionEngine {
   /// Another incarnation of the peer has answered where this one was.
   mutating func otherAnswered(_ remote: NodeID, on link: Link, _ turn: Turn) {
     guard let association = associations[remote] else { return }
-    if let ending = association.otherAnswered(over: link.opening.traits.kind, surroundings(of: association)) {
+    if let ending = association.otherAnswered(over: link.opening.traits.kind, surroundings) {
       end(association, ending, turn)
     }
   }
@@ -65,14 +61,14 @@ extension SessionEngine {
     switch change {
     case .found(let summary), .changed(let summary):
       guard let association = associations[summary.node] else { return }
-      association.sighted(surroundings(of: association), turn)
+      association.sighted(surroundings, turn)
     case .lost: break
     }
   }
 
   /// A member may move to a better transport.
   mutating func lookForBetter(_ association: Association, _ turn: Turn) {
-    association.lookForBetter(surroundings(of: association), turn)
+    association.lookForBetter(surroundings, turn)
   }
 
   /// The addresses of the attempt that has made this link, of all its transports: whoever gave them meant one device.

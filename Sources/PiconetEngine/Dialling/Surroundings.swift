@@ -1,9 +1,12 @@
-/// What an association has to know of all else that its engine knows, to look for another link. Lent for one look.
+/// What an association has to know of all else that its engine knows, to say what it waits for. Lent for one look.
 struct Surroundings {
-  /// Where discovery sees the peer.
-  let seen: [TransportAddress]
-  /// The peer is not in sight, and another incarnation of it is.
-  let seesOnlyOther: Bool
-  /// An invitation of ours is with the peer.
-  let isInvited: Bool
+  let attempts: [InvitationAttempt]
+  let questions: QuestionQueue
+  let discovery: DiscoveryTable
+
+  /// Where discovery sees a node.
+  func addresses(of node: NodeID) -> [TransportAddress] { discovery.summary(of: node)?.addresses ?? [] }
+
+  /// Whether an invitation of ours is with the node.
+  func isInvited(_ node: NodeID) -> Bool { attempts.contains { $0.node == node && $0.isWithPeer } }
 }

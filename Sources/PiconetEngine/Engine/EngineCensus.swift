@@ -12,7 +12,8 @@ extension SessionEngine {
       queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
         + links.values.reduce(0) { $0 + $1.control.count },
       keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
-      retainedBytes: retainedBytes)
+      retainedBytes: retainedBytes,
+      nextDeadline: earliestDeadline)
   }
 }
 
@@ -34,4 +35,6 @@ public struct EngineCensus: Sendable, Hashable {
   /// What peers make it hold, in bytes: all that is not acknowledged, answers that wait, parts of frames and messages,
   /// what is open. Not what the application has queued itself.
   public var retainedBytes: Int
+  /// The earliest of all that waits for time, asked one by one: the engine's own `nextDeadline` is never later.
+  public var nextDeadline: Instant?
 }

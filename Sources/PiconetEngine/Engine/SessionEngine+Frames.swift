@@ -3,8 +3,7 @@ import PiconetWire
 /// Frames on their way in: from a link to who owns what they are about.
 extension SessionEngine {
   mutating func received(_ bytes: Bytes, on link: Link, _ turn: Turn) {
-    link.lastReceived = turn.now
-    link.pingedAt = nil
+    link.heard(turn.now)
     link.decoder.push(bytes)
     guard let association = link.association else { return decode(link, turn) }
     association.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)

@@ -9,7 +9,6 @@ extension SessionEngine {
 
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
-    turn.deadlinesMoved = true
     for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), turn) }
     turn.cancelDialsForInvitations()
     for association in associations.values.sorted(by: { $0.node < $1.node }) {

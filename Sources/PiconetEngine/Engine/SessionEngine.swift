@@ -8,22 +8,22 @@ import PiconetWire
 public struct SessionEngine: ~Copyable, @unchecked Sendable {
   // Sendable is right: links, associations and the turn are objects that no copy and nobody else can reach.
   let node: NodeID
-  var configuration: EngineConfiguration
+  var configuration: EngineConfiguration { didSet { watch.changed() } }
   let seed: UInt64
   /// Writes a trace; nil unless it was asked for.
   var recorder: TraceRecorder?
 
-  var discovery: DiscoveryTable
-  var attempts: [InvitationAttempt] = []
-  var links: InlineFirstDictionary<LinkID, Link> = [:]
-  var associations: InlineFirstDictionary<NodeID, Association> = [:]
+  var discovery: DiscoveryTable { didSet { watch.changed() } }
+  var attempts: [InvitationAttempt] = [] { didSet { watch.changed() } }
+  var links: InlineFirstDictionary<LinkID, Link> = [:] { didSet { watch.changed() } }
+  var associations: InlineFirstDictionary<NodeID, Association> = [:] { didSet { watch.changed() } }
   var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
   /// Invitations of others, and how often who is not known may ask.
-  var questions = QuestionQueue()
+  var questions = QuestionQueue() { didSet { watch.changed() } }
   var tries = CodeTries()
   var nextCode: UInt64 = 1
   /// Codes that are typed: that of ours, and others' that our invitations prove.
@@ -31,10 +31,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var codesGiven = GivenCodeTries()
   /// Strangers may come in by links of theirs.
   var isOpen = true
-  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early,
-  /// when what it was for has moved on: looking at everything after every fact would cost more than a turn for nothing.
+  /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early:
+  /// traffic puts off when a link is looked at, and nobody is asked for that after each message.
   public private(set) var nextDeadline: Instant?
   let turn: Turn
+  let watch = DeadlineWatch()
 
   /// - Parameters:
   ///   - configuration: validated by its maker.
@@ -109,10 +110,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     if !turn.crowded.isEmpty { endCrowded(turn) }
     deliverQuestions(turn)
     finishShutdown(turn)
-    if turn.deadlinesMoved {
-      turn.deadlinesMoved = false
-      nextDeadline = earliestDeadline
-    }
+    if watch.take() { nextDeadline = earliestDeadline }
   }
 
   /// Frames what is queued for links; called once after each batch of facts.

@@ -14,8 +14,6 @@ final class Turn {
   @exclusivity(unchecked) private(set) var effects: [Effect] = []
   /// Links with something to transmit, looked at by the next flush.
   @exclusivity(unchecked) private(set) var links = LinksToFlush()
-  /// Something may be due earlier than the engine has said.
-  @exclusivity(unchecked) var deadlinesMoved = false
   /// Peers for which more is kept than may be: their associations end with the fact that made it so.
   @exclusivity(unchecked) var crowded: Set<NodeID> = []
   @exclusivity(unchecked) var conditions = PeerConditions()

@@ -42,6 +42,12 @@ struct InvitationAttempt: Sendable {
 }
 
 extension InvitationAttempt {
+  /// When it is over, or the next transport is dialled.
+  var nextDeadline: Instant {
+    guard phase == .dialling, let next = race.nextDeadline else { return deadline }
+    return min(next, deadline)
+  }
+
   /// There is an association, and what becomes of it is decided there.
   var isWithPeer: Bool {
     switch phase {

@@ -24,7 +24,6 @@ extension SessionEngine {
     }
     let race = ConnectRace(
       addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
-    turn.deadlinesMoved = true
     attempts.append(
       InvitationAttempt(
         command: id, node: remote, expectedPeer: expected, context: context, code: code,
@@ -88,7 +87,6 @@ extension SessionEngine {
   ) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     attempts[index].race.failed(kind, failure)
-    turn.deadlinesMoved = true
     if failure.code == .busy, attempts[index].phase == .dialling,
       let remote = associationDialled(kind, attempts[index].race.addresses)
     {
@@ -137,7 +135,6 @@ extension SessionEngine {
       let address = link.opening.traits.remoteAddress
       attempts[index].race.answeredByStranger(
         kind, at: address, LinkFailure(.authentication, "\(address): \(wrongKey.detail)"))
-      turn.deadlinesMoved = true
       dialNext(command, turn)
       return false
     }
@@ -308,7 +305,6 @@ extension SessionEngine {
   mutating func fail(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     guard let index = attempts.firstIndex(where: { $0.command == command }) else { return }
     let attempt = attempts.remove(at: index)
-    turn.deadlinesMoved = true
     turn.cancelDials(for: .invitation(command))
     if let proof = attempt.proof { turn.add(.proveCode(proof, .end)) }
     var ending = ending

@@ -37,7 +37,6 @@ extension SessionEngine {
     association.exchange?.phase = .awaitingReveal(until: turn.now + CodeExchange.revealTime)
     association.isRevealDue = true
     association.isConfirmationDue = invitation.terms.contains(.comparesCodes)
-    turn.deadlinesMoved = true
     association.send(.codeNonce(nonce.bytes), turn)
   }
 
@@ -93,7 +92,6 @@ extension SessionEngine {
       let invitation = association.invitation
     else { return }
     association.exchange?.phase = .deriving
-    turn.deadlinesMoved = true
     let inputs = CodeInputs(
       inviter: remote.peer, invited: node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
       commitment: invitation.commitment)
@@ -219,7 +217,6 @@ extension SessionEngine {
     if !invitation.terms.contains(.comparesCodes) || association.exchange?.isRemoteDone == true {
       becomeMember(association.node, turn)
     }
-    turn.deadlinesMoved = true
   }
 
   /// A person of ours has compared, or would not.
@@ -262,7 +259,6 @@ extension SessionEngine {
   ) -> Bool {
     guard let exchange = association.exchange else { return false }
     association.exchange = nil
-    turn.deadlinesMoved = true
     for command in exchange.showing { turn.reply(command, .failed(ending)) }
     guard exchange.isTry else { return false }
     if association.judgement != .known,
@@ -328,7 +324,6 @@ extension SessionEngine {
     guard let invitation = association.invitation else { return }
     association.invitation = nil
     questions.remove(association.node)
-    turn.deadlinesMoved = true
     endExchange(of: association, ending, turn)
     idleFrom(association.node, turn)
     if invitation.isDelivered { turn.deliver(.invitationEnded(association.node, ending)) }
@@ -338,7 +333,6 @@ extension SessionEngine {
   /// Tells the application of those whose turn it is.
   mutating func deliverQuestions(_ turn: Turn) {
     guard questions.hasNews else { return }
-    turn.deadlinesMoved = true
     for remote in questions.takeNext(at: turn.now) {
       guard let association = associations[remote], let invitation = association.invitation else { continue }
       association.invitation?.isDelivered = true

@@ -56,7 +56,6 @@ extension SessionEngine {
     }
     let proof = CodeProof(id: nextCodeID(), one: begun, until: turn.now + CodeProof.time)
     association.proof = proof
-    turn.deadlinesMoved = true
     turn.tell(turn.conditions.proofBegan(remote, name: association.peer.name))
     turn.add(.proveCode(proof.id, .answer(begun.code, link.id, share: invite.share)))
   }
@@ -128,7 +127,6 @@ extension SessionEngine {
   ) {
     guard let proof = association.proof else { return }
     association.proof = nil
-    turn.deadlinesMoved = true
     turn.add(.proveCode(proof.id, .end))
     let isOver = codeTries.wasWrong(proof.one, turn.now)
     if isAnswered {

@@ -66,7 +66,6 @@ extension SessionEngine {
   private mutating func open(_ invite: Invite, _ association: Association, until expires: Instant, _ turn: Turn) {
     association.invitation = OpenInvitation(
       terms: invite.terms, commitment: invite.commitment, context: Array(invite.context), expires: expires)
-    turn.deadlinesMoved = true
   }
 
   /// One that waits in the queue has to make room.
@@ -268,7 +267,6 @@ extension SessionEngine {
 
   /// Nobody may be a member or invited any more: from now on the association is idle.
   mutating func idleFrom(_ remote: NodeID, _ turn: Turn) {
-    turn.deadlinesMoved = true
     if let association = associations[remote], association.isIdle { association.idleSince = turn.now }
   }
 }

@@ -29,7 +29,7 @@ extension Link {
   /// Hands whole frames to the driver.
   func hand(over frames: Bytes, _ turn: Turn) {
     outstanding += frames.count
-    lastSent = turn.now
+    spoke(turn.now)
     turn.add(.transmit(id, frames))
   }
 

@@ -8,13 +8,13 @@ import PiconetWire
 final class Link {
   /// What has happened so far. The dialling side speaks first.
   enum Phase: Equatable, Sendable {
-    /// The far side's hello has not come.
+    /// The remote side's hello has not come.
     case awaitingHello
     /// The driver judges whether the peer is trusted. Nothing is decoded meanwhile.
     case awaitingTrust
     /// Everything is known; the peer with the smaller id decides whether this link is used.
     case ready
-    /// An association goes on here: we have sent `associate` with its name, and the far side's count has not come.
+    /// An association goes on here: we have sent `associate` with its name, and the remote side's count has not come.
     case resuming
     /// The active link of the association with its node.
     case active
@@ -23,30 +23,35 @@ final class Link {
   let id: LinkID
   let opening: LinkOpening
   let openedAt: Instant
-  var phase: Phase = .awaitingHello
+  var phase: Phase = .awaitingHello { didSet { watch.changed() } }
   @exclusivity(unchecked) var decoder: FrameDecoder
 
-  /// The far side, once its hello came.
+  /// The remote side, once its hello came.
   var node: NodeID?
   var hello: Hello?
   var judgement: TrustJudgement?
 
-  var lastReceived: Instant
-  var lastSent: Instant
+  private(set) var lastReceived: Instant
+  private var lastSent: Instant
   /// When the last ping went out that nothing has answered yet.
-  var pingedAt: Instant?
+  private var pingedAt: Instant?
+  private let handshakeEnds: Instant
+  /// The engine's, of which silence may take a part.
+  private var disconnectTimeout: Duration { didSet { watch.changed() } }
+  /// Told by what `nextDeadline` looks at, but for traffic, which only puts it off.
+  private let watch: DeadlineWatch
 
   /// Pings that wait for their answers.
-  var pings = PingTable()
+  var pings = PingTable() { didSet { if pings.nextDeadline != oldValue.nextDeadline { watch.changed() } } }
 
   /// The association whose active link this is.
-  @exclusivity(unchecked) var association: Association?
+  @exclusivity(unchecked) var association: Association? { didSet { watch.changed() } }
   /// Something of the association has gone over this link.
   var hasCarried = false
   /// The member for whose association we have dialled this link, rather than for an invitation.
   var searchedFor: NodeID?
-  /// The far side holds the association over this link, too: the active one is asked for a sign of life.
-  var probe: Probe?
+  /// The remote side holds the association over this link, too: the active one is asked for a sign of life.
+  var probe: Probe? { didSet { watch.changed() } }
 
   struct Probe {
     let token: UInt64
@@ -78,24 +83,29 @@ final class Link {
   /// The driver has to answer before the next frame is looked at.
   var isDecodingPaused: Bool { phase == .awaitingTrust }
 
-  /// Control frames that may wait for a link that takes none; more is the far side's doing (pings, offers).
+  /// Control frames that may wait for a link that takes none; more is the remote side's doing (pings, offers).
   static let controlLimit = 256 << 10
   /// No offer is made while more control frames than this wait: offers are the longest of them, and the only ones of
   /// which we may have many ourselves.
   static let offerLimit = 64 << 10
   /// No ping of the application is sent while more than this waits: the frames of those that were given up are still
-  /// there, and the far side is not to answer for them.
+  /// there, and the remote side is not to answer for them.
   static let pingLimit = 128 << 10
   /// Bytes that may come in while decoding is paused: `associate`, an invitation and some pings, and what is read at
   /// once.
   static let pausedLimit = 64 << 10
 
-  init(id: LinkID, opening: LinkOpening, at now: Instant, _ configuration: EngineConfiguration) {
+  init(
+    id: LinkID, opening: LinkOpening, at now: Instant, _ configuration: EngineConfiguration, _ watch: DeadlineWatch
+  ) {
     self.id = id
     self.opening = opening
+    self.watch = watch
     openedAt = now
     lastReceived = now
     lastSent = now
+    handshakeEnds = now + configuration.handshakeTimeout
+    disconnectTimeout = configuration.disconnectTimeout
     decoder = FrameDecoder(frameLimit: configuration.frameLimit)
     largestWindow = min(configuration.transmitWindow, opening.traits.transmitWindow ?? .max)
   }
@@ -118,26 +128,66 @@ final class Link {
     }
   }
 
+  // MARK: Liveness
+
+  /// Bytes have come.
+  func heard(_ now: Instant) {
+    lastReceived = now
+    pingedAt = nil
+  }
+
+  /// Frames go to the driver.
+  func spoke(_ now: Instant) { lastSent = now }
+
+  func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
+
   /// When something has to happen if nothing does: the end of the handshake, a ping, or the end of patience.
-  func nextDeadline(_ configuration: EngineConfiguration) -> Instant {
+  var nextDeadline: Instant {
+    let own =
+      phase == .active
+      ? min(lastReceived + patience, nextPing) : probe.map { min($0.ends, handshakeEnds) } ?? handshakeEnds
+    return pings.nextDeadline.map { min($0, own) } ?? own
+  }
+
+  enum Due: Equatable {
+    /// The handshake has taken too long.
+    case handshake
+    /// The active link has given no sign of life.
+    case probe
+    /// Nothing was heard for so long.
+    case silence(Duration)
+    case ping
+  }
+
+  /// What is due now, or soon in the case of a ping; nothing else depends on it.
+  func due(at now: Instant, soon: Instant) -> Due? {
     guard phase == .active else {
-      let end = openedAt + configuration.handshakeTimeout
-      return probe.map { min($0.ends, end) } ?? end
+      if handshakeEnds <= now { return .handshake }
+      return probe.map { $0.ends <= now } == true ? .probe : nil
     }
-    return min(lastReceived + patience(configuration), nextPing(configuration))
+    if lastReceived + patience <= now { return .silence(patience) }
+    return nextPing <= soon ? .ping : nil
+  }
+
+  /// A ping of the heartbeat.
+  func ping(_ now: Instant) {
+    queue(.ping(pings.begin(nil, at: now)))
+    pingedAt = now
+    // Counted as sent although the link may not take it now: a ping a quarter of the timeout is enough.
+    lastSent = now
   }
 
   /// The silence after which this link is dead.
-  func patience(_ configuration: EngineConfiguration) -> Duration {
-    configuration.silence(isDurable: association?.isDurable == true)
+  private var patience: Duration {
+    EngineConfiguration.silence(isDurable: association?.isDurable == true, within: disconnectTimeout)
   }
 
-  /// The far side must hear of us well within its patience, and we want to hear of it within ours.
-  func nextPing(_ configuration: EngineConfiguration) -> Instant {
+  /// The remote side must hear of us well within its patience, and we want to hear of it within ours.
+  private var nextPing: Instant {
     let stated = hello?.limits.silence ?? PeerLimits().silence
     let legal = min(max(stated, WireLimits.silence.lowerBound), WireLimits.silence.upperBound)
     let theirs = Duration.milliseconds(Int64(clamping: legal)) / 4
-    let ours = patience(configuration) / 4
+    let ours = patience / 4
     let toBeHeard = lastSent + theirs
     let toHear = max(lastReceived, pingedAt ?? lastReceived) + ours
     return min(toBeHeard, toHear)

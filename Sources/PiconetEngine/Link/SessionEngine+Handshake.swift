@@ -7,11 +7,10 @@ extension SessionEngine {
       turn.add(.closeLink(id, flush: false))
       return
     }
-    let link = Link(id: id, opening: opening, at: turn.now, configuration)
+    let link = Link(id: id, opening: opening, at: turn.now, configuration, watch)
     if let dial = opening.dial, !claim(link, from: dial, turn) { return }
     makeRoomForHandshake(turn)
     links[id] = link
-    turn.deadlinesMoved = true
     guard opening.isAdmitted else {
       let told = "this device is not trusted there"
       return end(link, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, turn)

@@ -21,7 +21,7 @@ struct PingTable: Sendable {
 
   var isFull: Bool { waiting.count { $0.command != nil } >= Self.limit }
   /// Until when the first ping of the application may wait.
-  var deadline: Instant? { waiting.compactMap(\.deadline).min() }
+  var nextDeadline: Instant? { waiting.compactMap(\.deadline).min() }
   /// The application's pings, oldest first.
   var commands: [CommandID] { waiting.compactMap(\.command) }
 

@@ -21,13 +21,11 @@ extension SessionEngine {
     }
     link.queue(.ping(link.pings.begin(command, deadline: turn.now + timeout, at: turn.now)))
     turn.flush(link)
-    turn.deadlinesMoved = true
   }
 
   mutating func cancelPing(_ ping: CommandID, _ turn: Turn) {
     for link in links.values.filter({ $0.pings.commands.contains(ping) }).sorted(by: { $0.id < $1.id }) {
       link.pings.cancel(ping)
-      turn.deadlinesMoved = true
       turn.reply(ping, .failed(Ending(.cancelled, .us)))
     }
   }
@@ -35,12 +33,11 @@ extension SessionEngine {
   mutating func receivedPong(_ token: UInt64, on link: Link, _ turn: Turn) {
     probeAnswered(token, on: link, turn)
     guard let (command, roundTrip) = link.pings.answered(token, at: turn.now) else { return }
-    turn.deadlinesMoved = true
     turn.reply(command, .roundTrip(roundTrip))
   }
 
   mutating func pingDeadlines(_ turn: Turn) {
-    let due = links.values.filter { link in link.pings.deadline.map { $0 <= turn.now } ?? false }
+    let due = links.values.filter { link in link.pings.nextDeadline.map { $0 <= turn.now } ?? false }
     for link in due.sorted(by: { $0.id < $1.id }) {
       for command in link.pings.expired(at: turn.now) {
         turn.reply(command, .failed(Ending(.timedOut, .peer, "no answer to the ping")))

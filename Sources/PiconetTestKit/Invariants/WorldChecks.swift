@@ -32,6 +32,9 @@ extension World {
       finding("n\(node.index) counts \(census.dials) dials, the world \(node.record.dials.count)")
     }
     if census.members != node.record.members.count { finding("n\(node.index) counts other members than it told") }
+    if let next = census.nextDeadline, node.engine.nextDeadline.map({ $0 > next }) ?? true {
+      finding("n\(node.index) waits until \(node.engine.nextDeadline as Any), and something in it until \(next)")
+    }
     if census.links > configuration.handshakeLimit + configuration.associationLimit {
       finding("n\(node.index) has \(census.links) links")
     }

@@ -1,4 +1,5 @@
 import PiconetWire
+import Testing
 
 @testable import PiconetEngine
 
@@ -105,6 +106,9 @@ final class Side {
       var effects: [Effect] = []
       for fact in waiting { engine.handle(fact, at: now, into: &effects) }
       engine.flush(at: now, into: &effects)
+      if let next = engine.earliestDeadline, engine.nextDeadline.map({ $0 > next }) ?? true {
+        Issue.record("waits until \(engine.nextDeadline as Any), and something in it until \(next)")
+      }
       waiting = effects.compactMap { answer($0, &outcome.frames) }
       outcome.effects += effects
     } while !waiting.isEmpty

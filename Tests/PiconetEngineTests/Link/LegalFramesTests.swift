@@ -64,7 +64,8 @@ struct LegalFramesTests {
     let opening = LinkOpening(
       dial: nil, peer: peer(1), traits: someTraits)
     let link = Link(
-      id: LinkID(rawValue: 1), opening: opening, at: seconds(1), EngineConfiguration(scope: "test", name: "test"))
+      id: LinkID(rawValue: 1), opening: opening, at: seconds(1), EngineConfiguration(scope: "test", name: "test"),
+      DeadlineWatch())
     for (phase, letter) in Self.phases {
       link.phase = phase
       #expect(link.isLegal(frame) == legal.contains(letter), "0x\([frame.type].hexadecimal) in \(phase)")

@@ -115,7 +115,7 @@ struct PingTests {
     #expect(table.roundTrip == nil)
     #expect(table.answered(tokens[99], at: seconds(100)) == nil)
     #expect(table.roundTrip?.last == .seconds(1))
-    #expect(!table.isFull && table.deadline == nil)
+    #expect(!table.isFull && table.nextDeadline == nil)
   }
 
   @Test("the smoothed round trip follows slowly")
