@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the far side's, in the order of their numbers. Those about membership concern more than one
+  /// Takes a frame of the remote side's, in the order of their numbers. Those about membership concern more than one
   /// association: they are the engine's, as are those of the link.
   func receive(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
@@ -14,7 +14,7 @@ extension Association {
       turn.flush(link)
     case .acknowledge(let received): try receivedAcknowledgement(received, turn)
 
-    // The sender's frames about a stream: the number is the far side's. Then the receiver's: it is ours.
+    // The sender's frames about a stream: the number is the remote side's. Then the receiver's: it is ours.
     case .openStream(let number, let name): try receivedOpen(number, name, turn)
     case .streamData(let number, let bytes): try receivedData(number, bytes, turn)
     case .endStream(let number): try receivedEnd(ofStream: number, turn)
@@ -39,7 +39,7 @@ extension Association {
 
   private func receiveAboutTransfer(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
-    // The sender's frames: the number is the far side's.
+    // The sender's frames: the number is the remote side's.
     case .offer(let number, let offer): receivedOffer(number, offer, turn)
     case .chunk(let number, let bytes): try receivedChunk(number, bytes, turn)
     case .position(let number, let offset): try receivedPosition(number, offset)
@@ -68,7 +68,7 @@ extension Association {
     }
   }
 
-  /// Counts a frame of the far side's, before it is looked at.
+  /// Counts a frame of the remote side's, before it is looked at.
   func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)
     if frame.isSequenced, sequenced.countReceived(bulk: frame.bulkCount) { turn.flush(link) }

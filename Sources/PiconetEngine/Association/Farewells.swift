@@ -6,7 +6,7 @@ struct Farewells: Sendable {
   struct Farewell: Sendable {
     let association: AssociationID
     let reason: Reason
-    /// When the far side has given up by itself.
+    /// When the remote side has given up by itself.
     let until: Instant
   }
 

@@ -1,9 +1,8 @@
 import PiconetWire
 
-/// What may be kept for one far side until it acknowledges it: what we send of our own accord stops at a limit, and
-/// waits; answers to what the far side sends go on until another one, at which the association ends, because a far side
-/// that acknowledges as the wire format says never gets there ([wire-format.md, section
-/// 12](../../../Documentation/wire-format.md)).
+/// What may be kept for one remote side until it acknowledges it: what we send of our own accord stops at a limit, and
+/// waits; answers to what it sends go on until another one, at which the association ends, because who acknowledges as
+/// the wire format says never gets there ([wire-format.md, section 12](../../../Documentation/wire-format.md)).
 struct KeepingLimits: Sendable {
   /// For what goes of our own accord.
   let own: Int
@@ -22,7 +21,7 @@ struct KeepingLimits: Sendable {
   static let ownFrames = 1_024
 
   /// For each number of a transfer or stream that we have used: by its last frames, which are not held back, it may be
-  /// given up here while the far side gives it up. The number is not used again before less is kept.
+  /// given up here while the remote side gives it up. The number is not used again before less is kept.
   static let numberCost = 16
 
   /// Frames that may be unacknowledged by one who is no member: some sixty that need no acknowledgement yet, and what
@@ -49,12 +48,12 @@ extension EngineConfiguration {
 }
 
 extension Association {
-  /// Nothing goes of our own accord any more before the far side has acknowledged something.
+  /// Nothing goes of our own accord any more before the remote side has acknowledged something.
   var isCrowded: Bool {
     sequenced.unacknowledged.byteCount >= keeping.own || sequenced.unacknowledged.aloneCount >= KeepingLimits.ownFrames
   }
 
-  /// The far side leaves more unacknowledged than it may.
+  /// The remote side leaves more unacknowledged than it may.
   var keepsTooMuch: Bool {
     guard isDurable else { return false }
     guard isMember else { return sequenced.sent - sequenced.acknowledged > KeepingLimits.strangerFrames }

@@ -3,7 +3,7 @@ import PiconetWire
 /// Sequenced frames that were sent and not acknowledged, in their order, for another link should this one die.
 ///
 /// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a
-/// thousand messages is one entry. Short frames that were written alone, of which the far side can provoke many, are
+/// thousand messages is one entry. Short frames that were written alone, of which the remote side can provoke many, are
 /// copied behind one another, so that what a frame of three bytes costs is three bytes.
 struct Unacknowledged: Sendable {
   /// Frames that were written at once.
@@ -23,7 +23,7 @@ struct Unacknowledged: Sendable {
   /// Bytes of the frames, and what keeping a batch costs beside them.
   private(set) var byteCount = 0
   static let batchCost = 128
-  /// Frames that were written alone: control frames, of which the far side can provoke many.
+  /// Frames that were written alone: control frames, of which the remote side can provoke many.
   private(set) var aloneCount = 0
   /// Frames written at once that are copied.
   static let shortCount = 1024

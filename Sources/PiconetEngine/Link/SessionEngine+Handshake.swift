@@ -19,7 +19,7 @@ extension SessionEngine {
   }
 
   private func sendHello(on link: Link, _ turn: Turn) {
-    // A dialling side does not know the far side's incarnation yet: an association with any of them may be the one.
+    // A dialling side does not know the remote side's incarnation yet: an association with any of them may be the one.
     let held = associations.values.filter { association in
       guard association.isDurable else { return false }
       return (link.node ?? link.searchedFor).map { $0 == association.node }

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The end of a link: told by the far side, found by the driver, or ours.
+/// The end of a link: told by the remote side, found by the driver, or ours.
 extension SessionEngine {
   mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: Turn) {
     turn.add(.closeLink(link.id, flush: false))
@@ -11,7 +11,7 @@ extension SessionEngine {
       ending.by = association.removedBy ?? (association.suspension == nil ? remote : nil)
     }
     forget(link, ending, isOnlyLink: Self.endsOnlyLink(reason), turn)
-    // The far side has no association with us any more, or does not want one: no other link will bring it back.
+    // The remote side has no association with us any more, or does not want one: no other link will bring it back.
     if let remote, let association = associations[remote], association.suspension != nil,
       Self.endsSuspended.contains(reason)
     {
@@ -19,7 +19,7 @@ extension SessionEngine {
     }
   }
 
-  /// Whose fault it is that the far side closes with this reason.
+  /// Whose fault it is that the remote side closes with this reason.
   private static func blame(of reason: Reason) -> Blame {
     switch reason.known {
     case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
@@ -53,20 +53,20 @@ extension SessionEngine {
     forget(link, ending, isOnlyLink: true, turn)
   }
 
-  /// We end the link in good order and tell the far side why; nobody broke a rule.
+  /// We end the link in good order and tell the remote side why; nobody broke a rule.
   mutating func refuse(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
     let blame: Blame = reason == .selfConnection ? .us : reason == .duplicateLink ? .nobody : .peer
     end(link, Ending(reason, blame, detail), turn)
   }
 
-  /// The far side broke a rule: the link ends, and its association with it.
+  /// The remote side broke a rule: the link ends, and its association with it.
   mutating func breach(_ link: Link, _ reason: Reason, _ detail: String, _ turn: Turn) {
     end(link, Ending(reason, .peer, detail), turn)
   }
 
-  /// Tells the far side the reason, closes the link and forgets it. One that has ended stays so.
+  /// Tells the remote side the reason, closes the link and forgets it. One that has ended stays so.
   /// - Parameters:
-  ///   - told: what the far side is told instead of the ending's own words.
+  ///   - told: what the remote side is told instead of the ending's own words.
   ///   - isOnlyLink: an association on it goes on without it.
   mutating func end(
     _ link: Link, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: Turn

@@ -37,7 +37,7 @@ extension SessionEngine {
     return true
   }
 
-  /// The association is there because the far side wants it: nobody is a member, leaving, or invited by us.
+  /// The association is there because the remote side wants it: nobody is a member, leaving, or invited by us.
   private func isStranger(_ association: Association) -> Bool {
     !association.isMember && association.leaving == nil && !attempts.contains { $0.node == association.node }
   }

@@ -22,11 +22,11 @@ public struct AssociationStatistics: Sendable, Hashable {
   public var queuedBytes: Int
   /// Control frames that wait for the link, and bytes that are on their way to the kernel.
   public var linkBytes: Int
-  /// How much of reliable messages the far side takes now, in the same measure as `queuedBytes`.
+  /// How much of reliable messages the remote side takes now, in the same measure as `queuedBytes`.
   public var sendCredit: UInt64
-  /// How much of them the far side may send now.
+  /// How much of them the remote side may send now.
   public var receiveCredit: UInt64
-  /// Sequenced frames that the far side has not acknowledged.
+  /// Sequenced frames that the remote side has not acknowledged.
   public var unacknowledgedFrames: UInt64
   /// What is kept of them, in bytes, for another link.
   public var unacknowledgedBytes: Int

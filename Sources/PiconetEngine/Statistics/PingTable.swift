@@ -40,7 +40,7 @@ struct PingTable: Sendable {
   /// Takes out a ping of the application. Its token is not used again, so that an answer on its way is no other ping's.
   mutating func cancel(_ command: CommandID) { waiting.removeAll { $0.command == command } }
 
-  /// A pong came. One that nothing waits for says nothing: the far side may invent them.
+  /// A pong came. One that nothing waits for says nothing: the remote side may invent them.
   mutating func answered(_ token: UInt64, at now: Instant) -> (command: CommandID, roundTrip: Duration)? {
     guard let index = waiting.firstIndex(where: { $0.token == token }) else { return nil }
     let ping = waiting.remove(at: index)

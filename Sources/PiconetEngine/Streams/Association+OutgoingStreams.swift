@@ -30,7 +30,7 @@ extension Association {
     return true
   }
 
-  /// - Returns: false where the stream has ended; otherwise the command is answered when the far side has read all.
+  /// - Returns: false where the stream has ended; otherwise the command is answered when the remote side has read all.
   func finishStream(_ command: CommandID, _ number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.finish(command)
@@ -44,13 +44,13 @@ extension Association {
     if id.isIncoming { stop(number, ending, turn) } else { reset(number, ending, turn) }
   }
 
-  /// The application is told now; the number is free once the far side confirms.
+  /// The application is told now; the number is free once the remote side confirms.
   private func reset(
     _ number: UInt64, _ ending: Ending, _ turn: Turn
   ) {
     guard let stream = streams.outgoing[number], stream.phase != .reset else { return }
     if stream.phase == .waiting {
-      // The far side never heard of it.
+      // The remote side never heard of it.
       forget(outgoing: number, turn)
     } else {
       stream.reset()
@@ -98,7 +98,7 @@ extension Association {
     streams.removeAll()
   }
 
-  // MARK: The far side's frames about our streams
+  // MARK: The remote side's frames about our streams
 
   func receivedCredit(
     ofStream number: UInt64, limit: UInt64, _ turn: Turn
@@ -117,7 +117,7 @@ extension Association {
     guard let stream = streams.outgoing[number], stream.phase != .waiting else {
       throw Breach("stops an unknown stream")
     }
-    // The far side forgets the number when it knows that we know.
+    // The remote side forgets the number when it knows that we know.
     if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), turn) }
     forget(outgoing: number, turn)
     if stream.phase != .reset { tell(stream, ending, turn) }

@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Transfers of the far side: offered to the application, stored as they come, ended by one event.
+/// Transfers of the remote side: offered to the application, stored as they come, ended by one event.
 extension Association {
-  // MARK: The far side's frames
+  // MARK: The remote side's frames
 
   /// Whether an offer may stand.
   /// - Returns: false where we are leaving, and it was declined.

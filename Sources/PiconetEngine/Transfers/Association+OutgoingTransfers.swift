@@ -8,7 +8,7 @@ extension Association {
     sendOffers(turn)
   }
 
-  /// Offers what waits, as far as the far side takes more transfers.
+  /// Offers what waits, as far as the remote side takes more transfers.
   func sendOffers(_ turn: Turn) {
     // Without a link, and before what is sent again, offers wait: only they may be many.
     guard let link = activeLink, !sequenced.isResending else {
@@ -70,7 +70,7 @@ extension Association {
     if let transfer = transfers.outgoing[id] { abandon(transfer, ending, turn) }
   }
 
-  /// We give an outgoing transfer up: the caller is told now, the number is free once the far side confirms.
+  /// We give an outgoing transfer up: the caller is told now, the number is free once the remote side confirms.
   func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
@@ -83,7 +83,7 @@ extension Association {
     transfer.phase = .abandoned
     transfer.blocks.removeAll()
     transfers.retire(transfer)
-    // What the far side has said itself it need not hear again.
+    // What the remote side has said itself it need not hear again.
     let detail = ending.blame == .peer ? "" : ending.detail
     send(.abandon(transfer: number, ending.reason, detail: detail), turn)
   }
@@ -95,7 +95,7 @@ extension Association {
     sendOffers(turn)
   }
 
-  // MARK: The far side's frames about our transfers
+  // MARK: The remote side's frames about our transfers
 
   func receivedAccept(_ number: UInt64, offset: UInt64, limit: UInt64, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("accepts an unknown offer") }
@@ -139,7 +139,7 @@ extension Association {
     read(transfer, turn)
   }
 
-  /// The far side has it, under this name: it has stored it, or had it already.
+  /// The remote side has it, under this name: it has stored it, or had it already.
   func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else {
       throw Breach(wasThere ? "has an unknown transfer already" : "has stored an unknown transfer")
@@ -156,7 +156,7 @@ extension Association {
 
   func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("refuses an unknown transfer") }
-    // The far side forgets the number when it knows that we know.
+    // The remote side forgets the number when it knows that we know.
     abandon(transfer, Ending(reason, .peer, detail), turn)
     free(transfer, turn)
   }

@@ -31,8 +31,8 @@ extension Association {
     if !isPaused, transfer.phase == .receiving { grantCredit(transfer, turn) }
   }
 
-  /// Tells the far side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it is
-  /// one frame then.
+  /// Tells the remote side how it stands, now or once it has acknowledged more: however often it changes meanwhile, it
+  /// is one frame then.
   private func tellPause(_ id: TransferID, _ turn: Turn) {
     transfers.owePause(of: id)
     if !isCrowded { sendPauses(turn) }
@@ -50,9 +50,10 @@ extension Association {
     }
   }
 
-  // MARK: The far side's hints
+  // MARK: The remote side's hints
 
-  /// About a transfer of the far side. It may be over here while the hint was on its way: then there is nobody to tell.
+  /// About a transfer of the remote side. It may be over here while the hint was on its way: then there is nobody to
+  /// tell.
   func receivedSenderPaused(_ number: UInt64, _ isPaused: Bool, _ turn: Turn) {
     guard let transfer = transfers.incoming[number], transfer.phase != .refused, transfer.isPausedThere != isPaused
     else { return }
