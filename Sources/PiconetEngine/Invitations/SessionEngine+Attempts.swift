@@ -190,7 +190,11 @@ extension SessionEngine {
     }
     if let code = attempts[index].code {
       proceedByCode(index, code, association, turn)
-    } else if association.invitation != nil {
+    } else if let invitation = association.invitation {
+      guard invitation.acceptance == nil else {
+        // We have accepted, and only the inviter's person compares yet.
+        return fail(attempts[index].command, Ending(.inProgress, .us), turn)
+      }
       answer(byAttempt: index, association, turn)
     } else {
       drawNonce(forAttempt: index, turn)

@@ -322,6 +322,18 @@ struct CodeExchangeTests {
     #expect(one.receive(.codeConfirmed).closeReason == .protocolBroken)
   }
 
+  @Test("an invitation to whom we have accepted is in progress while its person compares yet, and dials nobody")
+  func invitedWhileAccepted() {
+    let one = shown(.comparesCodes)
+    one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)
+    let outcome = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(20)), id: 7)
+    #expect(ending(outcome, 7)?.reason == .inProgress)
+    let later = one.side.wait(.seconds(3))
+    #expect(!later.effects.contains { if case .dial = $0 { true } else { false } })
+    #expect(one.receive(.codeConfirmed).replies(to: 6) == [.done])
+    #expect(one.side.members == [one.far])
+  }
+
   @Test(
     "what the inviter's person says after our accept ends it for us as well", arguments: ["withdrawn", "time", "link"])
   func notConfirmed(how: String) {
