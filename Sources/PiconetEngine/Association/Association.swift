@@ -41,18 +41,8 @@ final class Association {
 
   // Membership.
   var isMember = false { didSet { watch.changed() } }
-  /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
-  var unanswered: [SentInvitation] = [] { didSet { watch.changed() } }
-  /// The remote side's.
-  var invitation: OpenInvitation? { didSet { watch.changed() } }
-  /// The short code of the one or the other.
-  var exchange: CodeExchange? { didSet { watch.changed() } }
-  /// The remote side owes an answer to our nonce, or may yet confirm the code that follows from it.
-  var isRevealDue = false
-  var isConfirmationDue = false
-  /// The remote side's proof of our typed code, and whether its confirmation may come, if only too late.
-  var proof: CodeProof? { didSet { watch.changed() } }
-  var isCodeConfirmDue = false
+  /// What may lead to it.
+  var invitations = Invitations() { didSet { watch.changed() } }
   /// What the trust policy has said on the last link.
   var judgement: TrustJudgement?
   /// Since when nobody has been a member or invited.
@@ -137,14 +127,10 @@ final class Association {
   // MARK: Time
 
   /// Nobody is a member, invited or about to be.
-  var isIdle: Bool {
-    !isMember && unanswered.allSatisfy { $0.command == nil } && invitation == nil && exchange == nil && proof == nil
-  }
+  var isIdle: Bool { !isMember && invitations.isIdle }
 
   /// Nobody is a member, invited, about to be, or leaving.
-  func isUnused(_ surroundings: Surroundings) -> Bool {
-    isIdle && leaving == nil && !surroundings.isInvited(node)
-  }
+  var isUnused: Bool { isIdle && leaving == nil && invitations.own == nil }
 
   /// When something has to happen if nothing does. It looks at nothing that a message changes.
   func nextDeadline(_ surroundings: Surroundings) -> Instant? {
@@ -152,20 +138,10 @@ final class Association {
     func consider(_ instant: Instant?) {
       if let instant { next = next.map { min($0, instant) } ?? instant }
     }
-    consider(answerDeadline(surroundings))
-    if invitation != nil { consider(exchange?.revealEnds) }
-    consider(proof?.until)
+    consider(invitationsDeadline(surroundings.budgets))
     consider(leaving?.deadline)
-    if isUnused(surroundings) { consider(idleSince + configuration.idleTimeout) }
+    if isUnused { consider(idleSince + configuration.idleTimeout) }
     return next
-  }
-
-  /// Until when somebody may answer the remote side's invitation. Whoever has accepted waits a little longer than the
-  /// inviter, who compares yet.
-  func answerDeadline(_ surroundings: Surroundings) -> Instant? {
-    guard let invitation else { return nil }
-    if invitation.acceptance != nil { return invitation.expires + configuration.leaveTimeout }
-    return surroundings.questions.deadline(of: node).map { min($0, invitation.expires) } ?? invitation.expires
   }
 }
 
@@ -357,7 +333,7 @@ extension Association {
   /// Whether another link is wanted now: one that nobody uses is not worth a dial.
   private func wantsLink(_ surroundings: Surroundings) -> Bool {
     guard suspension != nil else { return !betterAddresses(surroundings).isEmpty }
-    return link?.phase != .resuming && !isUnused(surroundings)
+    return link?.phase != .resuming && !isUnused
   }
 
   private var searchTerms: LinkSearch.Terms {

@@ -78,9 +78,6 @@ extension SessionEngine {
     association.confirmed(begun: count)
   }
 
-  /// Nobody is a member, invited, about to be, or leaving.
-  func isUnused(_ association: Association) -> Bool { association.isUnused(surroundings) }
-
   /// Ends an association, its link if it has one, and all that it carried.
   /// - Parameter told: what the remote side is told instead of the ending's own words.
   mutating func end(_ association: Association, _ ending: Ending, told: String? = nil, _ turn: Turn) {
@@ -93,7 +90,7 @@ extension SessionEngine {
     noteFarewell(to: association, ending, turn.now)
     association.dropTransfers(ending, turn)
     association.dropStreams(ending, turn)
-    endMembership(of: association, ending, turn)
+    association.endMembership(ending, turn)
   }
 
   private func endingSeenHere(_ association: Association, _ ending: Ending) -> Ending {
@@ -104,21 +101,5 @@ extension SessionEngine {
     guard let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed
     else { return ending }
     return Ending(leaving.reason, .nobody, by: leaving.by)
-  }
-
-  /// The association is over, and with it what made or was to make its node a member.
-  private mutating func endMembership(of association: Association, _ ending: Ending, _ turn: Turn) {
-    let remote = association.node
-    // Before both sides have compared the code, this is one try of it.
-    let brokenOff = association.exchange?.isTry == true ? Self.brokenOff(ending) : ending
-    questions.remove(remote)
-    endExchange(of: association, brokenOff, turn)
-    endProof(
-      of: association, Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, turn)
-    if association.invitation?.isDelivered == true { turn.deliver(.invitationEnded(remote, brokenOff)) }
-    if let command = association.invitation?.acceptance?.command { turn.reply(command, .failed(brokenOff)) }
-    if association.isMember { turn.deliver(.disconnected(remote, ending)) }
-    attemptsLostAssociation(remote, brokenOff, turn)
-    if let command = association.leaving?.command { turn.reply(command, .done) }
   }
 }

@@ -17,11 +17,7 @@ extension SessionEngine {
       return
     }
     association.beginLeaving(Ending(reason, .us, by: by), command: id, turn)
-    endProof(of: association, Ending(reason, .us), turn)
-    if association.invitation != nil {
-      association.send(.decline(reason, detail: ""), turn)
-      closeInvitation(of: association, Ending(reason, .us), turn)
-    }
+    association.dropInvitations(reason, turn)
   }
 
   mutating func receivedLeave(

@@ -12,7 +12,7 @@ extension SessionEngine {
   /// Whether somebody may dial us for an association: as long as it is so, a node that hides goes on listening.
   public var expectsMembers: Bool {
     configuration.disconnectTimeout > .zero && shutdown == nil
-      && associations.values.contains { $0.isDurable && !isUnused($0) }
+      && associations.values.contains { $0.isDurable && !$0.isUnused }
   }
 
   /// The association's link is gone.
@@ -35,8 +35,7 @@ extension SessionEngine {
 
   /// Nothing of what is under way on the link counts any more.
   private mutating func detach(_ association: Association, _ turn: Turn) {
-    exchangeLostLink(association, turn)
-    proofsLostLink(association, turn)
+    association.invitationsLostLink(turn)
     association.detach()
   }
 

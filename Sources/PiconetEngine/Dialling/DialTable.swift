@@ -24,8 +24,8 @@ struct DialTable: Sendable {
   mutating func end(_ dial: DialID) -> (purpose: Purpose, kind: TransportKind)? { underWay.removeValue(forKey: dial) }
 
   /// Takes out those that are for the same, in the order in which they were begun.
-  fileprivate mutating func takeAll(where isWanted: (Purpose) -> Bool) -> [DialID] {
-    let dials = underWay.filter { isWanted($0.value.purpose) }.keys.sorted()
+  fileprivate mutating func takeAll(for purpose: Purpose) -> [DialID] {
+    let dials = underWay.filter { $0.value.purpose == purpose }.keys.sorted()
     for dial in dials { underWay[dial] = nil }
     return dials
   }
@@ -36,14 +36,7 @@ extension Turn {
     add(.dial(dials.begin(kind, for: purpose), kind, addresses))
   }
 
-  func cancelDials(for purpose: DialTable.Purpose) { cancelDials { $0 == purpose } }
-
-  /// Nobody is invited any more.
-  func cancelDialsForInvitations() {
-    cancelDials { if case .invitation = $0 { true } else { false } }
-  }
-
-  private func cancelDials(where isWanted: (DialTable.Purpose) -> Bool) {
-    for dial in dials.takeAll(where: isWanted) { add(.cancelDial(dial)) }
+  func cancelDials(for purpose: DialTable.Purpose) {
+    for dial in dials.takeAll(for: purpose) { add(.cancelDial(dial)) }
   }
 }

@@ -3,7 +3,7 @@ import PiconetWire
 /// Dials and links of attempts and searches, and what discovery tells them.
 extension SessionEngine {
   var surroundings: Surroundings {
-    Surroundings(attempts: attempts, questions: questions, discovery: discovery)
+    Surroundings(budgets: turn.budgets, discovery: discovery)
   }
 
   mutating func dialFailed(_ dial: DialID, _ failure: LinkFailure, _ turn: Turn) {
@@ -74,7 +74,7 @@ extension SessionEngine {
   /// The addresses of the attempt that has made this link, of all its transports: whoever gave them meant one device.
   func addressesDialled(for link: Link) -> [TransportAddress] {
     guard link.isDialler else { return [] }
-    let attempted = attempts.filter { $0.phase == .linking(link.id) }.flatMap(\.race.addresses)
+    let attempted = attempts.addresses(dialledFor: link.id)
     return attempted.isEmpty && link.searchedFor == nil
       ? [TransportAddress(kind: link.opening.traits.kind, text: link.opening.traits.remoteAddress)] : attempted
   }

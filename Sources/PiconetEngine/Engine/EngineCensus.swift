@@ -8,7 +8,7 @@ extension SessionEngine {
       transfersIncoming: associations.values.reduce(0) { $0 + $1.transfers.incoming.count },
       transfersOutgoing: associations.values.reduce(0) { $0 + $1.transfers.outgoing.count },
       streams: associations.values.reduce(0) { $0 + $1.streams.incoming.count + $1.streams.outgoing.count },
-      attempts: attempts.count, sightings: discovery.count,
+      attempts: attemptCount, sightings: discovery.count,
       queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
         + links.values.reduce(0) { $0 + $1.control.count },
       keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },

@@ -5,8 +5,7 @@ extension SessionEngine {
   /// The earliest of all owners' deadlines.
   var earliestDeadline: Instant? {
     let surroundings = surroundings
-    var deadlines: [Instant?] = [questions.nextWake]
-    deadlines += attempts.map(\.nextDeadline)
+    var deadlines: [Instant?] = [turn.budgets.nextDeadline, attempts.nextDeadline]
     deadlines += links.values.map(\.nextDeadline)
     deadlines += associations.values.map { $0.nextDeadline(surroundings) }
     return deadlines.lazy.compactMap { $0 }.min()
@@ -15,8 +14,8 @@ extension SessionEngine {
   mutating func deadlineReached(_ turn: Turn) {
     // Traffic may have put off what was announced.
     watch.changed()
-    questions.wake(at: turn.now)
-    attemptDeadlines(turn)
+    turn.budgets.deadlineReached(at: turn.now)
+    invitationDeadlines(turn)
     pingDeadlines(turn)
     linkDeadlines(turn)
     let surroundings = surroundings
@@ -59,41 +58,9 @@ extension SessionEngine {
       }
       return
     }
-    if let proof = association.proof, proof.until <= turn.now {
-      let words = "the attempt broke off: the code was not confirmed within \(CodeProof.time.inWords)"
-      endProof(of: association, Ending(.wrongCode, .peer, words), turn)
-      return
-    }
-    if let invitation = association.invitation, invitationDeadline(invitation, association, turn) {
-      return
-    }
-    if isUnused(association), association.idleSince + configuration.idleTimeout <= turn.now {
+    if association.invitationsDeadlineReached(turn) { return }
+    if association.isUnused, association.idleSince + configuration.idleTimeout <= turn.now {
       end(association, Ending(.idle, .nobody), turn)
     }
-  }
-
-  /// - Returns: true if the invitation is over.
-  private mutating func invitationDeadline(
-    _ invitation: OpenInvitation, _ association: Association, _ turn: Turn
-  ) -> Bool {
-    var ending: Ending?
-    if let until = association.exchange?.revealEnds, until <= turn.now {
-      let time = CodeExchange.revealTime.inWords
-      ending = Ending(
-        .codeMismatch, .peer, "the attempt broke off: the inviter did not reveal its part of the code within \(time)")
-    } else if let answer = association.answerDeadline(surroundings), answer <= turn.now {
-      ending = Ending(.timedOut, .us, "nobody answered in time")
-    }
-    guard let ending else { return false }
-    let remote = association.node
-    if let command = attempt(answering: remote)?.command {
-      withdraw(command, ending, turn)
-      return true
-    }
-    if association.exchange?.isTry != true, invitation.isDelivered, association.judgement == .ask {
-      tries.refused(remote.peer, at: association.peer.traits.remoteHost, turn.now)
-    }
-    breakOff(association, ending, turn)
-    return true
   }
 }

@@ -14,7 +14,7 @@ extension Association {
     }
     // What is sent again are slices of what is kept.
     let kept = sequenced.unacknowledged.byteCount + sequenced.waitingCount + inbox.bufferedCount
-    return kept + streams.incoming.count * Self.streamCost + unanswered.count * 16 + offers.reduce(0, +)
+    return kept + streams.incoming.count * Self.streamCost + invitations.unansweredCount * 16 + offers.reduce(0, +)
   }
 
   /// What the tables hold for an open stream or transfer, about.

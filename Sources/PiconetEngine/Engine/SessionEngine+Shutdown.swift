@@ -9,8 +9,7 @@ extension SessionEngine {
 
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
-    for attempt in attempts { withdraw(attempt.command, Ending(.shuttingDown, .us), turn) }
-    turn.cancelDialsForInvitations()
+    withdrawInvitations(Ending(.shuttingDown, .us), turn)
     for association in associations.values.sorted(by: { $0.node < $1.node }) {
       if association.suspension != nil || association.link?.phase == .resuming {
         end(association, Ending(.shuttingDown, .us), turn)

@@ -14,7 +14,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var recorder: TraceRecorder?
 
   var discovery: DiscoveryTable { didSet { watch.changed() } }
-  var attempts: [InvitationAttempt] = [] { didSet { watch.changed() } }
+  /// Invitations of ours without an association.
+  var attempts = InvitationAttempts() { didSet { watch.changed() } }
   var links: InlineFirstDictionary<LinkID, Link> = [:] { didSet { watch.changed() } }
   var associations: InlineFirstDictionary<NodeID, Association> = [:] { didSet { watch.changed() } }
   var farewells = Farewells()
@@ -22,13 +23,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var begun = BegunCounts()
   var shutdown: Shutdown?
   var refusals = RefusalBudget()
-  /// Invitations of others, and how often who is not known may ask.
-  var questions = QuestionQueue() { didSet { watch.changed() } }
-  var tries = CodeTries()
-  var nextCode: UInt64 = 1
-  /// Codes that are typed: that of ours, and others' that our invitations prove.
-  var codeTries = TypedCodeTries()
-  var codesGiven = GivenCodeTries()
   /// Strangers may come in by links of theirs.
   var isOpen = true
   /// When `deadlineReached` is due if nothing happens before; nil if nothing waits for time. It may come too early:
@@ -44,8 +38,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     node = identity.node
     self.configuration = configuration
     self.seed = seed
-    turn = Turn(seed: seed)
-    questions.limits.open = configuration.openInvitations
+    let budgets = InvitationBudgets(openQuestions: configuration.openInvitations)
+    turn = Turn(identity.node, seed: seed, budgets, watch)
     discovery = DiscoveryTable(
       ownNode: identity.node, limit: configuration.sightingLimit, preference: configuration.transports)
   }
@@ -108,7 +102,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     }
     turn.deliverArrived()
     if !turn.crowded.isEmpty { endCrowded(turn) }
-    deliverQuestions(turn)
+    tellQuestions(turn)
     finishShutdown(turn)
     if watch.take() { nextDeadline = earliestDeadline }
   }
@@ -136,7 +130,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     switch command {
     case .invite(let target, let context, let timeout, let code):
       invite(id, target, context, timeout, code, turn)
-    case .setCode(let code): setCode(id, code, turn)
+    case .setCode(let code):
+      turn.budgets.set(code)
+      turn.reply(id, .done)
     case .cancelInvitation(let attempt):
       withdraw(attempt, Ending(.cancelled, .us), turn)
       turn.reply(id, .done)

@@ -8,6 +8,8 @@ import PiconetWire
 /// each fact and back costs 500 instructions a fact. Its parts are not checked for exclusive access at run time, for
 /// the reason of `Association`.
 final class Turn {
+  /// Whose engine it is.
+  let node: NodeID
   /// When the fact came.
   @exclusivity(unchecked) private(set) var now = Instant(nanoseconds: 0)
   /// For the driver, in the order in which they are done.
@@ -18,6 +20,9 @@ final class Turn {
   @exclusivity(unchecked) var crowded: Set<NodeID> = []
   @exclusivity(unchecked) var conditions = PeerConditions()
   @exclusivity(unchecked) var places = OpenPlaces()
+  /// What others may ask, and how often.
+  @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
+  private var nextCode: UInt64 = 1
   var dials = DialTable()
   var random: SeededRandom
   /// Messages of one association that came with one fact, and are delivered at once.
@@ -25,7 +30,15 @@ final class Turn {
   /// Bytes of the read that they are slices of.
   @exclusivity(unchecked) var readCount = 0
 
-  init(seed: UInt64) { random = SeededRandom(seed: seed) }
+  /// Told by what `nextDeadline` looks at.
+  private let watch: DeadlineWatch
+
+  init(_ node: NodeID, seed: UInt64, _ budgets: InvitationBudgets, _ watch: DeadlineWatch) {
+    self.node = node
+    random = SeededRandom(seed: seed)
+    self.budgets = budgets
+    self.watch = watch
+  }
 
   /// Begins at a fact or a flush. The effects are the caller's: they are appended to, not copied.
   func begin(at now: Instant, _ effects: inout [Effect]) {
@@ -39,6 +52,21 @@ final class Turn {
   }
 
   func add(_ effect: Effect) { effects.append(effect) }
+
+  // MARK: Codes
+
+  /// The number of a short code, or of the proof of a typed one.
+  func takeCodeID() -> CodeID {
+    defer { nextCode += 1 }
+    return CodeID(rawValue: nextCode)
+  }
+
+  /// Draws a nonce for a short code.
+  func drawNonce() -> CodeID {
+    let id = takeCodeID()
+    add(.drawNonce(id))
+    return id
+  }
 
   // MARK: What the application is told
 

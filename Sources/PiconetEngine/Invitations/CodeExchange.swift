@@ -57,7 +57,7 @@ struct CodeExchange: Sendable {
   let id: CodeID
   let isInviter: Bool
   var phase: Phase
-  /// Our nonce, and the far side's.
+  /// Our nonce, and the peer's.
   var nonce: [UInt8] = []
   /// Invited side: who waits for the code.
   var showing: [CommandID] = []
@@ -68,7 +68,7 @@ struct CodeExchange: Sendable {
   /// Inviter: the accept came. Invited side: the inviter's person has confirmed.
   var isRemoteDone = false
 
-  /// A nonce of ours has been given that the far side can make a code of: from here on this counts as a wrong code
+  /// A nonce of ours has been given that the peer can make a code of: from here on this counts as a wrong code
   /// unless it ends in membership.
   var isTry: Bool { phase != .drawing }
 
@@ -79,32 +79,4 @@ struct CodeExchange: Sendable {
 
   /// How long the inviter may take to reveal its nonce.
   static let revealTime = Duration.seconds(2)
-}
-
-/// An invitation of the far side that is not over.
-struct OpenInvitation: Sendable {
-  let terms: InvitationTerms
-  let commitment: [UInt8]
-  let context: [UInt8]
-  let expires: Instant
-  /// The application knows of it.
-  var isDelivered = false
-  /// We have sent `accept`, and the inviter's person compares the codes yet; the command is answered with membership.
-  var acceptance: Acceptance?
-
-  struct Acceptance: Sendable {
-    /// Nil where an invitation of ours was the acceptance.
-    let command: CommandID?
-  }
-}
-
-/// An invitation of ours that has no answer yet.
-struct SentInvitation: Sendable {
-  /// Nil where we have withdrawn it.
-  var command: CommandID?
-  let terms: InvitationTerms
-  /// The typed code that it proves.
-  var code: TypedCodeID?
-  /// The far side has asked for our nonce, or has answered our share.
-  var hasNonce = false
 }

@@ -1,24 +1,13 @@
 import PiconetWire
 
-/// One invitation of ours, from the command to its one reply.
+/// An invitation of ours on its way to its peer: transports race, and a link is made. With an association it becomes
+/// an `OutgoingInvitation`.
 struct InvitationAttempt: Sendable {
   enum Phase: Equatable, Sendable {
     /// Transports race.
     case dialling
-    /// A link is in its handshake, or the far side decides which of two links is used.
+    /// A link is in its handshake; nil: a link of the node, whichever is used.
     case linking(LinkID?)
-    /// The driver draws the nonce of its short code.
-    case drawing(CodeID)
-    /// The driver makes the share with which a typed code is proven.
-    case sharing
-    /// The invite frame was sent, of whichever kind.
-    case invited
-    /// The driver checks the invited's answer; this many tries are left if it is wrong.
-    case proving(left: UInt64)
-    /// The invited has proven that it has the same code, and gets our proof.
-    case proven
-    /// The far side has invited us at the same time: its invitation is the one that counts, and ours is its acceptance.
-    case answering
   }
 
   let command: CommandID
@@ -27,32 +16,29 @@ struct InvitationAttempt: Sendable {
   /// The key that must answer.
   let expectedPeer: PeerID?
   let context: [UInt8]
-  /// The code that a person has typed for it, and our side's proof of it.
+  /// The code that a person has typed for it.
   let code: TypedCodeID?
-  var proof: CodeID?
   let deadline: Instant
   var race: ConnectRace
-  var phase: Phase = .dialling
-  /// Of its short code, which never has another one's.
-  var nonce: CodeNonce?
+  var phase = Phase.dialling
   /// Another key has answered at one of the addresses: how the attempt ends if no other address leads to the peer.
   var wrongKey: Ending?
 
+  /// Invitations of ours that may be under way at once.
   static let limit = 256
-}
 
-extension InvitationAttempt {
-  /// When it is over, or the next transport is dialled.
-  var nextDeadline: Instant {
-    guard phase == .dialling, let next = race.nextDeadline else { return deadline }
-    return min(next, deadline)
+  /// How it ends where no transport has led to the peer.
+  var unreachable: Ending {
+    if let wrongKey { return wrongKey }
+    let words =
+      race.failures.isEmpty ? "no transport for the peer's addresses" : ConnectRace.describe(race.failures)
+    return Ending(.unreachable, .link, words)
   }
 
-  /// There is an association, and what becomes of it is decided there.
-  var isWithPeer: Bool {
-    switch phase {
-    case .drawing, .sharing, .invited, .proving, .proven, .answering: true
-    case .dialling, .linking: false
-    }
+  /// - Returns: nil where the key may be the one that was wanted.
+  func wrongKey(_ found: PeerID) -> Ending? {
+    guard let expectedPeer, expectedPeer != found else { return nil }
+    let words = "expected \(expectedPeer.shortDescription), but \(found.shortDescription) answers there"
+    return Ending(.identity, .peer, words)
   }
 }

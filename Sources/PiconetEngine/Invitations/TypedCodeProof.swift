@@ -3,7 +3,7 @@ import PiconetWire
 /// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each but
 /// `end` is answered by one finding.
 public enum TypedCodeStep: Sendable, Hashable {
-  /// Inviter: begins, over the channel of this link, whose far side is the invited; found is `share`.
+  /// Inviter: begins, over the channel of this link, whose remote side is the invited; found is `share`.
   case share(TypedCodeID, LinkID)
   /// Inviter: takes the invited's share and its confirmation; found is `confirmed` or `wrong`.
   case check(share: [UInt8], confirmation: [UInt8])
@@ -26,11 +26,11 @@ public enum TypedCodeStep: Sendable, Hashable {
 /// What the driver has found by a step.
 public enum TypedCodeFinding: Sendable, Hashable {
   case share([UInt8])
-  /// The far side has proven that it has the same code; this confirms the same to it.
+  /// The peer has proven that it has the same code; this confirms the same to it.
   case confirmed([UInt8])
   case answer(share: [UInt8], confirmation: [UInt8])
   case right
-  /// The far side has another code, or none.
+  /// The peer has another code, or none.
   case wrong
   /// The share is no point of the group, or our own.
   case unfit
@@ -38,7 +38,7 @@ public enum TypedCodeFinding: Sendable, Hashable {
   case failed(String)
 }
 
-/// How far the far side's `inviteByCode` has come. It never outlives its link, to whose TLS it is bound.
+/// How far the peer's `inviteByCode` has come. It never outlives its link, to whose TLS it is bound.
 struct CodeProof: Sendable {
   enum Phase: Equatable, Sendable {
     /// The driver computes our answer.

@@ -22,7 +22,7 @@ struct TypedCodeTries: Sendable {
   struct Try: Hashable, Sendable {
     let code: TypedCodeID
     let peer: PeerID
-    /// The host or device at the far end, without a port.
+    /// The peer's host or device, without a port.
     let place: String
     /// Tries that the code has left if this one is wrong, and no other is under way.
     let left: Int
@@ -81,14 +81,14 @@ struct TypedCodeTries: Sendable {
     return .success(begun)
   }
 
-  /// The far side has proven that it knows the code.
+  /// The peer has proven that it knows the code.
   mutating func wasRight(_ done: Try) {
     guard let index = underWay.firstIndex(of: done) else { return }
     underWay.remove(at: index)
     keys.forget(done.peer)
   }
 
-  /// The far side was wrong, broke off, or has answered too late.
+  /// The peer was wrong, broke off, or has answered too late.
   /// - Returns: true if the code is over by this.
   mutating func wasWrong(_ done: Try, _ now: Instant) -> Bool {
     guard let index = underWay.firstIndex(of: done) else { return false }

@@ -80,7 +80,7 @@ extension SessionEngine {
 
   /// The same for a node that has no association with us.
   func admitsStranger(_ remote: NodeID, on link: Link) -> Bool {
-    isOpen || link.isDialler || attempts.contains { $0.node == remote }
+    isOpen || link.isDialler || invites(remote)
   }
 
   mutating func judged(_ link: Link, _ judgement: TrustJudgement, _ turn: Turn) {

@@ -27,7 +27,7 @@ extension SessionEngine {
     }
     guard associations.count >= configuration.associationLimit else { return true }
     let strangers = associations.values.filter { isStranger($0) }
-    let idle = strangers.filter { isUnused($0) }
+    let idle = strangers.filter { $0.isUnused }
     let oldest = Self.oldest(
       (idle.isEmpty ? strangers : idle).map {
         (host: $0.peer.traits.remoteHost, since: $0.idleSince, item: $0.node)
@@ -39,7 +39,7 @@ extension SessionEngine {
 
   /// The association is there because the remote side wants it: nobody is a member, leaving, or invited by us.
   private func isStranger(_ association: Association) -> Bool {
-    !association.isMember && association.leaving == nil && !attempts.contains { $0.node == association.node }
+    !association.isMember && association.leaving == nil && !invites(association.node)
   }
 
   /// The oldest one of the host that has most.

@@ -49,7 +49,7 @@ struct InvitationOrdersTests {
     for index in 0...1 {
       let side = two.sides[index]
       for (place, letter) in letters[index].enumerated() where letter != "x" {
-        let isWaiting = side.engine.attempts.contains { $0.command == CommandID(rawValue: UInt64(place)) }
+        let isWaiting = side.engine.isInviting(by: CommandID(rawValue: UInt64(place)))
         let replies = side.log.replies(to: UInt64(place))
         guard replies.count == (isWaiting ? 0 : 1) else { return "\(index): \(letter) has the replies \(replies)" }
       }

@@ -44,7 +44,7 @@ struct CodeExchangeTests {
   }
 
   private func tries(_ one: OneSided) -> CodeTries.Refusal? {
-    one.side.engine.tries.refusal(one.far.peer, at: "far", one.side.now)
+    one.side.engine.turn.budgets.strangers.refusal(one.far.peer, at: "far", one.side.now)
   }
 
   // MARK: The invited side
@@ -127,8 +127,8 @@ struct CodeExchangeTests {
     case "leave": one.receive(.leave(.left, detail: ""))
     default: one.side.wait(.seconds(60))
     }
-    #expect(one.side.engine.tries.wrongOfAll.count == 1)
-    #expect(one.side.engine.associations[one.far]?.exchange == nil)
+    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
+    #expect(one.side.engine.associations[one.far]?.invitations.exchange == nil)
     #expect(one.side.census.members == 0)
   }
 
@@ -136,7 +136,7 @@ struct CodeExchangeTests {
   func knownIsNotCounted() {
     let one = shown(judgement: .known)
     one.receive(.withdraw(.cancelled))
-    #expect(tries(one) == nil && one.side.engine.tries.count == 0)
+    #expect(tries(one) == nil && one.side.engine.turn.budgets.strangers.count == 0)
   }
 
   @Test("an attempt has one code, another one has another nonce")
@@ -244,7 +244,7 @@ struct CodeExchangeTests {
     case "close": one.receive(.close(.shuttingDown, detail: ""))
     default: one.side.wait(.seconds(20))
     }
-    #expect(one.side.engine.tries.wrongOfAll.count == 1)
+    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
     let end = ending(one.side.log)
     #expect(end != nil)
     if how == "link" || how == "timeout" { #expect(end?.detail.contains("broke off") == true) }
@@ -346,7 +346,7 @@ struct CodeExchangeTests {
     }
     #expect(ending(one.side.log, 6) != nil)
     #expect(one.side.census.members == 0)
-    #expect(one.side.engine.tries.wrongOfAll.count == 1)
+    #expect(one.side.engine.turn.budgets.strangers.wrongOfAll.count == 1)
     if how == "withdrawn" { #expect(one.side.census.links == 1) }
   }
 

@@ -1,0 +1,122 @@
+import PiconetWire
+
+/// What may be asked of us by invitations, and how often: who is before the application, pauses after refusals, tries
+/// of short codes and of typed ones. One value for all peers, since what they do together is limited too.
+struct InvitationBudgets: Sendable {
+  private var questions = QuestionQueue()
+  /// Of strangers who are to be compared.
+  private(set) var strangers = CodeTries()
+  /// Of the code that is set here.
+  private var setCode = TypedCodeTries()
+  /// Of codes that were typed here.
+  private var typedCodes = GivenCodeTries()
+
+  /// - Parameter openQuestions: strangers that the application is told of at once.
+  init(openQuestions: Int) { questions.limits.open = openQuestions }
+
+  // MARK: Questions
+
+  /// What becomes of an invitation that the application is to be told of.
+  enum Admission: Equatable, Sendable {
+    case taken
+    /// It is taken, and this one has to go, whose address has more that wait than others.
+    case instead(of: NodeID)
+    /// For this reason, in words.
+    case refused(String)
+  }
+
+  static let tooManyWait = "too many wait for an answer there"
+
+  /// Another invitation, which stands until `expires`.
+  mutating func ask(
+    _ node: NodeID, at host: String, isKnown: Bool, until expires: Instant, _ now: Instant
+  ) -> Admission {
+    var notBefore: Instant?
+    if !isKnown, let refusal = strangers.refusal(node.peer, at: host, now) {
+      // Shortly after a refusal it waits for its turn, if it can.
+      guard case .pause(let left) = refusal, now + left < expires else { return .refused(refusal.words) }
+      notBefore = now + left
+    }
+    return switch questions.add(node, at: host, isKnown: isKnown, notBefore: notBefore) {
+    case .taken: .taken
+    case .instead(let other): .instead(of: other)
+    case .refused: .refused(Self.tooManyWait)
+    }
+  }
+
+  /// The invitation is over, or is not before the application any more.
+  mutating func removeQuestion(of node: NodeID) { questions.remove(node) }
+
+  /// Until when the application may take over its answer; nil: as long as the invitation stands.
+  func questionEnds(of node: NodeID) -> Instant? { questions.deadline(of: node) }
+
+  /// Somebody's turn may have come.
+  var hasQuestions: Bool { questions.hasNews }
+
+  /// The application is told of these now.
+  mutating func takeQuestions(at now: Instant) -> [NodeID] { questions.takeNext(at: now) }
+
+  /// When the next pause before a question ends.
+  var nextDeadline: Instant? { questions.nextWake }
+
+  /// Time has passed.
+  mutating func deadlineReached(at now: Instant) { questions.wake(at: now) }
+
+  // MARK: Short codes
+
+  /// Why no more codes are compared with a stranger, in words; nil: they may be.
+  func blocked(_ peer: ProvenPeer, _ now: Instant) -> String? {
+    strangers.blocked(peer.node.peer, at: peer.traits.remoteHost, now)?.words
+  }
+
+  /// A question about it ended with a no, or without an answer.
+  mutating func refused(_ peer: ProvenPeer, _ now: Instant) {
+    strangers.refused(peer.node.peer, at: peer.traits.remoteHost, now)
+  }
+
+  /// A code was wrong, or its attempt broke off after a nonce was given.
+  /// - Returns: why the peer is refused from now on because of it, in words; nil where it is not.
+  mutating func wrongCode(_ peer: ProvenPeer, _ now: Instant) -> String? {
+    guard strangers.wrongCode(peer.node.peer, at: peer.traits.remoteHost, now) else { return nil }
+    let limits = strangers.limits
+    return "\(limits.wrongCodes) codes were wrong or broke off: it is not listened to for \(limits.blockTime.inWords)"
+  }
+
+  /// The same code was on both screens, or typed on one of them.
+  mutating func matched(_ peer: PeerID) { strangers.matched(peer) }
+
+  // MARK: Typed codes
+
+  /// Takes another code with which this node can be invited, or none.
+  mutating func set(_ code: TypedCodeID?) { setCode.set(code) }
+
+  /// Strangers have to prove the code, and can't invite otherwise.
+  var isCodeSet: Bool { setCode.isSet }
+
+  /// Counts a try of the code that is set, before anything is sent that tells whether it is right.
+  mutating func beginTry(_ peer: ProvenPeer, _ now: Instant) -> Result<TypedCodeTries.Try, TypedCodeTries.Refusal> {
+    setCode.begin(peer.node.peer, at: peer.traits.remoteHost, now)
+  }
+
+  mutating func wasRight(_ done: TypedCodeTries.Try) { setCode.wasRight(done) }
+
+  /// - Returns: how many tries the code that is set has left.
+  mutating func wasWrong(_ done: TypedCodeTries.Try, _ now: Instant) -> Int {
+    let isOver = setCode.wasWrong(done, now)
+    return isOver ? 0 : setCode.left
+  }
+
+  /// Whether a code that was typed here may be given to another peer.
+  func allows(_ code: TypedCodeID) -> Bool { typedCodes.allows(code) }
+
+  /// Another peer was wrong about a code that was typed here.
+  mutating func wasWrong(_ code: TypedCodeID) { typedCodes.wasWrong(code) }
+}
+
+extension Turn {
+  /// The application is told of the questions of these now.
+  func takeQuestions() -> [NodeID] {
+    guard budgets.hasQuestions else { return [] }
+    return budgets.takeQuestions(at: now)
+  }
+}

@@ -1,0 +1,81 @@
+import PiconetWire
+
+/// An invitation of ours to a node that there is an association with.
+struct OutgoingInvitation: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// The driver draws the nonce of its short code.
+    case drawing(CodeID)
+    /// The driver makes the share with which a typed code is proven.
+    case sharing
+    /// The invite frame was sent, of whichever kind.
+    case invited
+    /// The driver checks the invited's answer; this many tries are left if it is wrong.
+    case proving(left: UInt64)
+    /// The invited has proven that it has the same code, and gets our proof.
+    case proven
+    /// The peer has invited us at the same time: its invitation is the one that counts, and ours is its acceptance.
+    case answering
+  }
+
+  let command: CommandID
+  let context: [UInt8]
+  /// The code that a person has typed for it.
+  let code: TypedCodeID?
+  let deadline: Instant
+  /// What came of transports before one led to the peer.
+  let failures: [TransportFailure]
+  var phase: Phase
+  /// Of its short code, which never has another one's.
+  var nonce: CodeNonce?
+  /// Our side's proof of its typed code.
+  var proof: CodeID?
+
+  /// Nothing was sent yet.
+  init(_ attempt: InvitationAttempt) {
+    command = attempt.command
+    context = attempt.context
+    code = attempt.code
+    deadline = attempt.deadline
+    failures = attempt.race.failures
+    phase = .answering
+  }
+
+  /// The invited's answer is here, and the driver checks it.
+  var isProving: Bool { if case .proving = phase { true } else { false } }
+
+  /// What is under way is bound to the link.
+  var provesOnLink: Bool {
+    guard code != nil else { return false }
+    return switch phase {
+    case .sharing, .invited, .proving, .proven: true
+    case .drawing, .answering: false
+    }
+  }
+
+  /// What is left of its time, in milliseconds, as a frame tells it.
+  func timeLeft(_ now: Instant) -> UInt64 { UInt64(max(0, (deadline - now).wholeNanoseconds / 1_000_000)) }
+
+  // MARK: The one answer
+
+  func fail(_ ending: Ending, to node: NodeID, _ turn: Turn) {
+    if let proof { turn.add(.proveCode(proof, .end)) }
+    turn.invitationFailed(command, to: node, ending, failures)
+  }
+
+  /// The node is a member.
+  func succeed(_ node: NodeID, _ turn: Turn) {
+    if let proof { turn.add(.proveCode(proof, .end)) }
+    turn.reply(command, .connected(node))
+    turn.tell(turn.conditions.attemptEnded(node, nil))
+  }
+}
+
+extension Turn {
+  /// Answers an invitation of ours that has made nobody a member.
+  func invitationFailed(_ command: CommandID, to node: NodeID?, _ ending: Ending, _ failures: [TransportFailure]) {
+    var ending = ending
+    if ending.failures.isEmpty { ending.failures = failures }
+    reply(command, .failed(ending))
+    if let node { tell(conditions.attemptEnded(node, ending)) }
+  }
+}

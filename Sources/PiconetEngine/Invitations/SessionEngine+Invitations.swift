@@ -1,0 +1,272 @@
+import PiconetWire
+
+/// Invitations: which association each goes on with, who gets a place in the session, and of whom the application is
+/// told.
+extension SessionEngine {
+  // MARK: Commands
+
+  mutating func invite(
+    _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
+    _ turn: Turn
+  ) {
+    let (remote, expected, addresses) = resolve(target)
+    if let refusal = refusalOfInvitation(to: remote, context, hasAddresses: !addresses.isEmpty) {
+      turn.reply(id, .failed(refusal))
+      return
+    }
+    let race = ConnectRace(
+      addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
+    attempts.begin(
+      InvitationAttempt(
+        command: id, node: remote, expectedPeer: expected, context: context, code: code,
+        deadline: turn.now + timeout, race: race), turn)
+    if let remote, associations[remote] != nil {
+      goOn(id, with: remote, turn)
+    } else {
+      follow(attempts.dial(id, turn), turn)
+    }
+  }
+
+  private func resolve(_ target: InvitationTarget) -> (NodeID?, PeerID?, [TransportAddress]) {
+    switch target {
+    case .node(let node): (node, node.peer, discovery.summary(of: node)?.addresses ?? [])
+    case .addresses(let addresses, let peer): (nil, peer, addresses)
+    }
+  }
+
+  private func refusalOfInvitation(to remote: NodeID?, _ context: [UInt8], hasAddresses: Bool) -> Ending? {
+    if context.count > WireLimits.context {
+      return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
+    }
+    if attemptCount >= InvitationAttempt.limit {
+      return Ending(.limitExceeded, .us, "\(InvitationAttempt.limit) invitations are under way")
+    }
+    if isFull { return configuration.full }
+    guard let remote else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
+    if remote == node { return Ending(.selfConnection, .us) }
+    if invites(remote) { return Ending(.inProgress, .us) }
+    if let association = associations[remote] {
+      if association.isMember { return Ending(.alreadyConnected, .us) }
+      return association.leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
+    }
+    return hasAddresses ? nil : Ending(.unreachable, .link, "the peer is not in sight")
+  }
+
+  /// Invitations of ours that have no reply yet.
+  var attemptCount: Int { attempts.count + associations.values.count { $0.invitations.own != nil } }
+
+  /// Whether an invitation of ours to this node is under way.
+  func invites(_ remote: NodeID) -> Bool {
+    attempts.contains(node: remote) || associations[remote]?.invitations.own != nil
+  }
+
+  /// Whether this command has no reply yet.
+  func isInviting(by command: CommandID) -> Bool {
+    attempts.commands.contains(command) || association(inviting: command) != nil
+  }
+
+  private func association(inviting command: CommandID) -> Association? {
+    associations.values.first { $0.invitations.own?.command == command }
+  }
+
+  /// Members of the session, ourselves included.
+  var memberCount: Int { 1 + associations.values.count { $0.isMember } }
+  private var isFull: Bool { memberCount >= configuration.capacity }
+
+  /// Ends an invitation of ours before its answer.
+  mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
+    if let association = association(inviting: command) {
+      association.withdrawInvitation(ending, turn)
+    } else if let id = attempts.withdraw(command, ending, turn), let link = links[id], link.phase != .active {
+      end(link, ending, turn)
+    }
+  }
+
+  mutating func withdrawInvitations(_ ending: Ending, _ turn: Turn) {
+    let commands = attempts.commands + associations.values.compactMap { $0.invitations.own?.command }
+    for command in commands.sorted() { withdraw(command, ending, turn) }
+  }
+
+  mutating func answerInvitation(
+    _ id: CommandID, _ remote: NodeID, accept: Bool, _ reason: Reason, _ turn: Turn
+  ) {
+    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.noInvitation)) }
+    guard accept else { return association.decline(id, reason, turn) }
+    follow(association.accept(id, turn), of: association, turn)
+  }
+
+  mutating func showCode(_ id: CommandID, _ remote: NodeID, _ turn: Turn) {
+    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.noInvitation)) }
+    association.showCode(id, turn)
+  }
+
+  mutating func confirm(_ id: CommandID, _ remote: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: Turn) {
+    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.nothingToConfirm)) }
+    follow(association.confirm(id, confirmed, reason, turn), of: association, turn)
+  }
+
+  // MARK: Attempts
+
+  /// Goes on with what an attempt has come to.
+  private mutating func follow(_ step: InvitationAttempts.Step?, _ turn: Turn) {
+    switch step {
+    case .raceLost(let command, let node):
+      let hasLink = node.map { node in links.values.contains { $0.node == node } } ?? false
+      attempts.raceLost(command, hasLink: hasLink, turn)
+    case .met(let command, let node): goOn(command, with: node, turn)
+    case nil: break
+    }
+  }
+
+  /// There is an association with the node of an attempt.
+  private mutating func goOn(_ command: CommandID, with remote: NodeID, _ turn: Turn) {
+    guard let association = associations[remote],
+      let invitation = attempts.handOver(command, to: association.peer, turn)
+    else { return }
+    follow(association.invite(invitation, turn), of: association, turn)
+  }
+
+  mutating func dialFailed(of command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ turn: Turn) {
+    let holder = failure.code == .busy ? nodeDialled(kind, attempts.addresses(of: command)) : nil
+    follow(attempts.dialFailed(command, kind, failure, holder: holder, turn), turn)
+  }
+
+  /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device
+  /// takes but one connection to a number, as with RFCOMM, that link is what keeps the address busy.
+  private func nodeDialled(_ kind: TransportKind, _ addresses: [TransportAddress]) -> NodeID? {
+    for association in associations.values.sorted(by: { $0.node < $1.node }) {
+      guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind
+      else { continue }
+      if addresses.contains(where: { $0.kind == kind && $0.leads(to: opening.traits.remoteAddress) }) {
+        return association.node
+      }
+    }
+    return nil
+  }
+
+  /// A link that we dialled is open.
+  /// - Returns: false if nobody waits for it any more, or it leads to somebody else; it is closed then.
+  mutating func claim(_ link: Link, for command: CommandID, _ kind: TransportKind, _ turn: Turn) -> Bool {
+    switch attempts.linkOpened(link, for: command, kind, turn) {
+    case .wanted: return true
+    case .unwanted(let step):
+      follow(step, turn)
+      return false
+    }
+  }
+
+  /// An association has begun: whoever waits for its node goes on with it.
+  mutating func associationBegan(_ association: Association, _ turn: Turn) {
+    guard let link = association.link?.id,
+      let invitation = attempts.associationBegan(association.peer, on: link, turn)
+    else { return }
+    follow(association.invite(invitation, turn), of: association, turn)
+    attempts.failOthers(to: association.node, turn)
+  }
+
+  /// A link is gone. An attempt that waited for it goes on if something else may still bring the node.
+  mutating func linkEnded(_ link: Link, _ ending: Ending, _ turn: Turn) {
+    // An association that one side holds is over on the other: lost, whichever of the two has said so.
+    let ending = ending.reason == .noSuchAssociation ? Self.lostThere : ending
+    for (command, node) in attempts.waiting(for: link.id) {
+      let node = link.node ?? node
+      let rest = node.map { way(to: $0) } ?? .nothing
+      follow(attempts.linkEnded(command, to: node, rest, ending, turn), turn)
+    }
+    // Attempts that wait for any link of the node fail with the last one.
+    guard let remote = link.node, ending.reason != .duplicateLink, way(to: remote) == .nothing else { return }
+    attempts.lastLinkEnded(to: remote, ending, turn)
+  }
+
+  private func way(to remote: NodeID) -> InvitationAttempts.Rest {
+    if associations[remote] != nil { return .association }
+    return links.values.contains { $0.node == remote } ? .link : .nothing
+  }
+
+  mutating func invitationDeadlines(_ turn: Turn) {
+    for command in attempts.commands {
+      if let ending = attempts.ending(of: command, at: turn.now) {
+        withdraw(command, ending, turn)
+      } else {
+        follow(attempts.dial(command, turn), turn)
+      }
+    }
+    let due = associations.values.compactMap { association in
+      association.invitations.own.map { (association: association, own: $0) }
+    }.filter { $0.own.deadline <= turn.now }
+    for (association, own) in due.sorted(by: { $0.own.command < $1.own.command }) {
+      association.invitationTimedOut(own, turn)
+    }
+  }
+
+  // MARK: Answers of the driver
+
+  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: Turn) {
+    association(awaiting: id)?.nonceDrawn(id, nonce, isFull: isFull, turn)
+  }
+
+  mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: Turn) {
+    guard let association = association(awaiting: id) else { return }
+    follow(of: association, turn) { () throws(Breach) in try association.codeDerived(id, code, turn) }
+  }
+
+  mutating func codeProven(_ id: CodeID, _ finding: TypedCodeFinding, _ turn: Turn) {
+    guard let association = association(awaiting: id) else { return }
+    let isFull = isFull
+    follow(of: association, turn) { () throws(Breach) in
+      try association.codeProven(id, finding, isFull: isFull, turn)
+    }
+  }
+
+  private func association(awaiting id: CodeID) -> Association? {
+    associations.values.first { $0.invitations.awaits(id) }
+  }
+
+  private mutating func follow(
+    of association: Association, _ turn: Turn, _ step: () throws(Breach) -> MembershipRequest?
+  ) {
+    do throws(Breach) {
+      follow(try step(), of: association, turn)
+    } catch {
+      if let link = association.link { breach(link, error.reason, error.detail, turn) }
+    }
+  }
+
+  // MARK: Frames
+
+  /// A frame with an invitation of the peer's.
+  mutating func receivedInvitation(_ frame: Frame, from association: Association, _ turn: Turn) throws(Breach) {
+    guard try association.admitsInvitation(turn) else { return }
+    guard hasRoomForMember(association.node, turn.now) else {
+      // Without a code nothing was tried: for how long the association has been idle stays as it was.
+      if case .invite = frame { return association.send(.decline(.full, detail: configuration.full.detail), turn) }
+      return association.declineInvitation(configuration.full, turn)
+    }
+    follow(try association.receive(frame, turn), of: association, turn)
+  }
+
+  /// Does what an association asks for on its way to membership.
+  mutating func follow(_ request: MembershipRequest?, of association: Association, _ turn: Turn) {
+    switch request {
+    case .place(let entry):
+      if makeRoomForMember(association.node, turn) {
+        association.enter(entry, turn)
+        if association.isMember { lookForBetter(association, turn) }
+      } else if !association.findNoPlace(entry, turn) {
+        end(association, configuration.full, turn)
+      }
+    case .question(let other):
+      // One that waits in the queue has to make room.
+      if let other {
+        associations[other]?.breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), turn)
+      }
+      tellQuestions(turn)
+    case nil: break
+    }
+  }
+
+  /// Tells the application of those whose turn it is.
+  mutating func tellQuestions(_ turn: Turn) {
+    for remote in turn.takeQuestions() { associations[remote]?.ask(turn) }
+  }
+}

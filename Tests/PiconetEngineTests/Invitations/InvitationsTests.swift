@@ -1,0 +1,99 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("What stands between two nodes before membership")
+struct InvitationsTests {
+  private func outgoing(_ command: UInt64) -> OutgoingInvitation {
+    OutgoingInvitation(
+      InvitationAttempt(
+        command: CommandID(rawValue: command), node: node(2), expectedPeer: nil, context: [], code: nil,
+        deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
+  }
+
+  private var incoming: IncomingInvitation {
+    IncomingInvitation(Invite(timeout: 1, terms: .comparesCodes, commitment: someCommitment), expires: seconds(9))
+  }
+
+  /// The peer has invited us and has our nonce.
+  private func asked() -> Invitations {
+    var invitations = Invitations()
+    invitations.begin(incoming)
+    invitations.begin(CodeExchange(id: CodeID(rawValue: 1), isInviter: false, phase: .drawing))
+    invitations.gave(someNonce, until: seconds(2))
+    return invitations
+  }
+
+  @Test("each invitation of ours gets one answer, the oldest first, and one that is withdrawn gets its own")
+  func answers() {
+    var invitations = Invitations()
+    for command in 1...UInt64(2) {
+      invitations.begin(outgoing(command), .sharing)
+      invitations.sent([])
+      #expect(!invitations.isIdle)
+      let isWithdrawn = command == 1 && invitations.withdraw(CommandID(rawValue: 1))
+      #expect(isWithdrawn == (command == 1))
+    }
+    let again = invitations.withdraw(CommandID(rawValue: 1))
+    #expect(!again && invitations.unansweredCount == 2)
+    let answers = [invitations.takeAnswered(), invitations.takeAnswered(), invitations.takeAnswered()]
+    #expect(answers.map { $0?.command } == [nil, CommandID(rawValue: 2), nil])
+    #expect(answers.map { $0 == nil } == [false, false, true] && invitations.isIdle)
+  }
+
+  @Test("one answer begins once, and not by a code where none was sent")
+  func beginsOnce() {
+    var invitations = Invitations()
+    let early = invitations.beginAnswer(byCode: false)
+    invitations.begin(outgoing(1), .sharing)
+    invitations.sent([])
+    let byCode = invitations.beginAnswer(byCode: true)
+    let first = invitations.beginAnswer(byCode: false)
+    let second = invitations.beginAnswer(byCode: false)
+    #expect([early, byCode, first, second].map { $0 != nil } == [false, false, true, false])
+  }
+
+  @Test("a reveal comes once, too late where the exchange is over, and not after another invitation")
+  func reveals() throws {
+    var invitations = asked()
+    let found = try invitations.revealed()
+    #expect(found?.commitment == someCommitment && found?.exchange.nonce == someNonce)
+    #expect(throws: Breach.self) { try invitations.revealed() }
+    var late = asked()
+    _ = late.takeExchange()
+    let tooLate = try late.revealed()
+    #expect(tooLate == nil)
+    var former = asked()
+    former.forgetFormer()
+    #expect(throws: Breach.self) { try former.revealed() }
+  }
+
+  @Test("a confirmation comes once, and counts while there is something to confirm")
+  func confirmations() throws {
+    var invitations = asked()
+    let isInTime = try invitations.takeConfirmation()
+    #expect(isInTime)
+    #expect(throws: Breach.self) { try invitations.takeConfirmation() }
+    var late = asked()
+    _ = late.takeIncoming()
+    let isLate = try !late.takeConfirmation()
+    #expect(isLate)
+  }
+
+  @Test("ours stands behind the peer's if it was sent and has no answer")
+  func stands() {
+    var sent = Invitations()
+    sent.begin(outgoing(1), .drawing(CodeID(rawValue: 1)))
+    let unsent = sent.standsAlone()
+    sent.sent([])
+    sent.yield()
+    #expect(sent.isAnswering)
+    let unanswered = sent.standsAlone()
+    #expect(!sent.isAnswering)
+    _ = sent.takeAnswered()
+    sent.yield()
+    let answered = sent.standsAlone()
+    #expect([unsent, unanswered, answered] == [false, true, false] && sent.isAnswering)
+  }
+}
