@@ -47,7 +47,7 @@ struct TransferFailureTests {
     #expect(TransferFailure.hyphenated("declined") == "declined")
   }
 
-  @Test("where the far side does not trust us, its paths are of no use to anybody here")
+  @Test("where the remote side does not trust us, its paths are of no use to anybody here")
   func identityThere() {
     let error = PiconetError(.identity, blame: .us, detail: "remove line 3 of /home/x/known-peers")
     #expect(!TransferFailure(error, on: .sender).message.contains("/home"))

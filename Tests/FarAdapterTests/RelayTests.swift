@@ -5,7 +5,7 @@ import Testing
 
 @testable import FarAdapter
 
-@Suite("An adapter elsewhere, used through its agent", .timeLimit(.minutes(2)))
+@Suite("An adapter elsewhere, used through its agent", .timeLimit(.minutes(5)))
 struct RelayTests {
   private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
     var random = SeededRandom(seed: seed)
@@ -70,7 +70,7 @@ struct RelayTests {
     }
   }
 
-  @Test("what the far side sent before its orderly end is read before the end")
+  @Test("what the remote side sent before its orderly end is read before the end")
   func orderlyEnd() async throws {
     try await FarScene.run { scene in
       await scene.open()
@@ -108,7 +108,7 @@ struct RelayTests {
     }
   }
 
-  @Test("who reads nothing stops the far side, within bounds; reading lets it go on", arguments: [true, false])
+  @Test("who reads nothing stops the remote side, within bounds; reading lets it go on", arguments: [true, false])
   func backPressure(readerIsFar: Bool) async throws {
     try await FarScene.run { scene in
       await scene.open()

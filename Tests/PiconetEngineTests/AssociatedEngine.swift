@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// An engine with an association to one far side, the smaller node, which a test plays by hand.
+/// An engine with an association to one remote side, the smaller node, which a test plays by hand.
 final class AssociatedEngine {
   var now = Instant(nanoseconds: 1_000_000_000)
   let link = LinkID(rawValue: 1)
@@ -40,7 +40,7 @@ final class AssociatedEngine {
     try #require(engine.census.associations == before + 1)
   }
 
-  /// The far side invites us, and we accept: one sequenced frame each way.
+  /// The remote side invites us, and we accept: one sequenced frame each way.
   func becomeMember() throws {
     receive(.invite(Invite(timeout: 30_000, commitment: someCommitment)))
     _ = command(.answerInvitation(far, accept: true, .declined))

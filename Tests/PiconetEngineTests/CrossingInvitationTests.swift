@@ -9,7 +9,7 @@ struct CrossingInvitationTests {
     near.command(.invite(.node(far ?? near.far), context: [], timeout: .seconds(10)))
   }
 
-  @Test("an accept that crosses our withdrawal, and what follows it, is no fault of the far side")
+  @Test("an accept that crosses our withdrawal, and what follows it, is no fault of the remote side")
   func acceptOfAWithdrawnInvitation() throws {
     let near = try AssociatedEngine()
     let invitation = invite(near)

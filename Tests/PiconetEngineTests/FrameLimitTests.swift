@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Limits of two sides that differ")
 struct FrameLimitTests {
-  @Test("a message goes in frames of our own limit where the far side takes longer ones than our window")
+  @Test("a message goes in frames of our own limit where the remote side takes longer ones than our window")
   func messageGoesInFramesOfOurOwnLimit() throws {
     var configuration = EngineConfiguration(scope: "test", name: "near")
     configuration.frameLimit = 1_024

@@ -79,7 +79,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     }
   }
 
-  /// The far side's bytes, all at once.
+  /// The remote side's bytes, all at once.
   func receive(_ count: Int) async {
     await loop.perform { [self] in
       let bytes = [UInt8](repeating: 0, count: count)

@@ -23,7 +23,7 @@ struct MemoryLinkTests {
     }
   }
 
-  @Test("an abort throws away what is on the way, and the far side learns of it")
+  @Test("an abort throws away what is on the way, and the remote side learns of it")
   func abort() async throws {
     try await withLoop(clock: ManualClock()) { loop, actor in
       let gate = Gate()

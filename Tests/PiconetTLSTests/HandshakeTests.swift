@@ -155,7 +155,7 @@ import Testing
     #expect(pair.client.state.failureCode == .alert)
   }
 
-  @Test("the far side's alert is told with its name")
+  @Test("the remote side's alert is told with its name")
   func alert() throws {
     let client = try OpenSSLContext(identity: alice).makeChannel(role: .client)
     client.start()

@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(
-    "a flipped byte anywhere in a record fails the channel and tells the far side", arguments: [0, 1, 3, 5, 60, 121])
+    "a flipped byte anywhere in a record fails the channel and tells the remote side", arguments: [0, 1, 3, 5, 60, 121])
   func flippedByte(index: Int) throws {
     let pair = try ChannelPair.secured()
     seal(pattern(100), in: pair.client)
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test(
-    "close_notify ends the far side after all that was sealed before it; the other direction goes on",
+    "close_notify ends the remote side after all that was sealed before it; the other direction goes on",
     arguments: [OpenSSLContext.Preference.throughput, .shortRecords])
   func closeNotify(preference: OpenSSLContext.Preference) throws {
     let options = OpenSSLContext.Options(preference: preference)
@@ -295,7 +295,7 @@ import Testing
     #expect(pair.settle().atServer == pattern(100_000))
   }
 
-  @Test("a key update and tickets of the far side change nothing; an update asked for is answered")
+  @Test("a key update and tickets of the remote side change nothing; an update asked for is answered")
   func postHandshakeMessages() throws {
     let client = try OpenSSLContext(identity: alice).makeChannel(role: .client)
     // This server sends two tickets, as OpenSSL does when it is left alone.

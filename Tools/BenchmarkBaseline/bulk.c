@@ -48,7 +48,7 @@ static void send_file(const struct options *options, unsigned char *buffer) {
     if (!EVP_DigestFinal_ex(digest, buffer, NULL)) FAIL("SHA-256");
     send_bytes(channel, buffer, digest_size);
   }
-  /* The time ends when the far side has all of it in its file. */
+  /* The time ends when the remote side has all of it in its file. */
   receive_bytes(channel, buffer, 1);
   finish(options, start, header.length);
 }

@@ -22,7 +22,7 @@ static void send_all(const struct options *options, SSL *channel) {
     used += frame;
   }
   send_bytes(channel, buffer, used);
-  /* The time ends when the far side has counted all of them. */
+  /* The time ends when the remote side has counted all of them. */
   receive_bytes(channel, buffer, 1);
   struct span taken = since(start);
   report(options, taken, peak_resident_kib());

@@ -2,9 +2,9 @@ import Glibc
 import Piconet
 import Synchronization
 
-/// Short messages, one every 20 ms, while a file goes the same way: how long each takes from its call to the far side's
-/// hands. Both ends are on one machine and read the same clock. `--count` messages are timed, from the moment when the
-/// first byte of the file is stored; the file is cancelled behind the last.
+/// Short messages, one every 20 ms, while a file goes the same way: how long each takes from its call to the remote
+/// side's hands. Both ends are on one machine and read the same clock. `--count` messages are timed, from the moment
+/// when the first byte of the file is stored; the file is cancelled behind the last.
 struct Lanes {
   let options: BenchmarkOptions
 

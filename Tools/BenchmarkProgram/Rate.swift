@@ -1,6 +1,6 @@
 import Piconet
 
-/// Messages one way, queued together. The time ends when the far side has counted all of them.
+/// Messages one way, queued together. The time ends when the remote side has counted all of them.
 struct Rate {
   let options: BenchmarkOptions
 
@@ -20,7 +20,7 @@ struct Rate {
     let measurement = Measurement()
     for _ in 0..<options.count { try await member.send(message) }
     var replies = node.session.messages.makeAsyncIterator()
-    guard await replies.next() != nil else { throw BenchmarkFailure("the far side has not counted all") }
+    guard await replies.next() != nil else { throw BenchmarkFailure("the remote side has not counted all") }
     measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
   }
 

@@ -1,6 +1,6 @@
 import Piconet
 
-/// `count` writes of `size` bytes to one stream. The time ends when the far side has read all of them.
+/// `count` writes of `size` bytes to one stream. The time ends when the remote side has read all of them.
 struct StreamRate {
   let options: BenchmarkOptions
 

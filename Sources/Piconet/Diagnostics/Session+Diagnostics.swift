@@ -14,7 +14,7 @@ extension Session {
   }
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to
-  /// the far side's node and back; the far side's application has no part in it.
+  /// the remote side's node and back; the remote side's application has no part in it.
   /// - Parameters:
   ///   - member: who is asked.
   ///   - timeout: how long to wait. Default 10 s. A cancelled ping is none of those under way any more.

@@ -223,7 +223,7 @@ extension PiconetError.Code {
 }
 
 extension PiconetError.Code {
-  /// What the far side is told where the code is an answer to it.
+  /// What the remote side is told where the code is an answer to it.
   var reason: Reason {
     switch self {
     case .codeMismatch: .codeMismatch
@@ -248,7 +248,7 @@ extension PiconetError.Code {
 }
 
 extension FileFailure {
-  /// What the far side is told: the kind of failure in words, never a path of this machine.
+  /// What the remote side is told: the kind of failure in words, never a path of this machine.
   var toldReason: Reason {
     switch code {
     case .missing, .unreadable, .notRegular: .sourceUnreadable

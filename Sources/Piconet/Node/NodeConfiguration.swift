@@ -134,7 +134,7 @@ public struct NodeConfiguration: Sendable {
   struct Patience: Sendable {
     /// For TLS, and for our own handshake after it.
     var handshake: Duration = .seconds(10)
-    /// For what was sent before a farewell to go, and the far side to confirm.
+    /// For what was sent before a farewell to go, and the remote side to confirm.
     var leave: Duration = .seconds(5)
   }
 

@@ -139,16 +139,16 @@ extension Request where Answer == AssociationStatistics? {
   static func inspect(_ node: NodeID) -> Self { Self(input: { .inspect(node, answer: $1) }, { _ in nil }) }
 }
 
-/// What the far side has made of a resource.
+/// What the remote side has made of a resource.
 struct StoredResource: Sendable {
-  /// The far side's word.
+  /// The remote side's word.
   var name: [UInt8]
   /// It had this very content before.
   var wasThere: Bool
 }
 
 extension Request where Answer == StoredResource {
-  /// Brings what has become of it on the far side.
+  /// Brings what has become of it on the remote side.
   static func offer(
     _ transfer: TransferID, to node: NodeID, _ offer: ResourceOffer, from source: any ResourceSource
   ) -> Self {

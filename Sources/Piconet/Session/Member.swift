@@ -78,8 +78,8 @@ public struct Member: Sendable, Identifiable {
     return PiconetError(.messageTooLarge, peer: id, blame: .us, detail: detail)
   }
 
-  /// Sends a file and returns when the far side has *stored* it: on its disk, verified, under its name. Cancelling the
-  /// calling task cancels the transfer on both sides.
+  /// Sends a file and returns when the remote side has *stored* it: on its disk, verified, under its name. Cancelling
+  /// the calling task cancels the transfer on both sides.
   /// - Parameters:
   ///   - path: a regular file; a symbolic link is followed.
   ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store
@@ -87,7 +87,7 @@ public struct Member: Sendable, Identifiable {
   ///   - folder: the folders that it is to be stored below.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///   - progress: called on the node's loop with what the remote side has stored, in bytes, and the total; to return
   ///     quickly.
   ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and
   ///     size and both
@@ -116,7 +116,7 @@ public struct Member: Sendable, Identifiable {
       comparing: comparing)
   }
 
-  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the far side has taken
+  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the remote side has taken
   /// them: into memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task
   /// cancels the transfer.
   /// - Parameters:
@@ -124,7 +124,7 @@ public struct Member: Sendable, Identifiable {
   ///   - name: at most 1,024 bytes; a receiver that makes a file of it takes only names that are safe.
   ///   - mediaType: an IANA media type for the receiver, or empty.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///   - progress: called on the node's loop with what the remote side has stored, in bytes, and the total; to return
   ///     quickly.
   /// - Throws: the receiver's reason, or why the member has left.
   public func send(

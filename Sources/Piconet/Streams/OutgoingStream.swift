@@ -61,8 +61,8 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above, for bytes that are in no array, such as `text.utf8`.
   public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
 
-  /// Ends the stream behind what was written, and returns when the far side's reader has read all of it. Nothing can be
-  /// written any more. Cancelling the calling task cancels the stream.
+  /// Ends the stream behind what was written, and returns when the remote side's reader has read all of it. Nothing can
+  /// be written any more. Cancelling the calling task cancels the stream.
   /// - Throws: why the reader has not read all: it has cancelled, the member has left, the stream was cancelled here.
   public func finish() async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }

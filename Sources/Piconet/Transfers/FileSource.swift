@@ -13,7 +13,7 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   let modified: Int64?
   let identity: [UInt8]
   let folder: [UInt8]
-  /// What went wrong, with the path of this machine that the far side is not told.
+  /// What went wrong, with the path of this machine that the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
   /// On the disk thread: so much was read for the digest alone.

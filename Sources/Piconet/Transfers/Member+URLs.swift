@@ -4,9 +4,9 @@ import PiconetHTTP
 import PiconetWire
 
 extension Member {
-  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the far side has stored
-  /// it. What arrives waits in a file without a name, and no more of it is fetched than the far side takes and
-  /// `HTTPSettings.aheadLimit`. Where the server does not say how long it is, all of it is fetched first, up to
+  /// Fetches an http or https URL and passes it on as a resource while it arrives; returns when the remote side has
+  /// stored it. What arrives waits in a file without a name, and no more of it is fetched than the remote side takes
+  /// and `HTTPSettings.aheadLimit`. Where the server does not say how long it is, all of it is fetched first, up to
   /// `HTTPSettings.unannouncedSizeLimit`. Cancelling the calling task cancels fetch and transfer.
   /// - Parameters:
   ///   - url: http or https.
@@ -14,7 +14,7 @@ extension Member {
   ///   - mediaType: nil: as the server says.
   ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
   ///   - settings: time-outs and limits of the fetch.
-  ///   - progress: called on the node's loop with what the far side has stored, in bytes, and the total; to return
+  ///   - progress: called on the node's loop with what the remote side has stored, in bytes, and the total; to return
   ///     quickly.
   /// - Throws: `invalidArgument` for another kind of URL or where no name follows from it; `sourceUnreadable` with the
   ///   server's status, a certificate that the system does not trust, or what else was wrong; `timedOut`,

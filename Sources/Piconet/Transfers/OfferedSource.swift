@@ -15,7 +15,7 @@ protocol OfferedSource: ResourceSource {
   var folder: [UInt8] { get }
   /// Of all bytes, once `finish` has given it.
   var sentDigest: SHA256Digest? { get }
-  /// What went wrong, with the path of this machine that the far side is not told.
+  /// What went wrong, with the path of this machine that the remote side is not told.
   var sourceFailure: FileFailure? { get }
 }
 

@@ -18,7 +18,7 @@ public final class OutgoingTransfer: Sendable {
   private let core: NodeCore
 
   /// - Parameters:
-  ///   - progress: called on the loop with what the far side has stored, and the total.
+  ///   - progress: called on the loop with what the remote side has stored, and the total.
   ///   - comparing: called on the loop or the disk thread with what a side has read to compare, and the total.
   init(
     _ transfer: TransferID, to receiver: NodeID, source: any OfferedSource, core: NodeCore,
@@ -53,8 +53,8 @@ public final class OutgoingTransfer: Sendable {
   /// there for the same file to be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
   public func interrupt() { core.cancel(transfer, .shuttingDown) }
 
-  /// Waits until the far side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling the
-  /// waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
+  /// Waits until the remote side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling
+  /// the waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.
   public var result: SentFile {
     get async throws(PiconetError) {
@@ -119,7 +119,7 @@ public final class OutgoingTransfer: Sendable {
   }
 }
 
-/// A resource that the far side has stored.
+/// A resource that the remote side has stored.
 public struct SentFile: Sendable, Hashable {
   /// The name that the receiver gave it, behind those of its folders, with slashes.
   public let storedName: String

@@ -5,7 +5,7 @@ import PiconetRuntime
 extension LinkFailure {
   /// What an error number of a call on a Bluetooth socket means for a link, and what to do about it.
   ///
-  /// What a controller or the far side says comes as an error number too; the kernel's `bt_to_errno` translates the
+  /// What a controller or the remote side says comes as an error number too; the kernel's `bt_to_errno` translates the
   /// codes of Core 5.4, Vol 1 Part F. All that it can give is here.
   init(bluetooth call: String, number: Int32) {
     let (code, advice) = Self.meaning(of: number, in: call)

@@ -11,7 +11,7 @@ public struct SocketSettings: Sendable, Hashable {
   }
 
   public var mode = Mode.basic
-  /// The largest SDU that we take. The far side may have a larger or smaller one.
+  /// The largest SDU that we take. The remote side may have a larger or smaller one.
   public var incomingMTU = UInt16(PacketArithmetic.incomingMTU)
   /// The same for LE. Linux grants credits for what the receive buffer holds less a header of 232 bytes for every 247,
   /// also in the middle of an SDU: one that is longer than that never arrives whole. 425,984 bytes hold 25,784, the

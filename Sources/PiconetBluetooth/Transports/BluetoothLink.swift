@@ -88,8 +88,8 @@ public final class BluetoothLink: LinkEndpoint {
   }
 
   /// Whether reading goes on after recv(2) gave nothing: it gives an end or an error before what came earlier, and
-  /// nothing at all for an SDU without a byte. (Linux masks the pending error of a channel that the far side has closed
-  /// as an end, though SDUs wait in the queue.)
+  /// nothing at all for an SDU without a byte. (Linux masks the pending error of a channel that the remote side has
+  /// closed as an end, though SDUs wait in the queue.)
   private func goesOn(_ socket: BluetoothSocket, count: Int, error: Int32) -> Bool {
     if count < 0, error == EAGAIN { return false }
     if count == 0 {
@@ -101,7 +101,7 @@ public final class BluetoothLink: LinkEndpoint {
     return (socket.memory?.unread ?? 0) > 0
   }
 
-  /// RFCOMM says ECONNRESET when the far side has closed in good order.
+  /// RFCOMM says ECONNRESET when the remote side has closed in good order.
   private func end(by call: String, _ error: Int32, _ kind: SocketKind) -> LinkRead {
     kind == .rfcomm && error == ECONNRESET ? .end : .failed(LinkFailure(bluetooth: call, number: error))
   }
@@ -186,7 +186,7 @@ public final class BluetoothLink: LinkEndpoint {
     bound.stalled(unsent: unsent, at: loop.now)
   }
 
-  /// What the far side has sent before the link ended is still there to be read, and tells more than the failure.
+  /// What the remote side has sent before the link ended is still there to be read, and tells more than the failure.
   private func failedWrite(_ socket: BluetoothSocket, _ error: Int32) -> LinkWrite {
     if ending == nil { ending = end(by: "send", error, socket.kind) }
     if !rest.isEmpty || (socket.memory?.unread ?? 0) > 0 { return .wouldBlock }

@@ -38,7 +38,7 @@ public final class BluetoothTransport: Transport {
     // Linux refuses a connect that meets the end of an earlier RFCOMM session with the device (one in 500 was seen).
     case .rfcomm: configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries)
     case .le:
-      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the far side still has, and
+      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the remote side still has, and
       // refuses.
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
       // Nobody is asked over LE, and making the link may take its time.

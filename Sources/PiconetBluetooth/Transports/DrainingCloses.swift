@@ -69,8 +69,8 @@ final class DrainingCloses {
 
   /// Takes over a socket in the middle of its connect.
   ///
-  /// Closed before the far side has answered, Linux can't tell it to forget the channel, and gives the same channel
-  /// number to the next connect. Which the far side then refuses, since it has that number: for 40 s, or as long as
+  /// Closed before the remote side has answered, Linux can't tell it to forget the channel, and gives the same channel
+  /// number to the next connect. Which the remote side then refuses, since it has that number: for 40 s, or as long as
   /// there is a link. An answer takes some milliseconds over a link that is up, and may come late if that was silent
   /// for a while; if there is no link yet, paging ends with the close.
   func takeConnecting(_ socket: BluetoothSocket, to device: BluetoothAddress) {

@@ -45,7 +45,7 @@ public struct EngineConfiguration: Sendable, Hashable {
   /// An association without members or invitation ends after this, and earlier when its place is needed. Default 90 s:
   /// a person on the other side may compare short codes meanwhile.
   public var idleTimeout: Duration = .seconds(90)
-  /// How long what was sent before a `leave` may take to go, and the far side to confirm. Default 5 s.
+  /// How long what was sent before a `leave` may take to go, and the remote side to confirm. Default 5 s.
   public var leaveTimeout: Duration = .seconds(5)
   /// Links that have no association yet, at most. The oldest goes first. Default 128.
   public var handshakeLimit = 128
@@ -76,8 +76,8 @@ public struct EngineConfiguration: Sendable, Hashable {
   public static let largestWindow = 1 << 30
 
   /// The silence after which a link is taken for dead: half of the disconnect timeout, so that the other half is left
-  /// for the search for another way; all of it where the far side does not resume. 10 s where an association ends with
-  /// its link.
+  /// for the search for another way; all of it where the remote side does not resume. 10 s where an association ends
+  /// with its link.
   func silence(isDurable: Bool) -> Duration { Self.silence(isDurable: isDurable, within: disconnectTimeout) }
 
   static func silence(isDurable: Bool, within disconnectTimeout: Duration) -> Duration {
@@ -87,8 +87,8 @@ public struct EngineConfiguration: Sendable, Hashable {
 
   /// Bytes sent to one peer and not acknowledged, kept for another link: beyond this nothing goes of our own accord, no
   /// message, stream, offer or hint; answers do. Room for the message window and as much again, and always for what a
-  /// far side may leave without an acknowledgement, and for what is written at once, which is kept until the last of it
-  /// is acknowledged.
+  /// remote side may leave without an acknowledgement, and for what is written at once, which is kept until the last of
+  /// it is acknowledged.
   public var unacknowledgedLimit: Int {
     max(2 * messageWindow, 64 * (WireLimits.controlFrame + Unacknowledged.batchCost) + (64 << 10) + 2 * frameLimit)
       + transmitWindow

@@ -43,8 +43,8 @@ public enum Event: Sendable, Hashable {
   /// An invitation of ours reached the peer and waits for its answer; the command is that of the invitation.
   indirect case invitationSent(CommandID, ProvenPeer)
   /// The trust policy has refused a peer that came to us, for this reason; its name is its own word. Not told of every
-  /// one: `untold` came before it, since the last that was told.
-  indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, untold: Int)
+  /// one: `suppressed` came before it, since the last that was told.
+  indirect case peerRefused(NodeID, name: String, LinkTraits, Ending, suppressed: Int)
   /// The peer is a member of the session now.
   indirect case connected(ProvenPeer)
   indirect case disconnected(NodeID, Ending)
@@ -66,13 +66,13 @@ public enum Event: Sendable, Hashable {
   /// An outgoing stream takes nothing more: given up, by either side, or its association is over.
   indirect case streamStopped(StreamID, Ending)
   indirect case offerReceived(TransferID, from: NodeID, ResourceOffer)
-  /// The far side has stored this much of an outgoing transfer.
+  /// The remote side has stored this much of an outgoing transfer.
   case transferProgressed(TransferID, stored: UInt64)
   /// An outgoing offer was accepted; `offset` bytes are there already.
   case transferAccepted(TransferID, offset: UInt64)
-  /// Before an outgoing transfer is accepted: so much of what the far side has is compared with it.
+  /// Before an outgoing transfer is accepted: so much of what the remote side has is compared with it.
   case transferCompared(TransferID, byteCount: UInt64)
-  /// The far side lets a transfer rest, or go on; each change is told.
+  /// The remote side lets a transfer rest, or go on; each change is told.
   case transferPaused(TransferID, Bool)
   /// An incoming transfer ended: nil if it is stored.
   indirect case transferEnded(TransferID, Ending?)

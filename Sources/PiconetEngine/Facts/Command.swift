@@ -38,14 +38,14 @@ public enum Command: Sendable, Hashable {
   /// Measures the round trip to a member; answered by `roundTrip`, or by why there is none within `timeout`. At most
   /// `PingTable.limit` to a peer may be under way.
   case ping(NodeID, timeout: Duration)
-  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the far side still says to it is
-  /// nobody's.
+  /// Waits no longer for a ping of ours; the ping's own command is then answered. What the remote side still says to it
+  /// is nobody's.
   case cancelPing(CommandID)
   /// Leaves a peer once what was sent before is on its way.
   case leave(NodeID, Reason)
   /// Disconnects a member and asks all other members to do the same; answered when it is gone.
   case remove(NodeID)
-  /// Offers a resource; the reply comes when it is stored on the far side, or has failed.
+  /// Offers a resource; the reply comes when it is stored on the remote side, or has failed.
   case offer(TransferID, to: NodeID, ResourceOffer)
   /// Takes an incoming offer whose store is open; `offset` bytes of it are there already.
   case acceptOffer(TransferID, offset: UInt64)
@@ -61,9 +61,9 @@ public enum Command: Sendable, Hashable {
   /// given.
   case pauseTransfer(TransferID, Bool)
   /// Opens a stream, with a name of at most `WireLimits.streamName` bytes; it may be written at once. Fails where the
-  /// far side takes no streams or no more of them.
+  /// remote side takes no streams or no more of them.
   case openStream(StreamID, to: NodeID, name: String)
-  /// Ends a stream of ours behind what was written; the reply comes when the far side's application has read all, or
+  /// Ends a stream of ours behind what was written; the reply comes when the remote side's application has read all, or
   /// won't.
   case finishStream(StreamID)
   /// Gives a stream up, in either direction.
@@ -77,7 +77,7 @@ public enum Reply: Sendable, Hashable {
   case done
   /// The invitation was accepted.
   case connected(NodeID)
-  /// The far side stored the resource under this name.
+  /// The remote side stored the resource under this name.
   /// - Parameter wasThere: it had this very content before.
   case stored(name: [UInt8], wasThere: Bool = false)
   case failed(Ending)

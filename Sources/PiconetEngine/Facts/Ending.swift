@@ -19,7 +19,7 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: Reason
   /// Whose fault it was, seen from here.
   public var blame: Blame
-  /// Words for people: the far side's or ours.
+  /// Words for people: the remote side's or ours.
   public var detail: String
   /// Of an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
   public var failures: [TransportFailure] = []

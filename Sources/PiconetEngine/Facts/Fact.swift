@@ -2,9 +2,9 @@ import PiconetWire
 
 /// How a secured link came to be.
 public struct LinkOpening: Sendable, Hashable {
-  /// The dial that made it; nil where the far side dialled.
+  /// The dial that made it; nil where the remote side dialled.
   public var dial: DialID?
-  /// The far side's key, proven by TLS.
+  /// The remote side's key, proven by TLS.
   public var peer: PeerID
   public var traits: LinkTraits
   /// False: we say nothing of ourselves to this key, not even our name; it is refused at once.
@@ -20,7 +20,7 @@ public struct LinkOpening: Sendable, Hashable {
 
 /// How a link ended, as the edge saw it.
 public enum LinkEnd: Sendable, Hashable {
-  /// The far side closed it in good order.
+  /// The remote side closed it in good order.
   case ended
   case failed(LinkFailure)
   case insecure(SecureChannelFailure)

@@ -144,7 +144,7 @@ extension Association {
     guard exchange.isTry else { return false }
     if judgement != .known, let words = turn.budgets.wrongCode(peer, turn.now) {
       turn.deliver(
-        .peerRefused(node, name: peer.name, peer.traits, Ending(.limitExceeded, .peer, words), untold: 0))
+        .peerRefused(node, name: peer.name, peer.traits, Ending(.limitExceeded, .peer, words), suppressed: 0))
     }
     return true
   }

@@ -8,7 +8,7 @@ struct RefusalBudget: Sendable {
   private var left = burst
   /// When `left` was last made more.
   private var refilled: Instant?
-  private var untold = 0
+  private var suppressed = 0
 
   /// Another refusal.
   /// - Returns: how many since the last told one were not told; nil: this one isn't, either.
@@ -19,11 +19,11 @@ struct RefusalBudget: Sendable {
     }
     if left == Self.burst { refilled = now }
     guard left > 0 else {
-      untold += 1
+      suppressed += 1
       return nil
     }
     left -= 1
-    defer { untold = 0 }
-    return untold
+    defer { suppressed = 0 }
+    return suppressed
   }
 }

@@ -98,9 +98,9 @@ extension SessionEngine {
     end(link, ending, told: told, turn)
     guard let remote = link.node else { return }
     // Of a peer that we have dialled the attempt's own end tells.
-    if !link.isDialler, let untold = refusals.take(at: turn.now) {
+    if !link.isDialler, let suppressed = refusals.take(at: turn.now) {
       let name = link.hello?.name ?? ""
-      turn.deliver(.peerRefused(remote, name: name, link.opening.traits, ending, untold: untold))
+      turn.deliver(.peerRefused(remote, name: name, link.opening.traits, ending, suppressed: suppressed))
     }
     // Whoever is not let in any more has no association either.
     if let association = associations[remote] { end(association, ending, told: told, turn) }

@@ -16,7 +16,7 @@ public struct LinkTraits: Sendable, Hashable {
   /// as many as the engine's configuration allows.
   public var transmitWindow: Int?
   /// The most bytes that may have come and not been read; what comes beyond is lost, and the link with it. Nil: the
-  /// link holds the far side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  /// link holds the remote side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
   public var unreadLimit: Int?
 
   public init(
@@ -45,7 +45,7 @@ public enum LinkRead: Sendable, Hashable {
   case bytes(Int)
   /// Nothing is there now; the handler is told when something is.
   case wouldBlock
-  /// The far side has closed in good order.
+  /// The remote side has closed in good order.
   case end
   /// The link is gone.
   case failed(LinkFailure)
@@ -91,7 +91,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyDescriptors
     /// Anything else: the detail has the system's words.
     case other
-    /// The adapter, or the far side's, has as many links as it can: 7 active ones over Bluetooth.
+    /// The adapter, or the remote side's, has as many links as it can: 7 active ones over Bluetooth.
     case connectionLimit
 
     /// For people.
@@ -144,7 +144,7 @@ public protocol LinkEndpoint: AnyObject {
   /// How much bulk may be written now, so that a message which comes next is soon on its way; nil: as much as is
   /// taken. When its room grows again, the handler is told as of a link that can be written.
   var bulkPace: BulkPace? { get }
-  /// `abort` throws unsent bytes away and tells the far side so (TCP: RST); otherwise the close is orderly.
+  /// `abort` throws unsent bytes away and tells the remote side so (TCP: RST); otherwise the close is orderly.
   func close(abort: Bool)
 }
 

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Why a source or a store failed, in the words that the far side is told.
+/// Why a source or a store failed, in the words that the remote side is told.
 public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: Reason
   public var detail: String
@@ -17,7 +17,7 @@ public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertibl
 /// transfer ends.
 public protocol ResourceSource: AnyObject, Sendable {
   /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that
-  /// the link may break: then they begin again at what the far side has stored.
+  /// the link may break: then they begin again at what the remote side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
   /// Called before `finish` until it gives true: reads a part of what the digest still needs and nobody has asked for,
   /// so that others get at the disk in between.

@@ -5,11 +5,11 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes are not TLS, or break its rules.
     case protocolViolation
-    /// No common version, cipher or ALPN: the far side is not a Piconet of a version that we speak.
+    /// No common version, cipher or ALPN: the remote side is not a Piconet of a version that we speak.
     case noCommonProtocol
-    /// The far side sent no certificate, or one we can't use.
+    /// The remote side sent no certificate, or one we can't use.
     case badCertificate
-    /// The far side closed with an alert.
+    /// The remote side closed with an alert.
     case alert
     /// Our own side: memory, key.
     case internalError
@@ -40,16 +40,16 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
 /// Where a channel stands.
 public enum SecureChannelState: Sendable, Hashable {
   case handshaking
-  /// The handshake is done; `peer` is the proven fingerprint of the far side's key.
+  /// The handshake is done; `peer` is the proven fingerprint of the remote side's key.
   case secured(peer: PeerID)
-  /// The far side has closed in good order (close_notify).
+  /// The remote side has closed in good order (close_notify).
   case ended
   case failed(SecureChannelFailure)
 }
 
 /// The port of link security: ciphertext in, plaintext out, and the other way round; no socket in sight.
 ///
-/// Confined to the loop that made it. Ciphertext for the far side collects in the channel's output (also during the
+/// Confined to the loop that made it. Ciphertext for the remote side collects in the channel's output (also during the
 /// handshake, and an alert after a failure); whoever drives the channel writes it to the link after each call.
 public protocol SecureChannel: AnyObject {
   var state: SecureChannelState { get }

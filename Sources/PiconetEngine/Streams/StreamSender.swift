@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// The sending side of one stream: what is queued, how far the far side takes it, what was sent.
+/// The sending side of one stream: what is queued, how far the remote side takes it, what was sent.
 final class StreamSender {
   enum Phase: Equatable, Sendable {
     /// Nothing of it was sent.
     case waiting
     /// Bytes go out as credit and link allow.
     case open
-    /// Its end was sent; the far side has not read all.
+    /// Its end was sent; the remote side has not read all.
     case ended
-    /// Given up by us; the number is free once the far side confirms.
+    /// Given up by us; the number is free once the remote side confirms.
     case reset
   }
 
@@ -19,7 +19,7 @@ final class StreamSender {
   private(set) var phase = Phase.waiting
   /// Whether `endStream` was sent, also where a reset followed.
   private(set) var hasEnded = false
-  /// The end follows the last queued byte; the command is answered when the far side has read all.
+  /// The end follows the last queued byte; the command is answered when the remote side has read all.
   private(set) var finishing: CommandID?
 
   private var queue = FirstInFirstOut<Bytes>()
@@ -27,7 +27,7 @@ final class StreamSender {
   private var firstOffset = 0
   private(set) var queuedCount = 0
   private(set) var sent: UInt64 = 0
-  /// The far side takes so many bytes in all.
+  /// The remote side takes so many bytes in all.
   private(set) var limit: UInt64
   /// It is in the row of those with something to send.
   var isQueued = false

@@ -19,7 +19,7 @@ extension Association {
     }
   }
 
-  /// The far side has stated what it has: we go on from there, and read again what was lost with the link.
+  /// The remote side has stated what it has: we go on from there, and read again what was lost with the link.
   func goOn(_ transfer: TransferSender, from offset: UInt64, _ turn: Turn) {
     guard let number = transfer.number else { return }
     transfer.awaitsPosition = false

@@ -40,7 +40,7 @@ final class TransferReceiver {
   }
   /// Our side gives no credit.
   var isPaused = false
-  /// The far side has told that it sends nothing.
+  /// The remote side has told that it sends nothing.
   var isPausedThere = false
   /// The sender gave up while the store was at its last step, whose outcome still counts.
   var isAbandoned = false

@@ -3,7 +3,7 @@ import PiconetWire
 /// The sending side of one resource. One object, which its association alone has.
 final class TransferSender {
   enum Phase: Equatable, Sendable {
-    /// The far side has as many open transfers as it takes; the offer was not sent.
+    /// The remote side has as many open transfers as it takes; the offer was not sent.
     case waiting
     /// Offered; not answered.
     case offered
@@ -11,7 +11,7 @@ final class TransferSender {
     case sending
     /// All bytes and their digest are out; not stored yet.
     case ended
-    /// Given up by us; the number is free once the far side confirms.
+    /// Given up by us; the number is free once the remote side confirms.
     case abandoned
   }
 
@@ -32,30 +32,30 @@ final class TransferSender {
   var phase: Phase = .waiting
   /// The number on the wire, from the offer on.
   var number: UInt64?
-  /// The far side takes bytes up to here.
+  /// The remote side takes bytes up to here.
   var limit: UInt64 = 0
-  /// The far side has stored bytes up to here.
+  /// The remote side has stored bytes up to here.
   var stored: UInt64 = 0
-  /// The far side claimed with its acceptance to have all bytes.
+  /// The remote side claimed with its acceptance to have all bytes.
   var isAllThere = false
   /// That was wrong, and it has said so.
   var hasRestarted = false
-  /// The far side may still say that what it has is something else.
+  /// The remote side may still say that what it has is something else.
   var mayRestart: Bool { isAllThere && !hasRestarted }
-  /// Bytes that the far side has compared, before it answers.
+  /// Bytes that the remote side has compared, before it answers.
   var compared: UInt64 = 0
   /// Asked for from the source up to here.
   var readOffset: UInt64 = 0
   var readsUnderWay = 0
   /// Reads whose bytes nobody wants any more: their link is gone.
   var staleReads = 0
-  /// The link is another one: nothing is sent before the far side has stated from where.
+  /// The link is another one: nothing is sent before the remote side has stated from where.
   var awaitsPosition = false
   var blocks = FirstInFirstOut<Block>()
   var isFinishing = false
   /// Our side sends nothing of it.
   var isPaused = false
-  /// The far side has told that it gives no credit.
+  /// The remote side has told that it gives no credit.
   var isPausedThere = false
   var digest: ResourceDigest?
   /// What of the blocks' bytes went to the link.
@@ -70,7 +70,7 @@ final class TransferSender {
     self.offer = offer
   }
 
-  /// The far side has the first `offset` bytes, and takes bytes up to `limit`.
+  /// The remote side has the first `offset` bytes, and takes bytes up to `limit`.
   func begin(at offset: UInt64, limit: UInt64) {
     readOffset = offset
     transmitted = offset

@@ -14,8 +14,8 @@ struct FlightBound: Sendable {
   struct Configuration: Sendable, Hashable {
     /// How long what is in flight beyond the round trip may take; a quarter of the round trip where that is more.
     var delay: Duration = .milliseconds(10)
-    /// Bytes that may be in flight however slow it goes: two segments of Ethernet's, so that the far side acknowledges
-    /// at once.
+    /// Bytes that may be in flight however slow it goes: two segments of Ethernet's, so that the remote side
+    /// acknowledges at once.
     var least = 3 << 10
     /// Bytes that may be in flight before a rate is known.
     var initial = 14 << 10

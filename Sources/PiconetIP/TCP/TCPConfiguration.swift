@@ -20,7 +20,7 @@ public struct TCPConfiguration: Sendable, Hashable {
   public var keepAliveInterval: Int32 = 10
   public var keepAliveCount: Int32 = 3
   /// How long sent bytes may go unacknowledged (TCP_USER_TIMEOUT). Nil: the system's own limit, about 15 minutes. Not
-  /// set by default: Linux also counts the time in which the far side's window is closed, so that a peer with a slow
+  /// set by default: Linux also counts the time in which the remote side's window is closed, so that a peer with a slow
   /// disk would be cut off; the heartbeat above can tell the two apart.
   public var userTimeout: Duration?
   /// Connections that the kernel keeps until we accept them.
@@ -29,7 +29,7 @@ public struct TCPConfiguration: Sendable, Hashable {
   public var acceptBatch = 16
   /// How long accepting pauses when there is no descriptor left; doubles up to ten times this.
   public var acceptRetry: Duration = .milliseconds(100)
-  /// How long an orderly close waits for the far side's end, see `LingeringCloses`.
+  /// How long an orderly close waits for the remote side's end, see `LingeringCloses`.
   public var lingerTime: Duration = .seconds(1)
   /// The most closes that wait so at a time.
   public var lingerLimit = 64

@@ -15,7 +15,7 @@ public final class TCPLink: LinkEndpoint {
   private var watch: DescriptorWatch?
   /// Until the link is closed: an object that has a weak reference pays for it at each use of any reference.
   private var handler: (any LinkEndpointHandler)?
-  /// The far side's end has been read: nothing more comes.
+  /// The remote side's end has been read: nothing more comes.
   private var hasReadEnd = false
   private let loop: EventLoop
   // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
@@ -75,7 +75,7 @@ public final class TCPLink: LinkEndpoint {
     return .bytes(count)
   }
 
-  /// What else may go is bounded by the far side's acknowledgements, which wake nobody.
+  /// What else may go is bounded by the remote side's acknowledgements, which wake nobody.
   public var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
 
   private func lookAtFlight() {

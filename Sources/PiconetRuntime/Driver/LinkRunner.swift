@@ -133,14 +133,14 @@ final class LinkRunner: LinkEndpointHandler {
     return (capacity, taken, plaintext)
   }
 
-  /// The far side, the wire or TLS ended the link.
+  /// The remote side, the wire or TLS ended the link.
   private func ended(_ end: LinkEnd) {
     switch phase {
     case .closed: return
     case .closing: finish(abort: true)
     case .securing, .open:
       let wasOpen = phase == .open
-      // An alert may wait to tell the far side what was wrong. Where it can't be written any more, the first reason
+      // An alert may wait to tell the remote side what was wrong. Where it can't be written any more, the first reason
       // counts.
       phase = .closing
       writeOut()

@@ -2,7 +2,7 @@ import CPiconetOpenSSL
 import PiconetEngine
 
 /// The decisions that OpenSSL asks us for during a handshake. A refusal is kept in the channel, since OpenSSL would
-/// report it as a failed callback only; returned so, the far side gets the alert that fits.
+/// report it as a failed callback only; returned so, the remote side gets the alert that fits.
 enum HandshakeRules {
   private static let plain = Array(OpenSSLContext.applicationProtocol.utf8)
   private static let compact = Array(OpenSSLContext.compactProtocol.utf8)
@@ -16,7 +16,7 @@ enum HandshakeRules {
   }
 
   static func install(in context: OpaquePointer, role: OpenSSLChannel.Role, preference: OpenSSLContext.Preference) {
-    // Called for the far side's certificate instead of OpenSSL's own chain building.
+    // Called for the remote side's certificate instead of OpenSSL's own chain building.
     SSL_CTX_set_cert_verify_callback(
       context,
       { store, _ in
@@ -64,7 +64,7 @@ enum HandshakeRules {
   }
 
   static let noALPN = SecureChannelFailure(
-    .noCommonProtocol, "the far side does not speak \(OpenSSLContext.applicationProtocol)")
+    .noCommonProtocol, "the remote side does not speak \(OpenSSLContext.applicationProtocol)")
 
   /// How records are written, by what the handshake has agreed on; nil: not on our application protocol.
   static func agreedHeaders(_ ssl: OpaquePointer) -> RecordHeaders? {

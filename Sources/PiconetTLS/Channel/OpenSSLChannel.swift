@@ -8,7 +8,7 @@ import PiconetWire
 /// may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. A link that ends without
 /// close_notify is for whoever reads the link to report.
 ///
-/// `close`: what the far side still sends can be opened afterwards; what is sealed afterwards is dropped. Before the
+/// `close`: what the remote side still sends can be opened afterwards; what is sealed afterwards is dropped. Before the
 /// handshake's end it only stops the handshake.
 public final class OpenSSLChannel: SecureChannel {
   public enum Role: Sendable, Hashable {
@@ -89,7 +89,7 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, isSecured, !isClosed, !plaintext.isEmpty else { return }
     let records = (plaintext.count - 1) / Self.recordCapacity + 1
     if recordsUnderKey + records > recordsPerKey {
-      // Goes out before the next record. The far side need not change its own key.
+      // Goes out before the next record. The remote side need not change its own key.
       ERR_clear_error()
       guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { return fail() }
       recordsUnderKey = 0
@@ -134,12 +134,12 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isClosed else { return }
     isClosed = true
     guard SSL_is_init_finished(ssl) == 1, !hasFailed else { return }
-    // 0 is success: sent, and the far side's is not there yet.
+    // 0 is success: sent, and the remote side's is not there yet.
     ERR_clear_error()
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
-  /// Empty unless the channel is, or was until the far side's close_notify, secured.
+  /// Empty unless the channel is, or was until the remote side's close_notify, secured.
   public func exportedKey(label: String) -> [UInt8] {
     guard let ssl, provenPeer != nil, SSL_is_init_finished(ssl) == 1, !hasFailed else { return [] }
     var key = [UInt8](repeating: 0, count: 32)
@@ -162,8 +162,8 @@ public final class OpenSSLChannel: SecureChannel {
 
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
-  /// The far side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
-  /// its bytes cost the far side: so many, and one more for so many records of data.
+  /// The remote side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
+  /// its bytes cost the remote side: so many, and one more for so many records of data.
   static let postHandshakeMessageLimit = 32
   static let recordsPerPostHandshakeMessage = 1024
 
@@ -222,7 +222,7 @@ public final class OpenSSLChannel: SecureChannel {
       if let refusal { current = .failed(refusal) }
     case SSL_ERROR_ZERO_RETURN where isSecured: current = .ended
     case SSL_ERROR_ZERO_RETURN:
-      current = .failed(SecureChannelFailure(.alert, "the far side closed before the handshake was done"))
+      current = .failed(SecureChannelFailure(.alert, "the remote side closed before the handshake was done"))
     default: fail()
     }
   }

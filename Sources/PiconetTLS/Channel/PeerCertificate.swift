@@ -25,13 +25,13 @@ enum PeerCertificate {
   ]
 
   /// Checks the certificate and gives the fingerprint of its key.
-  /// - Parameter chainCount: how many certificates the far side sent.
+  /// - Parameter chainCount: how many certificates the remote side sent.
   static func check(_ certificate: OpaquePointer?, chainCount: Int) throws(SecureChannelFailure) -> PeerID {
     guard let certificate, chainCount > 0 else {
-      throw SecureChannelFailure(.badCertificate, "the far side sent no certificate")
+      throw SecureChannelFailure(.badCertificate, "the remote side sent no certificate")
     }
     guard chainCount == 1 else {
-      throw SecureChannelFailure(.badCertificate, "the far side sent \(chainCount) certificates instead of one")
+      throw SecureChannelFailure(.badCertificate, "the remote side sent \(chainCount) certificates instead of one")
     }
     guard i2d_X509(certificate, nil) <= byteLimit else {
       throw SecureChannelFailure(.badCertificate, "the certificate is larger than \(byteLimit) bytes")

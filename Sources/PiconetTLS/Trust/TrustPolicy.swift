@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Whom to let in, once TLS has proven whose key the far side has. Trust belongs to keys: what a peer calls itself lets
-/// nobody in.
+/// Whom to let in, once TLS has proven whose key the remote side has. Trust belongs to keys: what a peer calls itself
+/// lets nobody in.
 public enum TrustPolicy: Sendable, Hashable {
   /// Only peers with a right in this program.
   case remembered

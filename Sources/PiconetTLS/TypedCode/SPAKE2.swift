@@ -23,7 +23,7 @@ struct SPAKE2: Sendable {
   struct Confirmations: Sendable, Hashable {
     /// What this side sends.
     var own: [UInt8]
-    /// What the far side must send.
+    /// What the remote side must send.
     var expected: [UInt8]
   }
 
@@ -59,7 +59,7 @@ struct SPAKE2: Sendable {
     self.share = share
   }
 
-  /// What the two sides confirm to each other, once the far side's share is there.
+  /// What the two sides confirm to each other, once the remote side's share is there.
   /// - Throws: `protocolViolation` for a share that is no point of the group in uncompressed form, is our own, or is
   ///   nothing but the mask; `internalError` with OpenSSL's reason.
   func confirmations(farShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
@@ -162,6 +162,6 @@ struct SPAKE2: Sendable {
   }
 
   private static var badShare: SecureChannelFailure {
-    SecureChannelFailure(.protocolViolation, "a share of SPAKE2 that is no point of P-256, or not the far side's own")
+    SecureChannelFailure(.protocolViolation, "a share of SPAKE2 that is no point of P-256, or not the peer's own")
   }
 }

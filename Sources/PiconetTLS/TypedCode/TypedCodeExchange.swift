@@ -78,18 +78,18 @@ public struct TypedCodeExchange: Sendable {
     exchange = try SPAKE2(role == .inviter ? .a : .b, context, password: scalar.password, secret: secret)
   }
 
-  /// 65 bytes for the far side.
+  /// 65 bytes for the remote side.
   public var share: [UInt8] { exchange.share }
 
-  /// Takes the far side's share, and says what confirms ours to it: 32 bytes.
-  /// - Throws: `protocolViolation` for a share that can't be the far side's; `internalError` with OpenSSL's reason.
+  /// Takes the remote side's share, and says what confirms ours to it: 32 bytes.
+  /// - Throws: `protocolViolation` for a share that can't be the remote side's; `internalError` with OpenSSL's reason.
   public mutating func take(farShare: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
     let confirmations = try exchange.confirmations(farShare: farShare)
     self.confirmations = confirmations
     return confirmations.own
   }
 
-  /// True if the far side knows the code; false before its share was taken. In constant time.
+  /// True if the remote side knows the code; false before its share was taken. In constant time.
   public func verifies(_ confirmation: [UInt8]) -> Bool {
     guard let expected = confirmations?.expected, expected.count == confirmation.count else { return false }
     return CRYPTO_memcmp(expected, confirmation, expected.count) == 0

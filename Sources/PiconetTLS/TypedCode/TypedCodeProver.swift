@@ -118,7 +118,7 @@ public final class TypedCodeProver: Sendable {
     return try TypedCodeExchange(.invited, prepared.scalar, inviter: far, exportedKey: exported)
   }
 
-  /// The far side's key, and the channel's exported one.
+  /// The remote side's key, and the channel's exported one.
   private static func binding(_ channel: (any SecureChannel)?) throws(SecureChannelFailure) -> (PeerID, [UInt8]) {
     guard let channel, case .secured(let peer) = channel.state else {
       throw SecureChannelFailure(.internalError, "the connection is gone")

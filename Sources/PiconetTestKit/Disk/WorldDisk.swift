@@ -45,7 +45,7 @@ extension World {
   }
 
   func finishSource(_ transfer: TransferID, of node: SimulatedNode) {
-    // Twice where the far side has found that what it has is something else.
+    // Twice where the remote side has found that what it has is something else.
     guard var source = node.sources[transfer], source.finishes < 2 else {
       return finding("a source finished three times, or closed before")
     }

@@ -30,7 +30,7 @@ final class HostileNode {
     var attack: Attack
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)
     let nonce: [UInt8]
-    /// The far side, once its hello came.
+    /// The remote side, once its hello came.
     var far: NodeID?
     var isAssociated = false
     var isMember = false
@@ -39,9 +39,9 @@ final class HostileNode {
     /// The association that this link has, or that it is to go on with.
     var association: AssociationID?
     var isResuming = false
-    /// Offers of the far side, and how far it takes ours.
+    /// Offers of the remote side, and how far it takes ours.
     var offers: [(number: UInt64, size: UInt64)] = []
-    /// Streams of the far side.
+    /// Streams of the remote side.
     var streams: [UInt64] = []
     var accepted: [(number: UInt64, limit: UInt64)] = []
   }

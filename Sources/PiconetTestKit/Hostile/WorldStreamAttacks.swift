@@ -11,8 +11,8 @@ extension World {
     case .streamsOutOfOrder:
       let first: [Frame] = [.openStream(stream: own, name: "x"), .streamData(stream: own, payload)]
       return node.dice.pick([
-        // Before it is open, after its end, twice open, twice ended, open again before the far side's last word, after
-        // a reset.
+        // Before it is open, after its end, twice open, twice ended, open again before the remote side's last word,
+        // after a reset.
         [.streamData(stream: own, payload)], [.endStream(stream: own)],
         first + [.endStream(stream: own), .streamData(stream: own, payload)],
         first + [.openStream(stream: own, name: "y")],

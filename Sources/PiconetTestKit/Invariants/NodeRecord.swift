@@ -30,7 +30,7 @@ struct NodeRecord {
   var numbers: [TransferID: UInt64] = [:]
   /// Our offers that the application lets rest.
   var resting: Set<TransferID> = []
-  /// Transfers that the far side lets rest, as it says.
+  /// Transfers that the remote side lets rest, as it says.
   var restingThere: Set<TransferID> = []
   /// Incoming offers that have no outcome yet, and who made them.
   var incoming: [TransferID: NodeID] = [:]

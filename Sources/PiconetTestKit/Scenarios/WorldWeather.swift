@@ -97,7 +97,7 @@ extension World {
     for side in 0...1 { pump(connection, side) }
   }
 
-  /// The engine and all its links are gone. The far sides are told at once, late, or never.
+  /// The engine and all its links are gone. The remote sides are told at once, late, or never.
   func crash(_ node: SimulatedNode, restartAfter pause: UInt64) {
     guard node.isAlive, !isCalm else { return }
     statistics.crashes += 1

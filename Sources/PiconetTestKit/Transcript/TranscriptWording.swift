@@ -153,8 +153,8 @@ struct TranscriptWording {
     case .disconnected(let node, let ending): "disconnected \(name(node)): \(ending.blame) \(ending)"
     case .suspended(let node, let ending): "suspended \(name(node)): \(ending.blame) \(ending)"
     case .resumed(let node, let traits): "resumed \(name(node)) over \(traits.kind.rawValue)"
-    case .peerRefused(let node, _, let traits, let ending, let untold):
-      "peerRefused \(name(node)) over \(traits.kind.rawValue), \(untold) untold: \(ending.blame) \(ending)"
+    case .peerRefused(let node, _, let traits, let ending, let suppressed):
+      "peerRefused \(name(node)) over \(traits.kind.rawValue), \(suppressed) suppressed: \(ending.blame) \(ending)"
     case .stateChanged(let node, _, let condition): "stateChanged \(name(node)) \(condition)"
     case .messagesReceived(let node, let messages, let mode):
       "messagesReceived \(name(node)) \(messages.map(\.count)) \(mode)"

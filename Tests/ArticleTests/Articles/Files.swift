@@ -1,6 +1,6 @@
 import Piconet
 
-/// Sends a file, shows how far it is, and returns when the far side has it on its disk, verified.
+/// Sends a file, shows how far it is, and returns when the remote side has it on its disk, verified.
 func sendShowingProgress(_ path: String, to member: Member) async throws(PiconetError) -> SentFile {
   let transfer = try await member.startSending(file: path)
   // A slow reader sees the latest state, not every one. It ends with the transfer.
@@ -48,7 +48,7 @@ func sendSnapshot(_ bytes: [UInt8], to member: Member) async throws(PiconetError
   _ = try await member.send(data: bytes, name: "snapshot")
 }
 
-/// The far side of it. Memory is used as bytes come, and never above the limit.
+/// The remote side of it. Memory is used as bytes come, and never above the limit.
 func receiveSnapshot(of session: Session) async throws(PiconetError) -> [UInt8]? {
   for await offer in session.offers {
     guard offer.displayName == "snapshot" else {

@@ -34,7 +34,7 @@ struct UnacknowledgedTests {
     #expect(kept.byteCount == 0)
   }
 
-  @Test("a far side that resumes gets messages up to a limit and, once it acknowledges, the rest")
+  @Test("a remote side that resumes gets messages up to a limit and, once it acknowledges, the rest")
   func isBounded() throws {
     var configuration = EngineConfiguration(scope: "test", name: "near")
     configuration.messageLimit = 10_000

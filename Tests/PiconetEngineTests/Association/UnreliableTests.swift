@@ -95,7 +95,7 @@ struct UnreliableTests {
     #expect(counts(one).sent == before.sent && counts(one).dropped == before.dropped + 1)
   }
 
-  @Test("one as long as the far side's frame takes goes, one above is dropped; an idle link takes any")
+  @Test("one as long as the remote side's frame takes goes, one above is dropped; an idle link takes any")
   func longest() {
     let one = OneSided(
       configuration {
@@ -123,7 +123,7 @@ struct UnreliableTests {
     #expect(limit({ _ in }, { $0.message = 600 }) == 600)
   }
 
-  @Test("a message above our limit ends the association, and the far side is to blame")
+  @Test("a message above our limit ends the association, and the remote side is to blame")
   func tooLong() {
     let one = OneSided(configuration { $0.messageLimit = 1_000 }).connected()
     one.receive(.unreliableMessage(number: 1, bytes(1_000)))

@@ -7,7 +7,8 @@ import Testing
 struct BulkPaceTests {
   private let transfer = TransferID(rawValue: 1)
 
-  /// A transfer of ours that the far side has accepted, over a link with this pace. What is read is answered at once.
+  /// A transfer of ours that the remote side has accepted, over a link with this pace. What is read is answered at
+  /// once.
   private func sending(_ pace: BulkPace?) throws -> AssociatedEngine {
     let engine = try AssociatedEngine()
     if let pace { engine.take(.linkPaced(engine.link, pace)) }

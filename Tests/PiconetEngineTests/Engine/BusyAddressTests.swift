@@ -8,7 +8,7 @@ import Testing
 struct BusyAddressTests {
   private let busy = LinkFailure(.busy, "there is a connection")
 
-  /// An association over a link that we dialled; the far side has declined our first invitation.
+  /// An association over a link that we dialled; the remote side has declined our first invitation.
   private func declined(remoteAddress: String = "far") -> OneSided {
     let one = OneSided()
     one.traits.remoteAddress = remoteAddress
@@ -58,7 +58,7 @@ struct BusyAddressTests {
     }
   }
 
-  @Test("a link that the far side has dialled proves nothing about where it listens")
+  @Test("a link that the remote side has dialled proves nothing about where it listens")
   func incoming() {
     let one = OneSided().associated()
     one.invite()

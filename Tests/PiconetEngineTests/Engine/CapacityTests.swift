@@ -7,7 +7,7 @@ import Testing
 struct CapacityTests {
   private let second = LinkID(rawValue: 2)
 
-  /// A session of two, which is full with the far side; another peer has an association.
+  /// A session of two, which is full with the remote side; another peer has an association.
   private func full() -> OneSided {
     let one = OneSided(configuration { $0.capacity = 2 }).connected()
     associate(one)

@@ -24,7 +24,7 @@ struct DeafPeerTests {
     #expect(near.census.associations == 0)
   }
 
-  @Test("control frames go again once the far side has taken what was before them")
+  @Test("control frames go again once the remote side has taken what was before them")
   func controlFramesGoOnceThereIsRoom() throws {
     let near = try AssociatedEngine()
     var outstanding = 200  // Of the handshake, at least.

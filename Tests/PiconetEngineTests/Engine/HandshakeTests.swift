@@ -95,7 +95,7 @@ struct HandshakeTests {
     var opening = one.opening(dial: nil)
     let second = LinkID(rawValue: 2)
     if what == "ourselves" { opening.peer = one.side.node.peer }
-    // On a link that the far side dialled.
+    // On a link that the remote side dialled.
     one.side.take(.linkOpened(second, opening))
     let hello = one.hello { hello in
       switch what {
@@ -156,7 +156,7 @@ struct HandshakeTests {
     let outcome = one.open()
     #expect(outcome.frames.last == .close(.identity, detail: "another key"))
     let ending = Ending(.identity, .peer, "see line 3 of a file")
-    #expect(outcome.events == [.peerRefused(one.far, name: "far", someTraits, ending, untold: 0)])
+    #expect(outcome.events == [.peerRefused(one.far, name: "far", someTraits, ending, suppressed: 0)])
     #expect(one.side.census.links == 0)
   }
 

@@ -10,7 +10,7 @@ struct InvitationTests {
     return ending
   }
 
-  /// An association, and our invitation with the id 1 is with the far side.
+  /// An association, and our invitation with the id 1 is with the remote side.
   private func inviting(_ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration).associated()
     #expect(
@@ -19,7 +19,7 @@ struct InvitationTests {
     return one
   }
 
-  /// The far side's invitation waits for our answer.
+  /// The remote side's invitation waits for our answer.
   private func invited(timeout: UInt64 = 10_000, _ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration).associated()
     one.receive(.invite(Invite(timeout: timeout, commitment: someCommitment, context: [4])))
@@ -61,7 +61,7 @@ struct InvitationTests {
     #expect(other.receive(answer, answer).closeReason == .protocolBroken)
   }
 
-  @Test("withdrawn, the far side is told, and its answer is awaited without a reply")
+  @Test("withdrawn, the remote side is told, and its answer is awaited without a reply")
   func withdrawn() {
     let one = inviting()
     let outcome = one.side.command(.cancelInvitation(CommandID(rawValue: 1)), id: 2)

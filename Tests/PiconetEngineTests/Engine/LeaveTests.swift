@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Leaving")
 struct LeaveTests {
-  @Test("what was sent before goes first, then the leave, then the far side closes")
+  @Test("what was sent before goes first, then the leave, then the remote side closes")
   func messagesFirst() {
     let one = OneSided().connected()
     let outcome = one.side.take(
@@ -26,7 +26,7 @@ struct LeaveTests {
     #expect(one.receive(.messageCredit(limit: 81)).frames == [.message(bytes(9)), .leave(.left, detail: "")])
   }
 
-  @Test("a far side that does not take it is left at the deadline")
+  @Test("a remote side that does not take it is left at the deadline")
   func deadline() {
     let one = OneSided(configuration { $0.leaveTimeout = .seconds(2) }).connected { $0.limits.messageWindow = 0 }
     one.side.take(.messageQueued(one.far, bytes(9), .reliable))

@@ -7,7 +7,7 @@ import Testing
 struct RemovalTests {
   private func name(_ node: NodeID) -> MemberName { MemberName(peer: node.peer, incarnation: node.incarnation) }
 
-  /// An engine with three members: the far side, and two more.
+  /// An engine with three members: the remote side, and two more.
   private func group(_ configuration: EngineConfiguration = configuration()) -> (OneSided, OneSidedLink, OneSidedLink) {
     let one = OneSided(configuration).connected { $0.capabilities = .removal }
     return (one, OneSidedLink(one, peer: 2).connect(), OneSidedLink(one, peer: 3).connect())

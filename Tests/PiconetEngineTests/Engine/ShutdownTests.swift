@@ -42,7 +42,7 @@ struct ShutdownTests {
     #expect(one.side.nextDeadline == nil)
   }
 
-  @Test("a far side that never closes does not hold it up for longer than a leave may take")
+  @Test("a remote side that never closes does not hold it up for longer than a leave may take")
   func deafFarSide() {
     let one = OneSided(configuration { $0.leaveTimeout = .seconds(2) }).connected()
     #expect(finishedCount(one.side.command(.shutDown, id: 1)) == 0)

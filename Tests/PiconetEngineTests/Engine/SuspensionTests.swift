@@ -56,7 +56,7 @@ struct SuspensionTests {
     #expect(disconnections(outcome).map(\.reason) == [.linkFailed])
   }
 
-  @Test("a far side that does not resume is gone with its link")
+  @Test("a remote side that does not resume is gone with its link")
   func withoutCapability() {
     let one = OneSided().connected()
     #expect(disconnections(lose(one)).map(\.reason) == [.linkFailed])

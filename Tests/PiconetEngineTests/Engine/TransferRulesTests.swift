@@ -7,7 +7,7 @@ import Testing
 struct TransferRulesTests {
   private let first = TransferID(rawValue: TransferID.firstIncoming)
 
-  /// The far side has offered transfer 0 of this size, and we have accepted it.
+  /// The remote side has offered transfer 0 of this size, and we have accepted it.
   private func receiving(size: UInt64, window: Int = 40_000) -> OneSided {
     let one = OneSided(
       configuration {
@@ -182,7 +182,7 @@ struct TransferRulesTests {
     #expect(one.side.census.transfersOutgoing == 0)
   }
 
-  @Test("a number is taken again once the far side has told of the end, not before")
+  @Test("a number is taken again once the remote side has told of the end, not before")
   func numberReuse() {
     let one = offering()
     one.side.command(.cancelTransfer(TransferID(rawValue: 5), .cancelled))

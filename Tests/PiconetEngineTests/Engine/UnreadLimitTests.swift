@@ -84,9 +84,9 @@ struct UnreadLimitTests {
     #expect(one.side.members == [one.far])
   }
 
-  @Test("an association that the far side has begun upon its second link alone takes the windows of either")
+  @Test("an association that the remote side has begun upon its second link alone takes the windows of either")
   func begunOnTheSecond() {
-    // We, who decide, began on a link that holds little, and the far side never heard of it.
+    // We, who decide, began on a link that holds little, and the remote side never heard of it.
     let one = OneSided(isSmaller: true, configuration { $0.messageLimit = 1_000 })
     one.traits.unreadLimit = 40_000
     let capabilities: Capabilities = [.resume, .streams]
@@ -106,7 +106,7 @@ struct UnreadLimitTests {
     }
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
     #expect(one.side.members == [one.far])
-    // Our hello there allowed 64 KiB of each stream, the far side's 300 bytes.
+    // Our hello there allowed 64 KiB of each stream, the remote side's 300 bytes.
     for frame in [.openStream(stream: 0, name: ""), .streamData(stream: 0, bytes(16_000))] as [Frame] {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }

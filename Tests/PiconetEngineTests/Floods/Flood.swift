@@ -2,7 +2,7 @@ import PiconetWire
 
 @testable import PiconetEngine
 
-/// An engine that is flooded with one type of frame by a far side which acknowledges nothing.
+/// An engine that is flooded with one type of frame by a remote side which acknowledges nothing.
 final class Flood {
   let one: OneSided
   let configuration: EngineConfiguration
@@ -17,7 +17,7 @@ final class Flood {
   /// The most that was held after any round.
   private(set) var most = 0
 
-  /// - Parameter reads: whether the far side takes what we send.
+  /// - Parameter reads: whether the remote side takes what we send.
   init(isMember: Bool, reads: Bool, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
     var configuration = EngineConfiguration(scope: "test", name: "a device")
     configuration.messageLimit = 4_000
@@ -71,7 +71,7 @@ final class Flood {
     one.side.forgetLog()
   }
 
-  /// The link is lost, and the far side comes back on another one, of which it reads nothing.
+  /// The link is lost, and the remote side comes back on another one, of which it reads nothing.
   func resume(received: UInt64) {
     one.side.take(.linkClosed(link, .failed(LinkFailure(.reset))))
     one.side.takesAll = false
@@ -92,7 +92,7 @@ final class Flood {
 
   // MARK: Our side
 
-  /// What the application does meanwhile, so that the far side has something to answer.
+  /// What the application does meanwhile, so that the remote side has something to answer.
   private func application(_ type: UInt8) {
     guard isMember else { return }
     switch type {
@@ -138,11 +138,11 @@ final class Flood {
     }
   }
 
-  // MARK: The far side
+  // MARK: The remote side
 
   private var other: MemberName { MemberName(peer: peer(77), incarnation: Incarnation(rawValue: round)) }
 
-  /// What the far side says in one turn, with as little beside frames of the type as makes them legal.
+  /// What the remote side says in one turn, with as little beside frames of the type as makes them legal.
   private func frames(_ type: UInt8) -> [Frame] {
     let number = round % 60
     let payload = bytes(900)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// An engine whose far side is played by the test, frame by frame.
+/// An engine whose remote side is played by the test, frame by frame.
 final class OneSided {
   let side: Side
   let far: NodeID
@@ -30,7 +30,7 @@ final class OneSided {
     side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
   }
 
-  /// The far side dials and proves itself.
+  /// The remote side dials and proves itself.
   @discardableResult
   func open(_ change: (inout Hello) -> Void = { _ in }) -> Outcome {
     var outcome = side.take(.linkOpened(link, opening()))
@@ -38,7 +38,7 @@ final class OneSided {
     return outcome
   }
 
-  /// An association, over a link that the far side dialled.
+  /// An association, over a link that the remote side dialled.
   func associated(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
     open(change)
     if far < side.node {
@@ -49,7 +49,7 @@ final class OneSided {
     return self
   }
 
-  /// The far side invites, and we accept.
+  /// The remote side invites, and we accept.
   func connected(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
     _ = associated(change)
     receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
@@ -57,7 +57,7 @@ final class OneSided {
     return self
   }
 
-  /// Invites the far side by an address; the reply has the id 1.
+  /// Invites the remote side by an address; the reply has the id 1.
   @discardableResult
   func invite(timeout: Duration = .seconds(30), id: UInt64 = 1) -> Outcome {
     side.command(.invite(.addresses([tcp("far")], expected: nil), context: [], timeout: timeout), id: id)

@@ -14,7 +14,7 @@ final class OneSidedLink {
     link = LinkID(rawValue: 100 + UInt64(byte))
   }
 
-  /// The far side dials, invites, and is accepted.
+  /// The remote side dials, invites, and is accepted.
   @discardableResult
   func connect(_ capabilities: Capabilities = .removal) -> OneSidedLink {
     var opening = one.opening()

@@ -10,7 +10,7 @@ struct CodeExchangeTests {
     return ending
   }
 
-  /// The far side invites; it is not known.
+  /// The remote side invites; it is not known.
   private func invited(
     _ terms: InvitationTerms = [], judgement: TrustJudgement = .new, isSmaller: Bool = false, resumes: Bool = false,
     _ configuration: EngineConfiguration = configuration()
@@ -32,7 +32,7 @@ struct CodeExchangeTests {
     return one
   }
 
-  /// Ours is with the far side, with the id 1.
+  /// Ours is with the remote side, with the id 1.
   private func inviting(
     judgement: TrustJudgement = .new, isSmaller: Bool = false, resumes: Bool = false
   ) -> OneSided {
@@ -372,7 +372,7 @@ struct CodeExchangeTests {
       Issue.record("\(crossed.frames)")
       return
     }
-    // The far side declines what does not count.
+    // The remote side declines what does not count.
     #expect(one.receive(.decline(.inProgress, detail: "")).effects == [])
     let shown = one.receive(.codeReveal(someNonce))
     guard case .confirmationNeeded(_, code: "123456")? = shown.events.last else {
@@ -397,7 +397,7 @@ struct CodeExchangeTests {
     #expect(one.side.members == [one.far])
   }
 
-  @Test("the terms of the far side bind as our own policy does", arguments: [true, false])
+  @Test("the terms of the remote side bind as our own policy does", arguments: [true, false])
   func crossingTerms(isSmaller: Bool) {
     let one = inviting(isSmaller: isSmaller)
     one.receive(.invite(Invite(timeout: 20_000, terms: .comparesCodes, commitment: someCommitment)))
@@ -410,7 +410,7 @@ struct CodeExchangeTests {
   }
 
   @Test(
-    "an invitation after the far side has begun to answer ours, and an accept of what does not count, break the protocol"
+    "an invitation after the remote side has begun to answer ours, and an accept of what does not count, break the protocol"
   )
   func crossingAttacks() {
     let begun = inviting(judgement: .ask)
@@ -438,7 +438,7 @@ struct CodeExchangeTests {
     #expect(one.side.members == [one.far])
   }
 
-  @Test("the far side withdraws before it saw ours: ours stands again, with its own nonce")
+  @Test("the remote side withdraws before it saw ours: ours stands again, with its own nonce")
   func crossedAndWithdrawn() {
     let one = inviting(judgement: .ask)
     one.receive(.invite(Invite(timeout: 20_000, commitment: someCommitment)), .withdraw(.cancelled))

@@ -223,7 +223,7 @@ struct InvitedByCodeTests {
 
 @Suite("Whoever invites by a code")
 struct InvitingByCodeTests {
-  /// Our share is with the far side.
+  /// Our share is with the remote side.
   private func invited(_ judgement: TrustJudgement = .ask, id: UInt64 = 1) -> (OneSided, CodeID) {
     let one = OneSided()
     one.side.judgement = judgement
@@ -318,7 +318,7 @@ struct InvitingByCodeTests {
     #expect(outcome.ending(1) != nil && outcome.steps.map(\.1) == [.end])
   }
 
-  @Test("the far side's plain invitation does not stand for a proof")
+  @Test("the remote side's plain invitation does not stand for a proof")
   func plainCrosses() {
     let (one, _) = invited(.known)
     let outcome = one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))

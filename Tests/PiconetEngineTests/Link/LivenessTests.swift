@@ -45,7 +45,7 @@ struct LivenessTests {
     #expect(link.due(at: seconds(100), soon: end) == .ping)
   }
 
-  @Test("what we send keeps the far side calm, but not us")
+  @Test("what we send keeps the remote side calm, but not us")
   func sendingIsNotHearing() {
     let link = link(silence: 8_000)
     link.spoke(seconds(103))
@@ -78,7 +78,7 @@ struct LivenessTests {
     #expect(link.due(at: seconds(120), soon: seconds(120)) == .silence(.seconds(20)))
   }
 
-  @Test("no silence that a far side states makes us ping more than four times in a second", arguments: [0, 1, 999])
+  @Test("no silence that a remote side states makes us ping more than four times in a second", arguments: [0, 1, 999])
   func tinySilence(silence: UInt64) {
     #expect(link(silence: silence).nextDeadline == seconds(100) + .milliseconds(250))
   }
@@ -89,7 +89,7 @@ struct LivenessTests {
     #expect(link.nextDeadline == seconds(100) + .seconds(21_600))
   }
 
-  @Test("without a hello the far side's patience is the default")
+  @Test("without a hello the remote side's patience is the default")
   func withoutHello() {
     let link = link(silence: nil) { $0.disconnectTimeout = .seconds(80_000) }
     #expect(link.nextDeadline == seconds(105))

@@ -12,16 +12,16 @@ struct RefusalBudgetTests {
   func flood() {
     var budget = RefusalBudget()
     var told: [Int] = []
-    var untold = 0
+    var suppressed = 0
     for number in 0..<60_000 {
       guard let before = budget.take(at: Instant(nanoseconds: 0) + .milliseconds(number)) else { continue }
       told.append(number)
-      untold += before
+      suppressed += before
     }
     #expect(told.prefix(8) == [0, 1, 2, 3, 4, 5, 6, 7])
     #expect(told.dropFirst(8) == [10_000, 20_000, 30_000, 40_000, 50_000])
     // All up to the last one that was told.
-    #expect(untold + told.count == 50_001)
+    #expect(suppressed + told.count == 50_001)
   }
 
   @Test("after a quiet time there is room for as many as at first")

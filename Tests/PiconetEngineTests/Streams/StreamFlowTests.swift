@@ -108,7 +108,7 @@ struct StreamFlowTests {
       one.side.take(.streamConsumed(first, byteCount: 9_400)).frames == [.streamCredit(stream: 0, limit: 16_400)])
   }
 
-  @Test("the far side is told that a stream was read when its last byte was, and not before")
+  @Test("the remote side is told that a stream was read when its last byte was, and not before")
   func done() {
     let one = connected()
     one.receive(.openStream(stream: 0, name: "a"), .streamData(stream: 0, bytes(10)))

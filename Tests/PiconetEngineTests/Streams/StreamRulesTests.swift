@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// One engine, the far side played frame by frame.
+/// One engine, the remote side played frame by frame.
 @Suite("What is legal of streams")
 struct StreamRulesTests {
   private func connected(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> OneSided {
@@ -13,7 +13,7 @@ struct StreamRulesTests {
   private let incoming = StreamID(rawValue: StreamID.firstIncoming)
   private let own = StreamID(rawValue: 7)
 
-  @Test("stream frames of a sender at the wrong time end the association, and the far side is told why")
+  @Test("stream frames of a sender at the wrong time end the association, and the remote side is told why")
   func wrongSenderFrames() {
     let open = Frame.openStream(stream: 3, name: "a")
     let wrong: [([Frame], Reason)] = [
@@ -76,7 +76,7 @@ struct StreamRulesTests {
     #expect(outcome.frames.isEmpty)
   }
 
-  @Test("a name above the limit, and a stream above the far side's limit, are refused with the number")
+  @Test("a name above the limit, and a stream above the remote side's limit, are refused with the number")
   func limits() {
     let one = OneSided().connected {
       $0.capabilities = .streams

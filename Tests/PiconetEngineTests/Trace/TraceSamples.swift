@@ -150,7 +150,7 @@ struct TraceSamples {
       .codeFailed(proven(), TypedCodeID(rawValue: number()), left: count(), ending()),
       .invitationSent(command(), proven()), .connected(proven()),
       .disconnected(node(), ending()),
-      .peerRefused(node(), name: text(), traits(), ending(), untold: count()),
+      .peerRefused(node(), name: text(), traits(), ending(), suppressed: count()),
       .messagesReceived(node(), [bytes()[...], bytes()[...]], pick(DeliveryMode.allCases)),
       .offerReceived(transfer(), from: node(), offer()), .transferProgressed(transfer(), stored: number()),
       .transferAccepted(transfer(), offset: number()), .transferEnded(transfer(), optional(ending())),

@@ -51,7 +51,7 @@ struct ChunkTurnsTests {
     turns.remove(id(3))
   }
 
-  /// Transfers of 4 MiB each to one far side, which takes what comes. How many bytes of each went, at every window.
+  /// Transfers of 4 MiB each to one remote side, which takes what comes. How many bytes of each went, at every window.
   private func progress(of transfers: UInt64, paused: TransferID? = nil) -> [[UInt64: Int]] {
     let size: UInt64 = 4 << 20
     let one = OneSided().connected()

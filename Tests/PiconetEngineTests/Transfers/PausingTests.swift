@@ -110,7 +110,7 @@ struct PausingTests {
     #expect(one.receive(.receiverPaused(transfer: 0, false)).events == [.transferPaused(ours, false)])
     one.receive(.offer(transfer: 0, ResourceOffer(name: [1], size: 10)))
     #expect(one.receive(.senderPaused(transfer: 0, true)).events == [.transferPaused(theirs, true)])
-    // The far side's hint does not stop us.
+    // The remote side's hint does not stop us.
     one.receive(.receiverPaused(transfer: 0, true))
     #expect(chunks(one.receive(.acceptOffer(transfer: 0, offset: 0, limit: 100_000))) == 7)
   }

@@ -9,7 +9,7 @@ struct PresentTransferTests {
   private let theirs = TransferID(rawValue: TransferID.firstIncoming)
   private static let size: UInt64 = 100_000
 
-  /// We have offered transfer 0, and the far side claims to have all of it; our digest is stated.
+  /// We have offered transfer 0, and the remote side claims to have all of it; our digest is stated.
   private func claimed() -> OneSided {
     let one = OneSided().connected()
     one.side.answersDisk = false
@@ -20,7 +20,7 @@ struct PresentTransferTests {
     return one
   }
 
-  /// The far side has offered transfer 0; we claim to have all of it, and its digest has come.
+  /// The remote side has offered transfer 0; we claim to have all of it, and its digest has come.
   private func claiming() -> OneSided {
     let one = OneSided().connected()
     one.side.answersDisk = false

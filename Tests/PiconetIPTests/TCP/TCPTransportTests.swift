@@ -88,7 +88,7 @@ struct TCPTransportTests {
     }
   }
 
-  @Test("the far side's orderly close is an end, after all of its bytes; a reset is a failure")
+  @Test("the remote side's orderly close is an end, after all of its bytes; a reset is a failure")
   func endAndReset() async throws {
     try await withLoop { loop, actor in
       let net = TestNet(actor, listen: HostPort(host: "127.0.0.1", port: 0))
@@ -112,7 +112,7 @@ struct TCPTransportTests {
       let net = TestNet(actor, listen: HostPort(host: "127.0.0.1", port: 0))
       let address = try await net.listen { _ in }
       let link = try await net.dial([address])
-      // The far side never reads this: a plain close would answer with a reset.
+      // The remote side never reads this: a plain close would answer with a reset.
       await actor.run { _ in #expect(link.value.writeAll([UInt8](repeating: 7, count: 5000)) == 5000) }
       let reader = await net.reader(link)
       await actor.run { _ in
@@ -320,7 +320,7 @@ struct TCPTransportTests {
     }
   }
 
-  @Test("a link that is full stops being writable until the far side reads; nothing is lost or doubled")
+  @Test("a link that is full stops being writable until the remote side reads; nothing is lost or doubled")
   func backPressure() async throws {
     try await withLoop { loop, actor in
       let net = TestNet(actor, listen: HostPort(host: "127.0.0.1", port: 0))

@@ -110,7 +110,7 @@ final class TestNet: @unchecked Sendable {
   }
 }
 
-/// Sends back what comes, and ends when the far side ends.
+/// Sends back what comes, and ends when the remote side ends.
 final class Echo: LinkEndpointHandler {
   let link: any LinkEndpoint
   private var pending: [UInt8] = []

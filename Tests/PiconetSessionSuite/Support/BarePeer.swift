@@ -178,7 +178,7 @@ final class BarePeer: @unchecked Sendable {
     get async { await loop.perform { [self] in transport?.listeningAddresses ?? [] } }
   }
 
-  /// Links that the far side has ended.
+  /// Links that the remote side has ended.
   var endedLinks: Int { get async { await loop.perform { [self] in links.count(where: \.isOver) } } }
   /// Links that there were.
   var linkCount: Int { get async { await loop.perform { [self] in links.count } } }

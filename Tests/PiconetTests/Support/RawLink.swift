@@ -179,7 +179,7 @@ final class RawLink: @unchecked Sendable {
     throw Failure("the link ended without \(what)")
   }
 
-  /// Reads to the end of the link: what the far side said of it, if it did.
+  /// Reads to the end of the link: what the remote side said of it, if it did.
   func readToEnd() throws -> (reason: Reason, detail: String)? {
     var said: (Reason, String)?
     do {

@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// `piconet cat`: standard input to the far side's standard output, both ways, with the ends told.
+/// `piconet cat`: standard input to the remote side's standard output, both ways, with the ends told.
 ///
 /// Each side opens one stream, which holds back who is too fast, and ends it with its input: it is done when the other
 /// side has read all of it.
@@ -16,7 +16,7 @@ struct CatProgram: Sendable {
   private static let pieceSize = 65_536
 
   private enum Failure: Error {
-    /// The far side's, or ours.
+    /// The remote side's, or ours.
     case link(PiconetError)
     case input(Int32)
     case output(Int32)
@@ -128,7 +128,7 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// nil when the far side has read all of the input.
+  /// nil when the remote side has read all of the input.
   private func send(_ input: StandardInput, to member: Member) async -> Failure? {
     do throws(PiconetError) {
       let stream = try await member.openStream(named: Self.streamName)
@@ -147,7 +147,7 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// nil when the far side's end has come and everything is written.
+  /// nil when the remote side's end has come and everything is written.
   private func receive(from member: Member, _ node: Node) async -> Failure? {
     for await stream in node.session.streams where stream.sender.id == member.id {
       do throws(PiconetError) {

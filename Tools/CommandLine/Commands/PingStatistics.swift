@@ -5,7 +5,7 @@ struct PingStatistics: Sendable {
   private var shortest = Duration.zero
   private var longest = Duration.zero
   private var total = Duration.zero
-  /// What has not come back; the latest only, since the far side may take pings and never answer.
+  /// What has not come back; the latest only, since the remote side may take pings and never answer.
   private var waiting: [UInt64: ContinuousClock.Instant] = [:]
   /// The most pings that are waited for.
   static let waitingLimit: UInt64 = 1 << 14

@@ -66,7 +66,7 @@ struct TransferFailure: Error, Hashable, Sendable {
       side == .receiver
         ? "they said no there, or found other digits"
         : "the other side says that the codes differ, or could not compare them: somebody may be in between"
-    // Who is told this can't do anything with the far side's paths and line numbers.
+    // Who is told this can't do anything with the remote side's paths and line numbers.
     case .identity where error.blame == .us:
       "the other side does not trust this device: it knows another key under this name, or not this one; "
         + "forget the other key or add this one there (piconet trust), or use another --name here"

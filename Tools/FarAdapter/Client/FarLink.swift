@@ -5,7 +5,7 @@ import PiconetWire
 /// A link that the agent holds. Confined to the loop.
 ///
 /// What has come and was not read is bounded by its window, and so is what was written and is not with the agent's
-/// kernel yet: who reads nothing here stops the far side there.
+/// kernel yet: who reads nothing here stops the remote side there.
 final class FarLink: LinkEndpoint {
   let traits: LinkTraits
   private let number: UInt64
@@ -59,7 +59,7 @@ final class FarLink: LinkEndpoint {
 
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
     if case .failed(let failure)? = farEnd {
-      // What the far side has sent before the link ended tells more than the failure.
+      // What the remote side has sent before the link ended tells more than the failure.
       return incoming.isEmpty ? .failed(failure) : .wouldBlock
     }
     guard let adapter else { return .failed(LinkFailure(.cancelled, "the link is closed")) }

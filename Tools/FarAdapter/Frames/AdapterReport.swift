@@ -18,7 +18,7 @@ enum AdapterReport: Hashable {
   case received(UInt64, Bytes)
   /// So many bytes of a link are with the agent's kernel, and as many more may be sent.
   case written(UInt64, Int)
-  /// The far side has ended a link; nil: in good order.
+  /// The remote side has ended a link; nil: in good order.
   case ended(UInt64, LinkFailure?)
   case discovered(DiscoveryReport)
   case paging(Bool)

@@ -36,8 +36,8 @@ extension Event: TraceCoded {
     case .streamOpened(let id, let node, let name): bytes(Tag.streamOpened, id, node, name)
     case .streamReceived(let id, let received): bytes(Tag.streamReceived, id, received)
     case .streamEnded(let id, let end): bytes(Tag.streamEnded, id, end)
-    case .peerRefused(let node, let name, let traits, let ending, let untold):
-      bytes(Tag.peerRefused, node, name, traits, ending, untold)
+    case .peerRefused(let node, let name, let traits, let ending, let suppressed):
+      bytes(Tag.peerRefused, node, name, traits, ending, suppressed)
     case .streamStopped(let id, let ending): bytes(Tag.streamStopped, id, ending)
     }
   }
@@ -71,7 +71,7 @@ extension Event: TraceCoded {
     case .streamReceived: .streamReceived(try reader(), try reader())
     case .streamEnded: .streamEnded(try reader(), try reader())
     case .peerRefused:
-      .peerRefused(try reader(), name: try reader(), try reader(), try reader(), untold: try reader())
+      .peerRefused(try reader(), name: try reader(), try reader(), try reader(), suppressed: try reader())
     case .streamStopped: .streamStopped(try reader(), try reader())
     }
   }
