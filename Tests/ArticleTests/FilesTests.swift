@@ -2,7 +2,7 @@ import Piconet
 import TestSupport
 import Testing
 
-@Suite("The article about files", .timeLimit(.minutes(5)))
+@Suite("The article about files", .timeLimit(.minutes(15)))
 struct FilesTests {
   static let image: [UInt8] = [0x89, 0x50, 0x4E, 0x47] + [UInt8](repeating: 7, count: 200_000)
 

@@ -3,7 +3,7 @@ import Piconet
 import TestSupport
 import Testing
 
-@Suite("The article about invitations and trust", .timeLimit(.minutes(5)))
+@Suite("The article about invitations and trust", .timeLimit(.minutes(15)))
 struct InvitationsAndTrustTests {
   /// Anna invites Ben, whose program answers; both ask their persons, who say what `says` does.
   private func meet(in folder: TemporaryFolder, session: String, says: Bool = true) async throws -> (

@@ -1,7 +1,7 @@
 import Piconet
 import Testing
 
-@Suite("The article about messages and streams", .timeLimit(.minutes(5)))
+@Suite("The article about messages and streams", .timeLimit(.minutes(15)))
 struct MessagesAndStreamsTests {
   @Test("moves arrive in order, and what is no move is passed over")
   func moves() async throws {

@@ -3,7 +3,7 @@ import Piconet
 import TestSupport
 import Testing
 
-@Suite("The article about links that break", .timeLimit(.minutes(5)))
+@Suite("The article about links that break", .timeLimit(.minutes(15)))
 struct WhenLinksBreakTests {
   @Test("a member that loses its link is out of reach, comes back, and leaves with a reason")
   func membership() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FarAdapter
 
-@Suite("A control connection that is lost, or whose other end breaks the rules", .timeLimit(.minutes(5)))
+@Suite("A control connection that is lost, or whose other end breaks the rules", .timeLimit(.minutes(15)))
 struct HostileEndTests {
   @Test("an agent that ends fails links, dials and listening, and is told as lost once, with the reason")
   func agentEnds() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FarAdapter
 
-@Suite("An adapter elsewhere, used through its agent", .timeLimit(.minutes(5)))
+@Suite("An adapter elsewhere, used through its agent", .timeLimit(.minutes(15)))
 struct RelayTests {
   private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
     var random = SeededRandom(seed: seed)

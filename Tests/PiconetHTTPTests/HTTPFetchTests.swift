@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetHTTP
 
-@Suite("Fetching a URL", .timeLimit(.minutes(5)))
+@Suite("Fetching a URL", .timeLimit(.minutes(15)))
 struct HTTPFetchTests {
   private func withServer(
     _ script: @escaping SmallServer.Script, _ body: (SmallServer) async throws -> Void

@@ -3,7 +3,7 @@ import Piconet
 import PiconetHTTP
 import Testing
 
-@Suite("Sending a URL", .timeLimit(.minutes(5)))
+@Suite("Sending a URL", .timeLimit(.minutes(15)))
 struct SendingTests {
   /// Two nodes that are connected over 127.0.0.1, and a server.
   private func run(

@@ -3,7 +3,7 @@ import PiconetRuntime
 import TestSupport
 import Testing
 
-@Suite("Batch mailbox", .timeLimit(.minutes(5)))
+@Suite("Batch mailbox", .timeLimit(.minutes(15)))
 struct BatchMailboxTests {
   @Test("eight threads push a hundred thousand each: all arrive, in the order of each producer")
   func producers() async throws {

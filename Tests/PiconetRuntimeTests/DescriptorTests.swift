@@ -3,7 +3,7 @@ import PiconetRuntime
 import TestSupport
 import Testing
 
-@Suite("Descriptors on a loop", .timeLimit(.minutes(5)))
+@Suite("Descriptors on a loop", .timeLimit(.minutes(15)))
 struct DescriptorTests {
   @Test("a watched descriptor's handler is called on the loop, in each round while it stays ready")
   func levelTriggered() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetRuntime
 
-@Suite("What a driver tells discoveries of radio and ports", .timeLimit(.minutes(5)))
+@Suite("What a driver tells discoveries of radio and ports", .timeLimit(.minutes(15)))
 struct DriverRadioTests {
   @Test("a dial over Bluetooth stops the scan before it begins, and lets it go on 2 s after its end")
   func dial() async throws {

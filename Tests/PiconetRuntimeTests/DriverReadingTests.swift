@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetRuntime
 
-@Suite("How a driver opens what it has read", .timeLimit(.minutes(5)))
+@Suite("How a driver opens what it has read", .timeLimit(.minutes(15)))
 struct DriverReadingTests {
   @Test("a long record whose last part comes in a small read is opened in one piece")
   func longRecord() async throws {

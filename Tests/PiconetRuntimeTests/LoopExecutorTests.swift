@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A loop as an executor", .timeLimit(.minutes(5)))
+@Suite("A loop as an executor", .timeLimit(.minutes(15)))
 struct LoopExecutorTests {
   @Test("tasks that prefer the loop, and actors on it, run on its thread")
   func tasksRunOnTheLoop() async throws {

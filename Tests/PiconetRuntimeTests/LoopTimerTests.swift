@@ -3,7 +3,7 @@ import PiconetRuntime
 import TestSupport
 import Testing
 
-@Suite("Timers on a loop", .timeLimit(.minutes(5)))
+@Suite("Timers on a loop", .timeLimit(.minutes(15)))
 struct LoopTimerTests {
   @Test("timers fire in the order of their deadlines, equal ones in the order in which they were set")
   func order() async throws {

@@ -3,7 +3,7 @@ import PiconetRuntime
 import TestSupport
 import Testing
 
-@Suite("Links in memory on a loop", .timeLimit(.minutes(5)))
+@Suite("Links in memory on a loop", .timeLimit(.minutes(15)))
 struct MemoryLinkTests {
   @Test("a megabyte passes through a link of a thousand bytes, in order, and then its end")
   func transfer() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import PiconetRuntime
 import Testing
 
-@Suite("The file of a trace", .timeLimit(.minutes(5)))
+@Suite("The file of a trace", .timeLimit(.minutes(15)))
 struct TraceFileTests {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("piconet-\(UUID().uuidString)")
 

@@ -2,7 +2,7 @@ import PiconetRuntime
 import TestSupport
 import Testing
 
-@Suite("Worker thread", .timeLimit(.minutes(5)))
+@Suite("Worker thread", .timeLimit(.minutes(15)))
 struct WorkerThreadTests {
   @Test("work runs in order off the loop, answers come back on it, and stop runs what waits")
   func answers() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Admission", .timeLimit(.minutes(5)),
+    "Admission", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct AdmissionTests {
     @Test(

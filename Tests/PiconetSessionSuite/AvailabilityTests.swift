@@ -7,7 +7,7 @@ import Testing
 extension SessionSuite {
   /// A transport that this machine lacks is skipped here, by name and with the reason; the other tests run without it.
   @Suite(
-    "Transports of this machine", .timeLimit(.minutes(5)),
+    "Transports of this machine", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct AvailabilityTests {
     @Test("sessions run over the simulated transport", .available(.simulated))

@@ -6,7 +6,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Discovery", .timeLimit(.minutes(5)),
+    "Discovery", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct DiscoveryTests {
     @Test(

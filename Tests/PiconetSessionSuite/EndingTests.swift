@@ -7,7 +7,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Leaving and starting again", .timeLimit(.minutes(5)),
+    "Leaving and starting again", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct EndingTests {
     @Test("a disconnect delivers what was sent before it, and both sides are told", arguments: SuiteTransport.all)

@@ -6,7 +6,7 @@ import Testing
 
 extension SessionSuite {
   /// Two transports at once: the simulated one and TCP.
-  @Suite("From one transport to another", .timeLimit(.minutes(5)))
+  @Suite("From one transport to another", .timeLimit(.minutes(15)))
   struct FailoverTests {
     /// TCP first; the simulated transport beside it.
     private func both(_ configuration: inout NodeConfiguration) {

@@ -10,7 +10,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Files", .timeLimit(.minutes(5)),
+    "Files", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct FileTests {
     /// Bytes; the largest one less where bytes are slow.

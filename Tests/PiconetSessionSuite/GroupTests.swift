@@ -6,7 +6,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Groups and broken rules", .timeLimit(.minutes(5)))
+  @Suite("Groups and broken rules", .timeLimit(.minutes(15)))
   struct GroupTests {
     @Test(
       "a member that is removed leaves the whole group; all are told so, and by whom", arguments: SuiteTransport.ofThree

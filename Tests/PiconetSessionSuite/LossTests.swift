@@ -7,7 +7,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Lost links and silent peers", .timeLimit(.minutes(5)),
+    "Lost links and silent peers", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct LossTests {
     /// Associations end with their links.

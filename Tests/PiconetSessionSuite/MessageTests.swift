@@ -7,7 +7,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Messages", .timeLimit(.minutes(5)),
+    "Messages", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct MessageTests {
     @Test(

@@ -7,7 +7,7 @@ import Testing
 
 extension SessionSuite {
   @Suite(
-    "Members that outlive their links", .timeLimit(.minutes(5)),
+    "Members that outlive their links", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct ResumeTests {
     @Test(

@@ -6,7 +6,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Statistics, pings and traces", .timeLimit(.minutes(5)))
+  @Suite("Statistics, pings and traces", .timeLimit(.minutes(15)))
   struct SeeingTests {
     @Test(
       "a ping tells the round trip, and both sides' statistics count the same messages", arguments: SuiteTransport.all)

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Modes and states", .timeLimit(.minutes(5)))
+  @Suite("Modes and states", .timeLimit(.minutes(15)))
   struct StateTests {
     @Test(
       "a peer is told of as available, connecting, connected, disconnected with the reason, available, and unavailable",

@@ -6,7 +6,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Streams", .timeLimit(.minutes(5)))
+  @Suite("Streams", .timeLimit(.minutes(15)))
   struct StreamTests {
     @Test(
       "bytes of several streams at once, in both directions, arrive under their names, whole and in order",

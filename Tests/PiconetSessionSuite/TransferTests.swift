@@ -8,7 +8,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  @Suite("Transfers under way", .timeLimit(.minutes(5)))
+  @Suite("Transfers under way", .timeLimit(.minutes(15)))
   struct TransferTests {
     /// A message there and back: what was sent before it on both sides has arrived.
     static func exchange(_ pair: SuitePair, _ onClient: Member, _ onServer: Member) async throws {

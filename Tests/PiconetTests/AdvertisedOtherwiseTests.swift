@@ -18,7 +18,7 @@ private final class OneSighting: Discovery {
   func close() {}
 }
 
-@Suite("A device that is advertised under another name than it gives", .timeLimit(.minutes(5)))
+@Suite("A device that is advertised under another name than it gives", .timeLimit(.minutes(15)))
 struct AdvertisedOtherwiseTests {
   /// Invites a host where it is in sight under this name.
   private func outcome(as name: String, of hostName: String = "Host") async throws -> PiconetError? {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(5)))
+@Suite("Every attempt ends once, with its reason on both sides", .timeLimit(.minutes(15)))
 struct AttemptTests {
   @Test(
     "an address that makes no sense is unreachable with the reason",

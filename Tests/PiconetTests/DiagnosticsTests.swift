@@ -4,7 +4,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Seeing what goes on", .timeLimit(.minutes(5)))
+@Suite("Seeing what goes on", .timeLimit(.minutes(15)))
 struct DiagnosticsTests {
   @Test("a ping tells the round trip, and statistics count what both sides have sent")
   func pingAndStatistics() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("A node that is dropped without being stopped", .timeLimit(.minutes(5)))
+@Suite("A node that is dropped without being stopped", .timeLimit(.minutes(15)))
 struct DroppedNodeTests {
   @Test(
     "begins to stop: members are told why, nothing listens or advertises any more, all waits end, and nothing is left")

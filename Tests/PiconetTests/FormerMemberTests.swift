@@ -4,7 +4,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("A member that has left, while its peer is one again", .timeLimit(.minutes(5)))
+@Suite("A member that has left, while its peer is one again", .timeLimit(.minutes(15)))
 struct FormerMemberTests {
   /// The handle of a membership that is over, and those of the one that the same two nodes have now.
   private func rejoined(_ pair: NodePair) async throws -> (former: Member, onClient: Member, onServer: Member) {

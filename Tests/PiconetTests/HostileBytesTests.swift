@@ -10,7 +10,7 @@ import Testing
 @testable import Piconet
 
 /// Connections that never get to be a peer, and peers that ask without listening.
-@Suite("Connections that are no peers", .timeLimit(.minutes(5)))
+@Suite("Connections that are no peers", .timeLimit(.minutes(15)))
 struct HostileBytesTests {
   @Test("garbage instead of TLS, and every beginning of it, ends the connection")
   func garbage() async throws {

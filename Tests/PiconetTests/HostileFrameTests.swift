@@ -8,7 +8,7 @@ import Testing
 @testable import Piconet
 
 /// Peers with a key that break the protocol: their link ends with the reason, and nobody else notices.
-@Suite("A peer that breaks the protocol", .timeLimit(.minutes(5)))
+@Suite("A peer that breaks the protocol", .timeLimit(.minutes(15)))
 struct HostileFrameTests {
   enum Stage: CaseIterable { case secured, greeted, associated, member }
 

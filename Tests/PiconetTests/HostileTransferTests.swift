@@ -7,7 +7,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("A peer that breaks a transfer", .timeLimit(.minutes(5)))
+@Suite("A peer that breaks a transfer", .timeLimit(.minutes(15)))
 struct HostileTransferTests {
   /// Offers a resource and waits until it is taken.
   private static func offer(

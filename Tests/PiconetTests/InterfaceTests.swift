@@ -2,7 +2,7 @@ import Foundation
 import Piconet
 import Testing
 
-@Suite("The interface, as a program uses it", .timeLimit(.minutes(5)))
+@Suite("The interface, as a program uses it", .timeLimit(.minutes(15)))
 struct InterfaceTests {
   @Test("`catch PiconetError.declined` catches that code and no other, typed or not")
   func catching() async throws {

@@ -3,7 +3,7 @@ import Piconet
 import Synchronization
 import Testing
 
-@Suite("A member that has sent and left before the task that asked for it runs again", .timeLimit(.minutes(5)))
+@Suite("A member that has sent and left before the task that asked for it runs again", .timeLimit(.minutes(15)))
 struct LateAnswerTests {
   /// Runs the first job, as far as a task comes before it waits; all others are held until `release`.
   private final class HeldExecutor: TaskExecutor {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Names of files from peers", .timeLimit(.minutes(5)))
+@Suite("Names of files from peers", .timeLimit(.minutes(15)))
 struct OfferedNameTests {
   static let names: [(String, [UInt8])] = [
     ("parent", Array("../x".utf8)), ("deep", Array("a/b".utf8)), ("absolute", Array("/tmp/x".utf8)),

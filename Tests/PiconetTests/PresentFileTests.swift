@@ -7,7 +7,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("A file that the receiver has already", .timeLimit(.minutes(5)))
+@Suite("A file that the receiver has already", .timeLimit(.minutes(15)))
 struct PresentFileTests {
   private func bytes(_ seed: UInt8, count: Int = 300_000) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) &+ seed }

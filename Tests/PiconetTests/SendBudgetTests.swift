@@ -2,7 +2,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("What may be queued to a member", .timeLimit(.minutes(5)))
+@Suite("What may be queued to a member", .timeLimit(.minutes(15)))
 struct SendBudgetTests {
   private let budget = SendBudget(limit: 10, waitingLimit: 2)
 

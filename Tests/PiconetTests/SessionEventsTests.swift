@@ -1,7 +1,7 @@
 import Piconet
 import Testing
 
-@Suite("All that happens in a session, in one order", .timeLimit(.minutes(5)))
+@Suite("All that happens in a session, in one order", .timeLimit(.minutes(15)))
 struct SessionEventsTests {
   /// What one reader has got of one membership.
   private enum Story { case joined(next: UInt8), left }

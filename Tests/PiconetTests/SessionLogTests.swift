@@ -4,7 +4,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("What happens in a session, read by several", .timeLimit(.minutes(5)))
+@Suite("What happens in a session, read by several", .timeLimit(.minutes(15)))
 struct SessionLogTests {
   @Test(
     "each reader gets all of its kinds, in order, from where it began; nothing is lost between readers that come and go"

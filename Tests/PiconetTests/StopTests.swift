@@ -7,7 +7,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("The end of a node", .timeLimit(.minutes(5)))
+@Suite("The end of a node", .timeLimit(.minutes(15)))
 struct StopTests {
   @Test("stopping in the middle of everything ends every wait with shuttingDown, and leaves nothing: 100 seeds")
   func middleOfEverything() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Tasks that wait for a state to have an answer", .timeLimit(.minutes(5)))
+@Suite("Tasks that wait for a state to have an answer", .timeLimit(.minutes(15)))
 struct WaitersTests {
   private let shelf = Shelf()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("Waits that end", .timeLimit(.minutes(5)))
+@Suite("Waits that end", .timeLimit(.minutes(15)))
 struct WaitingTests {
   @Test("waiting for the end of an invitation ends when it is declined here, and when there is no room for it")
   func answered() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Piconet
 
-@Suite("A receiver that has every byte already", .timeLimit(.minutes(5)))
+@Suite("A receiver that has every byte already", .timeLimit(.minutes(15)))
 struct WholePartialTests {
   /// Two blocks of the journal.
   private static let content = (0..<(2 << 20)).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8)) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The picture in the README", .timeLimit(.minutes(5)))
+@Suite("The picture in the README", .timeLimit(.minutes(15)))
 struct ReadmeTests {
   /// What two screens show is the same but for codes, keys, addresses and the order of the files.
   private static func lines(_ text: String) -> [String] {

@@ -24,7 +24,7 @@ enum HeadlessEnvironment {
 /// All that needs adapters which no bluetoothd has: one test at a time, because each looks whether it has left
 /// anything.
 @Suite(
-  "Bluetooth with the kernel alone", .serialized, .timeLimit(.minutes(5)),
+  "Bluetooth with the kernel alone", .serialized, .timeLimit(.minutes(15)),
   .machine("--adapters 2 --no-daemon --env PICONET_HEADLESS=1", or: .realAdapters),
   .enabled(if: HeadlessEnvironment.isThere, HeadlessEnvironment.reason))
 enum HeadlessTests {}

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PiconetIP
 
-@Suite("TCP over loopback", .timeLimit(.minutes(5)))
+@Suite("TCP over loopback", .timeLimit(.minutes(15)))
 struct TCPTransportTests {
   @Test("bytes go there and back, and both ends show their addresses", arguments: ["127.0.0.1", "[::1]"])
   func echo(host: String) async throws {
