@@ -30,8 +30,8 @@ struct SessionLogTests {
     #expect(log.cost == 90)
     log.push(MessageBatch(from: membership(2), [[1]], .unreliable, cost: 30))
     #expect(log.cost == 120)
-    let reader = ReaderID()
-    log.attach(reader, to: .messages)
+    let reader = SessionLog.Reader(kinds: .messages)
+    log.attach(reader)
     var batch: MessageBatch?
     while case .messages(let next) = log.next(for: reader, after: batch).entry { batch = next }
     #expect(log.cost == 0)
@@ -47,8 +47,8 @@ struct SessionLogTests {
     for member in members { log.push(MessageBatch(from: member, [[1]], .reliable, cost: 80)) }
     // All are members: the credit bounds them.
     #expect(log.cost == 320)
-    let reader = ReaderID()
-    log.attach(reader, to: .messages)
+    let reader = SessionLog.Reader(kinds: .messages)
+    log.attach(reader)
     let held = log.next(for: reader, after: nil).entry
     for member in members.prefix(2) { member.end(PiconetError(.left, blame: .peer)) }
     log.push(MessageBatch(from: members[3], [[2]], .reliable, cost: 10))
@@ -73,8 +73,8 @@ struct SessionLogTests {
     let ann = membership(1)
     for _ in 0..<5_000 { log.push(ann, .joined) }
     log.finish()
-    let reader = ReaderID()
-    log.attach(reader, to: .all)
+    let reader = SessionLog.Reader(kinds: .all)
+    log.attach(reader)
     var count = 0
     while case .change = log.next(for: reader, after: nil).entry { count += 1 }
     #expect(count == 4_096)
@@ -93,8 +93,8 @@ private func membership(_ number: UInt8) -> Membership {
 /// Changes and messages, numbered in one row, and readers of all or of one kind, that come, read and go at random.
 private struct Play {
   private struct Reader {
-    let id = ReaderID()
-    let kinds: SessionLog.Kinds
+    let reader: SessionLog.Reader
+    var kinds: SessionLog.Kinds { reader.kinds }
     var batch: MessageBatch?
     var position = 0
     /// The numbers of what it has got.
@@ -118,8 +118,8 @@ private struct Play {
     for _ in 0..<200 where fault == nil { step() }
     while !readers.isEmpty { end(readers.count - 1) }
     // Two that come after all others get what nobody has read, both.
-    readers = [Reader(kinds: .all), Reader(kinds: .all)]
-    for reader in readers { log.attach(reader.id, to: .all) }
+    readers = [Reader(reader: SessionLog.Reader(kinds: .all)), Reader(reader: SessionLog.Reader(kinds: .all))]
+    for reader in readers { log.attach(reader.reader) }
     while fault == nil, advance(0) {}
     while fault == nil, advance(1) {}
     expect(readers[0].got == readers[1].got, "two readers got \(readers[0].got) and \(readers[1].got)")
@@ -138,8 +138,8 @@ private struct Play {
       let messages = (first..<first + count).map { [UInt8($0 >> 8), UInt8($0 & 0xFF)][...] }
       log.push(MessageBatch(from: ann, messages, .reliable, cost: count))
     case 4 where readers.count < 3:
-      let reader = Reader(kinds: [.all, .changes, .messages][draw(3)])
-      log.attach(reader.id, to: reader.kinds)
+      let reader = Reader(reader: SessionLog.Reader(kinds: [.all, .changes, .messages][draw(3)]))
+      log.attach(reader.reader)
       readers.append(reader)
     case 5 where draw(4) == 0 && !readers.isEmpty: end(draw(readers.count))
     default: if !readers.isEmpty { _ = advance(draw(readers.count)) }
@@ -154,7 +154,7 @@ private struct Play {
 
   private mutating func end(_ index: Int) {
     let reader = readers.remove(at: index)
-    for batch in log.detach(reader.id, holding: reader.batch, at: reader.position) { credit += batch.cost }
+    for batch in log.detach(reader.reader, holding: reader.batch, at: reader.position) { credit += batch.cost }
   }
 
   /// - Returns: false if nothing is there for it.
@@ -165,9 +165,9 @@ private struct Play {
       got(Int(bytes[0]) << 8 | Int(bytes[1]), index)
       return true
     }
-    let (done, entry) = log.next(for: readers[index].id, after: readers[index].batch)
+    let (isDone, entry) = log.next(for: readers[index].reader, after: readers[index].batch)
+    if isDone { credit += readers[index].batch?.cost ?? 0 }
     readers[index].batch = nil
-    if let done { credit += done.cost }
     switch entry {
     case nil: return false
     case .messages(let batch):

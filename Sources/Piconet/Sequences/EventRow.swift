@@ -33,14 +33,15 @@ struct EventRow<Element: Sendable>: Sendable {
   }
 
   /// The reader is done with what `next` has given; without effect if that was taken back meanwhile.
-  /// - Returns: that, if everybody is done with it now.
+  /// - Returns: whether everybody is done with it now.
   @discardableResult
-  mutating func pass(_ reader: ReaderID, _ number: UInt64) -> Element? {
-    guard let index = index(of: reader, holding: number) else { return nil }
+  mutating func pass(_ reader: ReaderID, _ number: UInt64) -> Bool {
+    guard let index = index(of: reader, holding: number) else { return false }
     readers[index].passed += 1
-    if readers.contains(where: { $0.passed == 0 }) { return nil }
+    if readers.contains(where: { $0.passed == 0 }) { return false }
     for index in readers.indices { readers[index].passed -= 1 }
-    return kept.removeFirst().element
+    kept.removeFirst()
+    return true
   }
 
   private func index(of reader: ReaderID, holding number: UInt64) -> Int? {

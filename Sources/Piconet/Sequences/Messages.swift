@@ -36,7 +36,7 @@ public struct Messages: AsyncSequence, Sendable {
       while true {
         if let message = reader.nextMessage() { return message }
         var entry = reader.nextEntry()
-        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        if entry == nil { entry = await reader.core.log.next(for: reader.reader) }
         guard case .messages(let batch) = entry else { return nil }
         reader.take(batch)
       }
@@ -46,7 +46,7 @@ public struct Messages: AsyncSequence, Sendable {
       while true {
         if let message = reader.nextMessage() { return message }
         var entry = reader.nextEntry()
-        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        if entry == nil { entry = await reader.core.log.next(for: reader.reader) }
         guard case .messages(let batch) = entry else { return nil }
         reader.take(batch)
       }

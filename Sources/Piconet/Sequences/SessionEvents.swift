@@ -40,7 +40,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
       while true {
         if let message = reader.nextMessage() { return .message(message) }
         var entry = reader.nextEntry()
-        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        if entry == nil { entry = await reader.core.log.next(for: reader.reader) }
         guard let entry else { return nil }
         if let event = event(entry) { return event }
       }
@@ -50,7 +50,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
       while true {
         if let message = reader.nextMessage() { return .message(message) }
         var entry = reader.nextEntry()
-        if entry == nil { entry = await reader.core.log.next(for: reader.id) }
+        if entry == nil { entry = await reader.core.log.next(for: reader.reader) }
         guard let entry else { return nil }
         if let event = event(entry) { return event }
       }

@@ -34,12 +34,19 @@ final class SessionLog: Sendable {
     let kind: Kind
   }
 
+  /// Small, since every message passes as one.
   enum Entry: Sendable {
-    case change(Change)
+    indirect case change(Change)
     /// The reader has it until it asks for the next one.
     case messages(MessageBatch)
-    case offer(IncomingOffer)
+    indirect case offer(IncomingOffer)
     case stream(IncomingStream)
+  }
+
+  /// Who reads, and what.
+  struct Reader: Sendable {
+    var id = ReaderID()
+    let kinds: Kinds
   }
 
   private struct State: AwaitedState {
@@ -53,7 +60,7 @@ final class SessionLog: Sendable {
     /// What each membership has waiting of unreliable ones.
     var unreliable: [ObjectIdentifier: Int] = [:]
     var isFinished = false
-    var waiters = Waiters<ReaderID, Entry?>()
+    var waiters = Waiters<Reader, Entry?>()
 
     // Nobody takes anything from anybody.
     static var servesInTurns: Bool { false }
@@ -64,38 +71,37 @@ final class SessionLog: Sendable {
     }
 
     /// The oldest of what the reader has not passed.
-    mutating func answer(to reader: ReaderID) -> Entry?? {
+    mutating func answer(to reader: Reader) -> Entry?? {
       var oldest = UInt64.max
       var entry: Entry?
-      if let (number, batch) = messages.next(for: reader) {
+      if reader.kinds.contains(.messages), let (number, batch) = messages.next(for: reader.id) {
+        if reader.kinds == .messages { return .some(.messages(batch)) }
         oldest = number
         entry = .messages(batch)
       }
-      if let (number, change) = changes.next(for: reader), number < oldest {
+      if let (number, change) = changes.next(for: reader.id), number < oldest {
         oldest = number
         entry = .change(change)
       }
-      if let (number, offer) = offers.next(for: reader), number < oldest {
+      if let (number, offer) = offers.next(for: reader.id), number < oldest {
         oldest = number
         entry = .offer(offer)
       }
-      if let (number, stream) = streams.next(for: reader), number < oldest {
+      if let (number, stream) = streams.next(for: reader.id), number < oldest {
         oldest = number
         entry = .stream(stream)
       }
       switch entry {
       case nil: return isFinished ? .some(nil) : nil
       case .messages: break
-      case .change: changes.pass(reader, oldest)
-      case .offer: offers.pass(reader, oldest)
-      case .stream: streams.pass(reader, oldest)
+      case .change: changes.pass(reader.id, oldest)
+      case .offer: offers.pass(reader.id, oldest)
+      case .stream: streams.pass(reader.id, oldest)
       }
       return .some(entry)
     }
 
     mutating func keep(_ batch: MessageBatch) {
-      var batch = batch
-      batch.number = nextNumber()
       messages.append(batch, number: batch.number)
       cost += batch.cost
       if batch.mode == .unreliable { unreliable[ObjectIdentifier(batch.sender), default: 0] += batch.cost }
@@ -148,15 +154,24 @@ final class SessionLog: Sendable {
     }
   }
 
-  func push(_ batch: MessageBatch) {
-    state.change { state in
-      if state.isFinished { return }
+  func push(_ batch: consuming MessageBatch) {
+    var batch = batch
+    var others = Answers<Entry?>()
+    let reader = state.withLock { state -> UnsafeContinuation<Entry?, Never>? in
+      if state.isFinished { return nil }
       if batch.mode == .unreliable {
-        guard state.unreliable[ObjectIdentifier(batch.sender), default: 0] + batch.cost <= window else { return }
+        guard state.unreliable[ObjectIdentifier(batch.sender), default: 0] + batch.cost <= window else { return nil }
       }
+      batch.number = state.nextNumber()
       state.keep(batch)
       if state.cost > messageLimit { state.dropLeftBehind(above: messageLimit) }
+      // The usual case: one waits, who has passed all that it reads.
+      if let waiting = state.waiters.onlyNeed, waiting.kinds.contains(.messages) { return state.waiters.takeFirst() }
+      others = state.serve()
+      return nil
     }
+    reader?.resume(returning: .messages(batch))
+    others.tell()
   }
 
   func push(_ offer: IncomingOffer) {
@@ -184,12 +199,12 @@ final class SessionLog: Sendable {
 
   // MARK: Readers
 
-  func attach(_ reader: ReaderID, to kinds: Kinds) {
+  func attach(_ reader: Reader) {
     state.withLock { state in
-      if kinds.contains(.changes) { state.changes.attach(reader) }
-      if kinds.contains(.messages) { state.messages.attach(reader) }
-      if kinds.contains(.offers) { state.offers.attach(reader) }
-      if kinds.contains(.streams) { state.streams.attach(reader) }
+      if reader.kinds.contains(.changes) { state.changes.attach(reader.id) }
+      if reader.kinds.contains(.messages) { state.messages.attach(reader.id) }
+      if reader.kinds.contains(.offers) { state.offers.attach(reader.id) }
+      if reader.kinds.contains(.streams) { state.streams.attach(reader.id) }
     }
   }
 
@@ -197,13 +212,13 @@ final class SessionLog: Sendable {
   ///   - batch: what it has.
   ///   - position: how many messages of that it has read.
   /// - Returns: batches that everybody has read now.
-  func detach(_ reader: ReaderID, holding batch: MessageBatch? = nil, at position: Int = 0) -> [MessageBatch] {
+  func detach(_ reader: Reader, holding batch: MessageBatch? = nil, at position: Int = 0) -> [MessageBatch] {
     state.withLock { state in
-      state.changes.detach(reader)
-      state.offers.detach(reader)
-      state.streams.detach(reader)
-      if let batch { state.messages.leave(reader, batch.number) { $0.position = position } }
-      let read = state.messages.detach(reader)
+      state.changes.detach(reader.id)
+      state.offers.detach(reader.id)
+      state.streams.detach(reader.id)
+      if let batch { state.messages.leave(reader.id, batch.number) { $0.position = position } }
+      let read = state.messages.detach(reader.id)
       for batch in read { state.gone(batch) }
       return read
     }
@@ -211,19 +226,22 @@ final class SessionLog: Sendable {
 
   /// What is there for the reader now, if there is something.
   /// - Parameter batch: what it has had, and read.
-  /// - Returns: also that batch, if everybody has read it.
-  func next(for reader: ReaderID, after batch: MessageBatch?) -> (read: MessageBatch?, entry: Entry?) {
+  /// - Returns: also whether everybody has read that now.
+  func next(for reader: Reader, after batch: MessageBatch?) -> (isRead: Bool, entry: Entry?) {
     state.withLock { state in
-      let read = batch.flatMap { state.messages.pass(reader, $0.number) }
-      if let read { state.gone(read) }
+      var isRead = false
+      if let batch {
+        isRead = state.messages.pass(reader.id, batch.number)
+        if isRead { state.gone(batch) }
+      }
       // For a cancelled task it stays.
-      return (read, Task.isCancelled ? nil : state.answer(to: reader) ?? nil)
+      return (isRead, Task.isCancelled ? nil : state.answer(to: reader) ?? nil)
     }
   }
 
   /// The next one for the reader; nil at the end, and when the task is cancelled.
   @inline(__always)
-  func next(for reader: ReaderID) async -> Entry? { await state.wait(for: reader, ifCancelled: .some(nil)) }
+  func next(for reader: Reader) async -> Entry? { await state.wait(for: reader, ifCancelled: .some(nil)) }
 
   // MARK: For tests
 

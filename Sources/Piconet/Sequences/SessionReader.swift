@@ -1,42 +1,51 @@
 import PiconetEngine
+import PiconetWire
 
-/// One reader of the session's log: an iterator of `SessionEvents`, of `Messages`, or of another view of it.
+/// One reader of the session's log: an iterator of `SessionEvents` or of `Messages`.
 final class SessionReader {
   let core: NodeCore
-  let id = ReaderID()
+  let reader: SessionLog.Reader
   // Not checked for overlapping accesses at each message: an iterator is one task's at a time, and nothing that is
   // called here comes back.
   @exclusivity(unchecked) private var batch: MessageBatch?
+  /// Those of the batch, and how many of them were read: looked at once, not for each message.
+  @exclusivity(unchecked) private var messages: [Bytes] = []
   @exclusivity(unchecked) private var position = 0
+  @exclusivity(unchecked) private var member: Member?
 
   init(_ core: NodeCore, _ kinds: SessionLog.Kinds) {
     self.core = core
-    core.log.attach(id, to: kinds)
+    reader = SessionLog.Reader(kinds: kinds)
+    core.log.attach(reader)
   }
 
   /// What it has not read waits for the others, and for the next one if it was the last.
   deinit {
-    for batch in core.log.detach(id, holding: batch, at: position) { core.consumed(batch) }
+    for batch in core.log.detach(reader, holding: batch, at: position) { core.consumed(batch) }
   }
 
   func take(_ batch: MessageBatch) {
-    self.batch = batch
+    messages = batch.messages
     position = batch.position
+    if member?.membership !== batch.sender { member = Member(membership: batch.sender, core: core) }
+    self.batch = batch
   }
 
   /// The next one of the batch that it has taken.
   func nextMessage() -> Message? {
-    guard let batch, position < batch.messages.count else { return nil }
+    guard position < messages.count, let member else { return nil }
     defer { position += 1 }
-    return Message(
-      bytes: batch.messages[position], member: Member(membership: batch.sender, core: core), mode: batch.mode)
+    return Message(bytes: messages[position], member: member, mode: batch?.mode ?? .reliable)
   }
 
   /// What there is now behind what it has read, if there is something.
   func nextEntry() -> SessionLog.Entry? {
-    let (read, entry) = core.log.next(for: id, after: batch)
+    let read = batch
+    let (isRead, entry) = core.log.next(for: reader, after: read)
     batch = nil
-    if let read { core.consumed(read) }
+    messages = []
+    position = 0
+    if isRead, let read { core.consumed(read) }
     return entry
   }
 }
@@ -47,12 +56,12 @@ struct SessionView<Element: Sendable>: EventSource {
   let kinds: SessionLog.Kinds
   let element: @Sendable (SessionLog.Entry, NodeCore) -> Element?
 
-  func attach(_ reader: ReaderID) { core.log.attach(reader, to: kinds) }
+  func attach(_ reader: ReaderID) { core.log.attach(SessionLog.Reader(id: reader, kinds: kinds)) }
 
-  func detach(_ reader: ReaderID) { _ = core.log.detach(reader) }
+  func detach(_ reader: ReaderID) { _ = core.log.detach(SessionLog.Reader(id: reader, kinds: kinds)) }
 
   func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element? {
-    guard let entry = await core.log.next(for: reader) else { return nil }
+    guard let entry = await core.log.next(for: SessionLog.Reader(id: reader, kinds: kinds)) else { return nil }
     return element(entry, core)
   }
 }

@@ -34,6 +34,9 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
 
   var count: Int { list.count }
 
+  /// What the only one who waits is after; nil if there is none, or several.
+  var onlyNeed: Need? { list.count == 1 ? list[0].need : nil }
+
   /// Who came first, to be resumed by the caller.
   mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
     list.isEmpty ? nil : list.removeFirst().continuation
