@@ -1,4 +1,5 @@
 """Who is taken for whom."""
+import contextlib
 import os
 import re
 import socket
@@ -45,14 +46,21 @@ def test_same_name_other_key(place: Place):
     sent_to_impostor(place, "Bob")
 
 
-def test_stranger_by_name(place: Place):
-    """from a script a stranger in sight is not so much as dialled"""
-    stranger = Node(name="Bob")
+@contextlib.contextmanager
+def sending_to_bob(place: Place, advertised: Node):
+    """From a script imagesend looks for Bob, and this node is advertised, at the port of the server that is given."""
     photo = place.path("photos") / "photo.jpg"
     photo.write_bytes(b"private")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(None, "--to", "Bob", "--timeout", "10", photo)
-        meetings.advertise(sender, [mdns.service(stranger, server.getsockname()[1])])
+        sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo)
+        meetings.advertise(sender, [mdns.service(advertised, server.getsockname()[1])])
+        yield sender, server
+
+
+def test_stranger_by_name(place: Place):
+    """from a script a stranger in sight is not so much as dialled"""
+    stranger = Node(name="Bob")
+    with sending_to_bob(place, stranger) as (sender, server):
         assert sender.wait() == 7, sender.error_text()
         server.setblocking(False)
         try:
@@ -66,11 +74,7 @@ def test_advertised_key_of_another(place: Place):
     """who is advertised with a known key, and has another one, gets nothing but the handshake"""
     bob = Node(name="Bob")
     meetings.known_to_sender(place, bob)
-    photo = place.path("photos") / "photo.jpg"
-    photo.write_bytes(b"private")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo)
-        meetings.advertise(sender, [mdns.service(bob, server.getsockname()[1])])
+    with sending_to_bob(place, bob) as (sender, server):
         expect_nothing(server, Node(name="Bob", incarnation=bob.incarnation))
         assert sender.wait() == 7 and "answers there" in sender.error_text(), sender.error_text()
 
@@ -79,11 +83,7 @@ def test_forgotten_before_the_handshake(place: Place):
     """nor who was known when it was dialled, and is a stranger when its key is proven: the handshake judges anew"""
     bob = Node(name="Bob")
     meetings.known_to_sender(place, bob)
-    photo = place.path("photos") / "photo.jpg"
-    photo.write_bytes(b"private")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = place.sender(None, "--to", "Bob", "--timeout", "5", photo)
-        meetings.advertise(sender, [mdns.service(bob, server.getsockname()[1])])
+    with sending_to_bob(place, bob) as (sender, server):
         assert place.start("piconet", "trust", "forget", "Bob", state="sender").wait() == 0
         expect_nothing(server, bob)
         assert sender.wait() == 7 and "not among the remembered" in sender.error_text(), sender.error_text()

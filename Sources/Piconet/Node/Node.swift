@@ -35,15 +35,7 @@ public final class Node: Sendable {
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws -> Value
   ) async throws -> Value {
-    let node = try await Node(configuration)
-    do {
-      let value = try await body(node)
-      await node.stop()
-      return value
-    } catch {
-      await node.stop()
-      throw error
-    }
+    try await Node(configuration).serve(isolation: isolation, body)
   }
 
   /// As above, where `body` throws nothing but `PiconetError`: written as `{ node throws(PiconetError) in ... }`.
@@ -51,13 +43,18 @@ public final class Node: Sendable {
     _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
     _ body: (Node) async throws(PiconetError) -> Value
   ) async throws(PiconetError) -> Value {
-    let node = try await Node(configuration)
-    do throws(PiconetError) {
-      let value = try await body(node)
-      await node.stop()
+    try await Node(configuration).serve(isolation: isolation, body)
+  }
+
+  private func serve<Value, Failure: Error>(
+    isolation: isolated (any Actor)?, _ body: (Node) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    do throws(Failure) {
+      let value = try await body(self)
+      await stop()
       return value
     } catch {
-      await node.stop()
+      await stop()
       throw error
     }
   }

@@ -46,7 +46,7 @@ struct InvitationDesk: Sendable {
       .declined(
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
-          suppressed: suppressed > 0 ? Int64(suppressed) : nil)))
+          suppressed: NoticeBudget.figure(suppressed))))
     let name = lastNaming.value.name(refused.fingerprint, calledItself: refused.name)
     let isOwn = name == refused.name
     let other = isOwn ? "" : ", calls itself '\(console.safe(refused.name))'"
@@ -145,7 +145,7 @@ struct InvitationDesk: Sendable {
       .declined(
         Event.Declined(
           peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, reason: word,
-          suppressed: suppressed > 0 ? Int64(suppressed) : nil)))
+          suppressed: NoticeBudget.figure(suppressed))))
     console.note("\(describe(invitation)) was declined: \(why)\(Self.words(suppressed))")
   }
 

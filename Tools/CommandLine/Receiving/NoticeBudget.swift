@@ -74,6 +74,9 @@ struct NoticeBudget: Sendable {
     return suppressed
   }
 
+  /// What stands in the event about one, for those before it that were not told.
+  static func figure(_ suppressed: Int?) -> Int64? { suppressed.flatMap { $0 > 0 ? Int64($0) : nil } }
+
   /// What stands behind the line about one, for those before it that were not told.
   static func words(_ suppressed: Int) -> String {
     switch suppressed {

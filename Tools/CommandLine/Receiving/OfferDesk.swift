@@ -152,7 +152,7 @@ final class OfferDesk: Sendable {
           .present(
             Event.Present(
               peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size),
-              sha256: file.digest.hexadecimal, suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+              sha256: file.digest.hexadecimal, suppressed: NoticeBudget.figure(suppressed))),
           isWritten: suppressed != nil)
         guard let suppressed else { return true }
         console.result(path: file.path)
@@ -181,7 +181,7 @@ final class OfferDesk: Sendable {
         console.tell(
           .skipped(
             Event.Skipped(
-              peer: peer, file: name, reason: "exists", suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+              peer: peer, file: name, reason: "exists", suppressed: NoticeBudget.figure(suppressed))),
           isWritten: suppressed != nil)
         guard let suppressed else { return false }
         console.note(
@@ -239,7 +239,7 @@ final class OfferDesk: Sendable {
       .failed(
         Event.Failed(
           peer: sender.fingerprint.description, file: name, reason: failure.word, message: failure.message,
-          exitCode: failure.exitCode, suppressed: suppressed.flatMap { $0 > 0 ? Int64($0) : nil })),
+          exitCode: failure.exitCode, suppressed: NoticeBudget.figure(suppressed))),
       isWritten: suppressed != nil)
     guard let suppressed else { return }
     console.problem(
