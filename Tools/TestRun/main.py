@@ -84,6 +84,8 @@ class Lanes:
             self.begun.discard(run)
         bad = f", {len(run.failures)} FAILED" if run.failures else ""
         say(f"   {summary.clock(run.seconds):>10}  {len(run.ran):4d} tests{bad}: {run.name}")
+        if run.retried:
+            say(f"               the machine broke, and was booted once more: {run.retried}")
         for test, what in run.failures[:5]:
             say(f"               FAILED {test.name if test else run.name}:")
             for line in summary.lines(what):

@@ -25,6 +25,8 @@ class Run:
         self.environment = {**os.environ, **(environment or {})}
         self.results, self.has_ended, self.status, self.seconds = {}, False, None, 0.0
         self.process = None
+        # What ended the machine of a first try.
+        self.retried = ""
         # What has to have run, by its name: patterns of tests' ids.
         self.expected = {}
 
@@ -133,11 +135,39 @@ def in_machine(machine, folder, bundle, root, pattern=None, host_clock=False, en
     script = '"$@"; status=$?; cp /run/piconet-events "$0"; exit $status'
     command = [str(pathlib.Path(root, "Tools/bluetooth-vm")), *options, *machine.shape.split(), "sh", "-c", script, str(folder / "events"),
                *test]
-    run = Run(machine.name, folder, command, LIMIT_MACHINE)
-    run.option = "--bluetooth"
+    run = MachineRun(machine.name, folder, command, LIMIT_MACHINE)
     if not pattern:
         run.expected = {suite.name: suite.regular_expression for suite in machine.suites}
     return run
+
+
+class MachineRun(Run):
+    """A run in a virtual machine. One that broke, which is no test's doing, has a second try; a failure of a test has none."""
+    option = "--bluetooth"
+
+    def execute(self):
+        super().execute()
+        if self.status != STATUS_NO_MACHINE or not self.broken:
+            return
+        self.retried = self.broken
+        first = self.folder.with_name(self.folder.name + "-broken")
+        self.folder.rename(first)
+        seconds = self.seconds
+        super().execute()
+        self.seconds += seconds
+
+    @property
+    def broken(self):
+        """How the machine ended under the tests; empty if it did not."""
+        try:
+            return self.folder.joinpath("broken").read_text().strip()
+        except FileNotFoundError:
+            return ""
+
+    @property
+    def failures(self):
+        # Nothing that was seen in it says anything of a test.
+        return [(None, f"the machine broke twice: {self.broken}")] if self.broken else super().failures
 
 
 class InteroperabilityRun(Run):

@@ -84,6 +84,9 @@ class Summary:
                 say(line)
         if self.no_machine:
             say("== BLUETOOTH NOT TESTED, since there is no virtual machine for it here: " + self.no_machine)
+        for run in self.runs:
+            if run.retried:
+                say(f"== A machine broke and was booted once more: {run.name}: {run.retried}")
         if self.failures:
             say("== WHAT FAILED:")
             for line in self.failure_lines():

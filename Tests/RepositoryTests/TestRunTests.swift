@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+/// Tools/test runs tests in virtual machines; what it does with what they bring is shown by tests beside it, in Python.
+@Suite("Tools/test")
+struct TestRunTests {
+  @Test("a machine that broke under its tests is booted once more, a test that failed has no second try")
+  func brokenMachine() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", "-B", Repository.root + "/Tools/TestRun/test_broken_machine.py"]
+    let pipe = Pipe()
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let told = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(told)")
+    #expect(told.contains(/Ran [1-9]\d* tests/), "\(told)")
+  }
+}
