@@ -1,0 +1,13 @@
+// In btvirt's main loop: one event at a time.
+//
+// BlueZ's loop asks for up to ten and then calls what each belongs to. Where the first of them removes another one's (a command that ends
+// an advertising set, and that set's timer), it has been freed by the time its turn comes, and btvirt jumps to wherever what is there now
+// points: on a busy host, where events meet, now and then. What is left over comes with the next call, in turn.
+
+#define _GNU_SOURCE
+#include <sys/epoll.h>
+
+int epoll_wait(int descriptor, struct epoll_event *events, int count, int timeout)
+{
+    return epoll_pwait(descriptor, events, count > 1 ? 1 : count, timeout, 0);
+}
