@@ -19,7 +19,8 @@ final class PseudoTerminal: @unchecked Sendable {
     guard person >= 0, ioctl(person, Self.setLock, &unlocked) == 0, ioctl(person, Self.getNumber, &number) == 0
     else { return nil }
     program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    // struct winsize, whose members are another module's in some orders of compiling.
+    var size = [rows, columns, 0, 0]
     guard program >= 0, ioctl(person, UInt(TIOCSWINSZ), &size) == 0 else { return nil }
   }
 

@@ -70,6 +70,21 @@ struct ImportTests {
     }
   }
 
+  /// Else it depends on the number of processors which of two modules a member of a structure of the C library belongs
+  /// to, and whether a file that imports Glibc alone builds.
+  @Test("each C module begins with the import of the C library's")
+  func modulesOfCBeginWithTheLibrary() {
+    let umbrellas = Repository.texts.filter {
+      $0.path.hasPrefix("Sources/C") && ($0.path.hasSuffix("/shim.h") || $0.path.contains(/\/include\/CPiconet\w+\.h$/))
+    }
+    #expect(umbrellas.count == 6)
+    for header in umbrellas {
+      let code = header.text.split(separator: "\n").filter { !$0.hasPrefix("//") && $0 != "#pragma once" }
+      #expect(
+        code.prefix(3) == ["#ifdef __swift__", "#pragma clang module import SwiftGlibc", "#endif"], "\(header.path)")
+    }
+  }
+
   @Test("imports are recognised in all their forms")
   func importsAreRecognised() {
     #expect(Self.imported("import Foundation") == "Foundation")

@@ -1,5 +1,11 @@
 #pragma once
 
+// The C library's structures are SwiftGlibc's, whichever of the modules of a file is loaded first: else their members belong, under
+// MemberImportVisibility, to this module in some orders of compiling, and a file that imports Glibc alone does not build.
+#ifdef __swift__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
