@@ -24,7 +24,7 @@ struct FuzzCorpusTests {
   @Test("a few thousand inputs of dice, too")
   func diceFindNothing() {
     var random = SystemSeed(number: 7)
-    for _ in 0..<(Int(ProcessInfo.processInfo.environment["PICONET_SEEDS"] ?? "") ?? 1) * 200 {
+    for _ in 0..<Int((200 * SeedPlan.factor).rounded(.up)) {
       let bytes = random.bytes()
       for target in FuzzTarget.allCases { #expect(target.run(bytes) == nil, "\(target): \(bytes)") }
     }

@@ -2,7 +2,7 @@ import Foundation
 import PiconetTestKit
 import Testing
 
-/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts, `PICONET_SEED=family:number` runs one alone.
+/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts (by 0.25, too), `PICONET_SEED=family:number` runs one alone.
 enum SeedPlan {
   static let counts: [(family: ScenarioFamily, count: Int)] = [
     (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.streams, 300), (.weather, 300), (.lossy, 300),
@@ -10,7 +10,7 @@ enum SeedPlan {
     (.hostile, 300), (.codes, 300),
   ]
 
-  static let factor = ProcessInfo.processInfo.environment["PICONET_SEEDS"].flatMap { Int($0) } ?? 1
+  static let factor = ProcessInfo.processInfo.environment["PICONET_SEEDS"].flatMap { Double($0) } ?? 1
   static let alone = ProcessInfo.processInfo.environment["PICONET_SEED"]
 
   /// A part of a family's seeds: small enough that all cores have something to do.
@@ -21,7 +21,7 @@ enum SeedPlan {
   }
 
   static let parts: [Part] = counts.flatMap { family, count in
-    let total = UInt64(count * factor)
+    let total = UInt64((Double(count) * factor).rounded(.up))
     return stride(from: 0, to: total, by: 50).map { Part(family: family, numbers: $0..<min($0 + 50, total)) }
   }
 }
