@@ -78,6 +78,41 @@ struct EventLineTests {
     #expect(documented == examples.map { String(EventLine.text($0).dropLast()) })
   }
 
+  @Test("of each event programs.md says what bounds it, with the numbers of the code")
+  func bounds() throws {
+    let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let document = try String(contentsOf: repository.appending(path: "Documentation/programs.md"), encoding: .utf8)
+    let section = try #require(document.split(separator: "## What others can make them write").last)
+    let rows = section.split(separator: "\n").filter { $0.hasPrefix("|") }.dropFirst(2)
+    let cells = rows.map { $0.split(separator: "|", omittingEmptySubsequences: false).map(String.init) }
+    func names(_ cell: String) -> [String] {
+      cell.matches(of: /`([a-z-]+)`/).map { String($0.1) }.filter { $0 != "imagesend" }
+    }
+    let written = try examples.map { example in
+      let object = try JSONSerialization.jsonObject(with: Data(EventLine.text(example).utf8)) as? [String: Any]
+      return try #require(object?["event"] as? String)
+    }
+    #expect(Set(cells.flatMap { names($0[1]) }) == Set(written))
+    func bound(_ event: String) -> String { cells.filter { names($0[1]).contains(event) }.map { $0[3] }.joined() }
+    #expect(bound("found").contains(text(CommandLineLimits.sightings)))
+    for event in ["connected", "code", "suspended"] {
+      #expect(bound(event).contains("first \(NoticeBudget.memberBurst)*"), "\(event)")
+    }
+    #expect(bound("declined").contains("first \(NoticeBudget.addressBurst) of an address"))
+    for event in ["offered", "present"] { #expect(bound(event).contains(text(NoticeBudget.repeatBurst)), "\(event)") }
+    #expect(bound("stored").contains(text(NoticeBudget.overwriteBurst)))
+    #expect(bound("failed").contains("first \(NoticeBudget.offerBurst),"))
+    for figure in [ProgressBudget.trustedRate, ProgressBudget.othersBurst] {
+      #expect(bound("progress").contains("\(figure)"))
+    }
+  }
+
+  /// As documents write it.
+  private func text(_ number: Int) -> String {
+    number.formatted(.number.locale(Locale(identifier: "en_US")).grouping(.automatic))
+  }
+
   @Test("every line is JSON as Foundation reads it, and the texts survive")
   func isJSON() throws {
     let hostile = "\u{0}\u{1}\n\r\t\u{1B}[2J\"\\/\u{7F}\u{9B}\u{2028}\u{2029}é🌅\u{FFFD}\u{10FFFF}"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-@Suite("Which declined invitations are told")
+@Suite("Which of the things that peers do are told")
 struct NoticeBudgetTests {
   private let start = ContinuousClock.now
 
@@ -67,6 +67,26 @@ struct NoticeBudgetTests {
       #expect(failures.take(try key(number), at: "192.0.2.1", start) == nil)
     }
     #expect(failures.take(try key(2), at: "192.0.2.2", start) == 0)
+  }
+
+  @Test("a known key has an allowance of its own, which strangers of its address can't use up, nor it theirs")
+  func knownKey() throws {
+    var declines = NoticeBudget()
+    for number in 0..<100 { _ = declines.take(try key(number), at: "192.0.2.1", start) }
+    let mum = try key(1_000)
+    func take(at address: String, _ time: Duration = .zero) -> Int? {
+      declines.take(mum, at: address, isKnown: true, start + time)
+    }
+    for _ in 0..<NoticeBudget.addressBurst {
+      let isTold = declines.tells(mum, at: "192.0.2.1", isKnown: true, start)
+      let suppressed = take(at: "192.0.2.1")
+      #expect(isTold && suppressed == 0)
+    }
+    let isTold = declines.tells(mum, at: "192.0.2.2", isKnown: true, start)
+    #expect(!isTold)
+    let rest = [take(at: "192.0.2.2"), take(at: "192.0.2.2", .seconds(10))]
+    #expect(rest == [nil, 1])
+    #expect(declines.take(try key(1_001), at: "192.0.2.2", start) == 0)
   }
 
   @Test("with ever new keys from ever new addresses no more is told than there are places, and then one in ten seconds")

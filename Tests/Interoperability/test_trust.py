@@ -9,8 +9,8 @@ import time
 import mdns
 import meetings
 import transfers
-from association import Association, joined, resumed
-from frames import Accept, Decline, DeclineOffer, Offer, Unknown
+from association import Association, joined
+from frames import Accept, Decline, Unknown
 from link import Late, Link, LinkEnded, Node
 from place import Place
 from reasons import Reason
@@ -309,44 +309,6 @@ def test_many_questions(place: Place):
     first.wait_for(Decline)
     meetings.wait_for_question(receiver, honest)
     receiver.see("Honest")
-
-
-def test_log_of_strangers(place: Place):
-    """what strangers do fills no log: of 300 declined invitations few are told"""
-    receiver = place.receiver(accept="known")
-    for _ in range(300):
-        association = Association(Link.dial(receiver.address, Node(name="x" * 100)))
-        association.invite()
-        association.link.drop()
-    receiver.new_events()
-    said = len(receiver.output) + len(receiver.error_text())
-    assert said < 30_000, f"{said} bytes were written"
-
-
-def test_log_of_members(place: Place):
-    """nor does what strangers do whom --accept all has let in: offers that are declined, comings and goings, links that break"""
-    receiver = place.receiver()
-    for _ in range(200):
-        joined(receiver.address, Node(name="x" * 100)).leave()
-    member = joined(receiver.address)
-    for _ in range(100):
-        for number in range(8):
-            member.send(Offer(number, 5, b".\x01" + b"\x02" * 1_000))
-        for _ in range(8):
-            member.wait_for(DeclineOffer)
-    member.leave()
-    member = joined(receiver.address)
-    for _ in range(150):
-        member.link.drop()
-        resumed(member, receiver.address)
-    member.leave()
-    receiver.new_events()
-    said = len(receiver.output) + len(receiver.error_text())
-    # Of 800 offers 64, of 18 KB each with the name as it is escaped; of 350 other events as many.
-    assert said < 1_500_000, f"{said} bytes were written"
-    # It is all counted.
-    receiver.end()
-    assert receiver.event("finished")["failed"] == 800
 
 
 def hold_places(place: Place, receiver, hold) -> None:

@@ -71,7 +71,7 @@ struct CatProgram: Sendable {
       if !isOver.value { link.fail(Delivery.interrupted) }
       return nil
     }
-    await link.tell(joined: member, in: node)
+    await link.welcome(member, in: node)
     return member
   }
 

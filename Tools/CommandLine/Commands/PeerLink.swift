@@ -152,9 +152,13 @@ struct PeerLink: Sendable {
     }
   }
 
-  func tell(joined member: Member, in node: Node) async {
+  /// - Parameter suppressed: how many before were not told; nil: this one isn't, either.
+  func welcome(_ member: Member, in node: Node, suppressed: Int? = 0) async {
     let peer = member.proven
-    console.note("Connected to \(console.describe(peer)) over \(peer.transport)")
+    if let suppressed {
+      console.note(
+        "Connected to \(console.describe(peer)) over \(peer.transport)\(NoticeBudget.othersNotTold(suppressed))")
+    }
     if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
   }
 }

@@ -34,12 +34,15 @@ struct PingProgram: Sendable {
       }
       group.addTask {
         let reach = ReachNotes(console: console, side: .receiver)
+        let arrivals = ArrivalNotes()
         for await change in node.session.membership {
           reach.tell(change)
           switch change {
-          case .joined(let member): await link.tell(joined: member, in: node)
+          case .joined(let member):
+            await link.welcome(member, in: node, suppressed: arrivals.joined(member.proven))
           case .suspended, .moved, .resumed: break
           case .left(let member, let error):
+            guard arrivals.left(member.id) else { continue }
             console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
           }
         }

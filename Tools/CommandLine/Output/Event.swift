@@ -54,6 +54,8 @@ enum Event: Hashable, Sendable {
     var fingerprint: String
     /// The short code that both sides have shown, where somebody was asked.
     var code: String?
+    /// imagerecv: others that were not told since the last that was, if there were any.
+    var suppressed: Int64?
   }
 
   /// imagesend: somebody is asked on the other side. imagerecv: the question is on the screen.
@@ -62,6 +64,8 @@ enum Event: Hashable, Sendable {
     var name: String
     /// The short code that both sides show.
     var code: String
+    /// As of `Connected`.
+    var suppressed: Int64?
   }
 
   /// imagerecv takes senders on which this code is typed, which it has made.
@@ -87,13 +91,17 @@ enum Event: Hashable, Sendable {
     var reason: String
     /// A sentence for people.
     var message: String
+    /// As of `Connected`; what was resumed counts too.
+    var suppressed: Int64?
   }
 
-  /// A peer is reached again, or over a better transport.
+  /// A peer is reached again, or over another link.
   struct Resumed: Hashable, Sendable {
     var peer: String
     var name: String
     var transport: String
+    /// As of `Suspended`.
+    var suppressed: Int64?
   }
 
   /// imagerecv has turned a sender away.
@@ -139,6 +147,8 @@ enum Event: Hashable, Sendable {
     var sha256: String
     /// Bytes that an interrupted transfer had stored before; nil if there were none.
     var resumedFrom: Int64?
+    /// imagerecv: as of `Failed`.
+    var suppressed: Int64?
   }
 
   /// The receiver has this very content already, as both sides' digests show; nothing was stored.

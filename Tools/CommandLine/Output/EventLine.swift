@@ -36,6 +36,7 @@ enum EventLine {
       object.add("peer", code.peer)
       object.add("name", code.name)
       object.add("code", code.code)
+      object.add("suppressed", ifKnown: code.suppressed)
     case .codeSet(let set):
       object.add("event", "code-set")
       object.add("code", set.code)
@@ -53,17 +54,20 @@ enum EventLine {
       object.add("transport", connected.transport)
       object.add("fingerprint", connected.fingerprint)
       object.add("code", ifKnown: connected.code)
+      object.add("suppressed", ifKnown: connected.suppressed)
     case .suspended(let suspended):
       object.add("event", "suspended")
       object.add("peer", suspended.peer)
       object.add("name", suspended.name)
       object.add("reason", suspended.reason)
       object.add("message", suspended.message)
+      object.add("suppressed", ifKnown: suspended.suppressed)
     case .resumed(let resumed):
       object.add("event", "resumed")
       object.add("peer", resumed.peer)
       object.add("name", resumed.name)
       object.add("transport", resumed.transport)
+      object.add("suppressed", ifKnown: resumed.suppressed)
     case .declined(let declined):
       object.add("event", "declined")
       object.add("peer", declined.peer)
@@ -94,6 +98,7 @@ enum EventLine {
       object.add("bytes", stored.bytes)
       object.add("sha256", stored.sha256)
       object.add("resumedFrom", ifKnown: stored.resumedFrom)
+      object.add("suppressed", ifKnown: stored.suppressed)
     case .present(let present):
       object.add("event", "present")
       object.add("peer", present.peer)

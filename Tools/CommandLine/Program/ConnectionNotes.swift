@@ -42,11 +42,12 @@ final class ConnectionNotes: Sendable {
   }
 
   /// The connection is over.
-  func tell(_ peer: NodeID) {
-    guard let (name, statistics) = seen.change({ $0.removeValue(forKey: peer) }) else { return }
+  /// - Parameter isTold: its beginning was told, and so is this.
+  func over(_ peer: NodeID, isTold: Bool = true) {
+    guard let (name, statistics) = seen.change({ $0.removeValue(forKey: peer) }), isTold else { return }
     for line in ConnectionFigures(statistics).lines { console.note("\(name): \(line)", detail: 1) }
   }
 
   /// All is over.
-  func tellAll() { for peer in seen.value.keys.sorted() { tell(peer) } }
+  func tellAll() { for peer in seen.value.keys.sorted() { over(peer) } }
 }

@@ -12,6 +12,10 @@ final class TransferBoard: Sendable {
     /// The fingerprint of the peer.
     let peer: String
     let file: String
+    /// Whom a person lets push, or has chosen.
+    let isTrusted: Bool
+    /// Whether the file was told of: otherwise neither is its progress.
+    let isTold: Bool
     var total: Int64
     var done: Int64 = 0
     var shown: Int64 = 0
@@ -21,8 +25,28 @@ final class TransferBoard: Sendable {
   }
 
   private struct State {
+    /// In the order of their numbers.
     var entries: [Entry] = []
     var next: UInt64 = 0
+    var budget = ProgressBudget(.now)
+    /// Whose progress was told last: then it is the turn of those behind it.
+    var last: UInt64 = 0
+
+    /// Those that have come further and whose progress may be told, each in its turn.
+    mutating func takeProgress(at now: ContinuousClock.Instant) -> [Entry] {
+      let next = entries.firstIndex { $0.key.number > last } ?? 0
+      var taken: [Entry] = []
+      for index in [Int](entries.indices[next...]) + entries.indices[..<next] {
+        let entry = entries[index]
+        guard entry.isTold, entry.done != entry.shown, budget.take(isTrusted: entry.isTrusted, at: now) else {
+          continue
+        }
+        entries[index].shown = entry.done
+        last = entry.key.number
+        taken.append(entry)
+      }
+      return taken
+    }
   }
 
   private let console: Console
@@ -30,11 +54,15 @@ final class TransferBoard: Sendable {
 
   init(console: Console) { self.console = console }
 
-  func begin(_ file: String, peer: String, total: Int64) -> Key {
+  /// - Parameters:
+  ///   - isTrusted: the peer is one whom a person lets push, or has chosen.
+  ///   - isTold: the file was told of; otherwise its progress isn't, either.
+  func begin(_ file: String, peer: String, total: Int64, isTrusted: Bool = true, isTold: Bool = true) -> Key {
     state.withLock { state in
       state.next += 1
       let key = Key(number: state.next)
-      state.entries.append(Entry(key: key, peer: peer, file: file, total: total))
+      state.entries.append(
+        Entry(key: key, peer: peer, file: file, isTrusted: isTrusted, isTold: isTold, total: total))
       return key
     }
   }
@@ -77,17 +105,14 @@ final class TransferBoard: Sendable {
   }
 
   func tick(at now: ContinuousClock.Instant) {
-    var events: [Event] = []
-    let (bar, isIdle) = state.withLock { state -> (ProgressBar?, Bool) in
+    let (bar, isIdle, events) = state.withLock { state -> (ProgressBar?, Bool, [Event]) in
       for index in state.entries.indices {
-        let done = state.entries[index].done
-        state.entries[index].rate.record(done: done, at: now)
-        guard done != state.entries[index].shown else { continue }
-        state.entries[index].shown = done
-        if console.isJSON { events.append(.progress(Self.progress(state.entries[index]))) }
+        state.entries[index].rate.record(done: state.entries[index].done, at: now)
       }
+      let events = console.isJSON ? state.takeProgress(at: now).map { Event.progress(Self.progress($0)) } : []
       // One line, one file: the one that is under way for the longest time.
-      return (state.entries.first.map { Self.bar($0, others: state.entries.count - 1) }, state.entries.isEmpty)
+      let bar = state.entries.first.map { Self.bar($0, others: state.entries.count - 1) }
+      return (bar, state.entries.isEmpty, events)
     }
     for event in events { console.tell(event) }
     if let bar { console.draw(bar, at: now) }

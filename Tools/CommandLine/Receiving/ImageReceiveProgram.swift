@@ -137,30 +137,28 @@ public struct ImageReceiveProgram: Sendable {
     console.tell(
       .connected(
         Event.Connected(
-          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode)))
+          peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode,
+          suppressed: NoticeBudget.figure(suppressed))))
     console.note(
-      "Connected to \(console.describe(peer)) over \(transport)"
-        + (suppressed > 0 ? "; \(suppressed) others were not told" : ""))
+      "Connected to \(console.describe(peer)) over \(transport)\(NoticeBudget.othersNotTold(suppressed))")
   }
 
   private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {
     let reach = ReachNotes(console: console, side: .receiver)
-    var joins = NoticeBudget(ofKey: NoticeBudget.memberBurst, ofAddress: NoticeBudget.memberBurst)
+    let arrivals = ArrivalNotes()
     for await change in node.session.membership {
       switch change {
       case .joined(let member):
         let peer = member.proven
-        if peer.known != nil {
-          tell(joined: peer, suppressed: 0)
-        } else if let suppressed = joins.take(peer.fingerprint, at: peer.remoteHost, .now) {
-          tell(joined: peer, suppressed: suppressed)
-        }
+        if let suppressed = arrivals.joined(peer) { tell(joined: peer, suppressed: suppressed) }
         if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
       case .suspended, .moved, .resumed: reach.tell(change)
       case .left(let member, let error):
         reach.tell(change)
         desk.left(member.id)
-        notes.tell(member.id)
+        let isTold = arrivals.left(member.id)
+        notes.over(member.id, isTold: isTold)
+        guard isTold else { continue }
         console.note("\(member.id.peer.shortDescription) has left: \(console.safe(error.description))", detail: 1)
       }
     }

@@ -10,6 +10,8 @@ struct InvitationDesk: Sendable {
   /// What a peer is after, for the question.
   let purpose: String
   private let declines = Guarded(NoticeBudget())
+  /// Codes that are shown without a question, to whoever compares on the other side as often as he likes.
+  private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
   /// As it was at the last question: what comes by itself does not have a table read each time.
   private let lastNaming: Guarded<PeerNaming>
   /// To whom the person has said yes in this run: the next question may come before the table has them. As many as a
@@ -110,10 +112,17 @@ struct InvitationDesk: Sendable {
   private func code(of invitation: Invitation) async -> String? {
     do throws(PiconetError) {
       let code = try await invitation.showCode()
+      // How often there is a question is bounded already.
+      guard let suppressed = policy == .ask ? 0 : codes.change({ $0.take(invitation.peer) }) else { return code }
       console.tell(
-        .code(Event.Code(peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, code: code)))
+        .code(
+          Event.Code(
+            peer: invitation.peer.fingerprint.description, name: invitation.peer.petname, code: code,
+            suppressed: NoticeBudget.figure(suppressed))))
       if policy != .ask {
-        console.note("\(describe(invitation)) compares codes. Code: \(code)   The other screen must show the same.")
+        console.note(
+          "\(describe(invitation)) compares codes. Code: \(code)   The other screen must show the same."
+            + NoticeBudget.othersNotTold(suppressed))
       }
       return code
     } catch {
@@ -128,10 +137,7 @@ struct InvitationDesk: Sendable {
   }
 
   /// How many were not told before this one; nil: this one isn't, either.
-  private func take(_ invitation: Invitation) -> Int? {
-    let peer = invitation.peer
-    return declines.change { $0.take(peer.fingerprint, at: peer.remoteHost, .now) }
-  }
+  private func take(_ invitation: Invitation) -> Int? { declines.change { $0.take(invitation.peer) } }
 
   private static func words(_ suppressed: Int) -> String { NoticeBudget.words(suppressed) }
 

@@ -1,10 +1,11 @@
 import Piconet
 
-/// Which declined invitations, failed offers, and comings and goings of strangers are told, so that nobody fills a log
-/// by doing the same again and again. A value: whoever has it brings the time.
+/// Which of the things that peers do are told, so that nobody fills a log by doing the same again and again. A value:
+/// whoever has it brings the time.
 ///
-/// Of one key the first ones are told, then at most one in ten seconds; of one address, with however many keys, the
-/// first ones, then at most one in ten seconds.
+/// Of one stranger's key the first ones are told, then at most one in ten seconds; of one address, with however many
+/// keys, the first ones, then at most one in ten seconds. A known key has an allowance of its own, which no stranger
+/// can use up.
 struct NoticeBudget: Sendable {
   static let interval = Duration.seconds(10)
   /// Of invitations.
@@ -13,9 +14,11 @@ struct NoticeBudget: Sendable {
   static let offerBurst = 64
   /// Of offers for which nothing is stored, although nothing is wrong: somebody may send all photos of a year again.
   static let repeatBurst = 1_024
-  /// Of strangers that become members, or can't be reached for a while.
+  /// Of files that may have replaced others.
+  static let overwriteBurst = 16_384
+  /// Of peers that become members, compare codes, leave, or can't be reached for a while.
   static let memberBurst = 64
-  /// Keys and addresses that are remembered; those beyond share one allowance.
+  /// Keys and addresses of strangers that are remembered; those beyond share one allowance.
   static let subjectLimit = 512
 
   private enum Subject: Hashable {
@@ -24,54 +27,83 @@ struct NoticeBudget: Sendable {
     case others
   }
 
-  private struct Allowance {
-    var left: Int
-    /// When `left` was last made more, or was at its most.
-    var refilled: ContinuousClock.Instant
-    var suppressed = 0
-
-    mutating func refill(to burst: Int, at now: ContinuousClock.Instant) {
-      while left < burst, refilled + interval <= now {
-        left += 1
-        refilled += interval
-      }
-      if left == burst { refilled = now }
-    }
-  }
-
-  /// Told of one key without a pause, and of one address.
+  /// Told of one key without a pause, of one address, and of a known key.
   private let keyBurst: Int
   private let addressBurst: Int
-  private var allowances: [Subject: Allowance] = [:]
+  private let knownBurst: Int
+  /// Whether all is told of those whom a person lets push.
+  private let tellsAllOfTrusted: Bool
+  private var strangers: [Subject: NoticeAllowance] = [:]
+  /// As many as a person has made known.
+  private var known: [PeerID: NoticeAllowance] = [:]
 
-  init(ofKey keyBurst: Int = 1, ofAddress addressBurst: Int = NoticeBudget.addressBurst) {
-    self.keyBurst = keyBurst
-    self.addressBurst = addressBurst
+  init(
+    ofKey keyBurst: Int = 1, ofAddress addressBurst: Int = NoticeBudget.addressBurst,
+    ofKnown knownBurst: Int = NoticeBudget.addressBurst, tellsAllOfTrusted: Bool = false
+  ) {
+    (self.keyBurst, self.addressBurst, self.knownBurst) = (keyBurst, addressBurst, knownBurst)
+    self.tellsAllOfTrusted = tellsAllOfTrusted
   }
 
-  private func burst(_ subject: Subject) -> Int { if case .address = subject { addressBurst } else { keyBurst } }
+  /// The same number of a key, an address and a known key; all of those whom a person lets push.
+  init(of burst: Int) { self.init(ofKey: burst, ofAddress: burst, ofKnown: burst, tellsAllOfTrusted: true) }
 
-  /// Whether the next one of this key and address would be told.
-  mutating func tells(_ key: PeerID, at address: String, _ now: ContinuousClock.Instant) -> Bool {
-    refilled(key, address, now).allSatisfy { allowances[$0]?.left != 0 }
+  /// Whether the next one of this peer would be told.
+  mutating func tells(_ peer: ProvenMember, _ now: ContinuousClock.Instant = .now) -> Bool {
+    isTrusted(peer) || tells(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
   }
 
-  /// Another one was declined.
+  /// This peer has done it again.
+  /// - Returns: how many were not told since the last that was; nil: this one isn't, either.
+  mutating func take(_ peer: ProvenMember, _ now: ContinuousClock.Instant = .now) -> Int? {
+    isTrusted(peer) ? 0 : take(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
+  }
+
+  private func isTrusted(_ peer: ProvenMember) -> Bool { tellsAllOfTrusted && peer.rights.contains(.push) }
+
+  /// As of a peer.
   /// - Parameter address: without the port, which is another one each time.
-  /// - Returns: how many of this key or address were not told since the last that was; nil: this one isn't, either.
-  mutating func take(_ key: PeerID, at address: String, _ now: ContinuousClock.Instant) -> Int? {
+  mutating func tells(
+    _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
+  ) -> Bool {
+    if isKnown { return knownAllowance(key, now).left > 0 }
+    return refilled(key, address, now).allSatisfy { strangers[$0]?.left != 0 }
+  }
+
+  /// As of a peer.
+  mutating func take(
+    _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
+  ) -> Int? {
+    if isKnown { return takeKnown(key, now) }
     let subjects = refilled(key, address, now)
-    if let spent = subjects.first(where: { allowances[$0]?.left == 0 }) {
-      allowances[spent]?.suppressed += 1
+    if let spent = subjects.first(where: { strangers[$0]?.left == 0 }) {
+      strangers[spent]?.suppressed += 1
       return nil
     }
     var suppressed = 0
     for subject in subjects {
-      suppressed += allowances[subject]?.suppressed ?? 0
-      allowances[subject]?.suppressed = 0
-      allowances[subject]?.left -= 1
+      suppressed += strangers[subject]?.suppressed ?? 0
+      strangers[subject]?.suppressed = 0
+      _ = strangers[subject]?.take(at: now)
     }
     return suppressed
+  }
+
+  private func knownAllowance(_ key: PeerID, _ now: ContinuousClock.Instant) -> NoticeAllowance {
+    var allowance = known[key] ?? NoticeAllowance(knownBurst, then: Self.interval, now)
+    allowance.refill(at: now)
+    return allowance
+  }
+
+  private mutating func takeKnown(_ key: PeerID, _ now: ContinuousClock.Instant) -> Int? {
+    var allowance = knownAllowance(key, now)
+    defer { known[key] = allowance }
+    guard allowance.take(at: now) else {
+      allowance.suppressed += 1
+      return nil
+    }
+    defer { allowance.suppressed = 0 }
+    return allowance.suppressed
   }
 
   /// What stands in the event about one, for those before it that were not told.
@@ -86,26 +118,34 @@ struct NoticeBudget: Sendable {
     }
   }
 
+  /// The same where another verb stands in the line.
+  static func othersNotTold(_ suppressed: Int) -> String {
+    switch suppressed {
+    case 0: ""
+    case 1: "; one other was not told"
+    default: "; \(suppressed) others were not told"
+    }
+  }
+
   /// Whose allowances count for this key and address, as they are now.
   private mutating func refilled(_ key: PeerID, _ address: String, _ now: ContinuousClock.Instant) -> [Subject] {
     var subjects: [Subject] = [.key(key), .address(address)]
-    if !subjects.allSatisfy({ allowances[$0] != nil }), allowances.count + subjects.count > Self.subjectLimit {
+    if !subjects.allSatisfy({ strangers[$0] != nil }), strangers.count + subjects.count > Self.subjectLimit {
       forgetRested(at: now)
-      if allowances.count + subjects.count > Self.subjectLimit { subjects = [.others] }
+      if strangers.count + subjects.count > Self.subjectLimit { subjects = [.others] }
     }
     for subject in subjects {
-      let burst = burst(subject)
-      allowances[subject, default: Allowance(left: burst, refilled: now)].refill(to: burst, at: now)
+      let burst = if case .address = subject { addressBurst } else { keyBurst }
+      strangers[subject, default: NoticeAllowance(burst, then: Self.interval, now)].refill(at: now)
     }
     return subjects
   }
 
   /// Forgets who has not come for so long that all is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
-    for subject in Array(allowances.keys) where subject != .others {
-      let burst = burst(subject)
-      allowances[subject]?.refill(to: burst, at: now)
-      if allowances[subject]?.left == burst { allowances[subject] = nil }
+    for subject in Array(strangers.keys) where subject != .others {
+      strangers[subject]?.refill(at: now)
+      if strangers[subject]?.isRested == true { strangers[subject] = nil }
     }
   }
 }

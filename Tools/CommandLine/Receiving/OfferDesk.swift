@@ -14,9 +14,14 @@ final class OfferDesk: Sendable {
   private let places: FilePlaces?
   private let limit: Int?
   private let underWay = OffersUnderWay()
-  private let failures = Guarded(NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst))
-  /// Offers of strangers that leave nothing behind but a line: without a bound they would fill a log.
-  private let repeats = Guarded(NoticeBudget(ofKey: NoticeBudget.repeatBurst, ofAddress: NoticeBudget.repeatBurst))
+  /// Offers that leave nothing behind but a line: without a bound they would fill a log.
+  private let failures = Guarded(
+    NoticeBudget(ofKey: NoticeBudget.offerBurst, ofAddress: NoticeBudget.offerBurst, ofKnown: NoticeBudget.offerBurst))
+  private let repeats = Guarded(NoticeBudget(of: NoticeBudget.repeatBurst))
+  /// Offers that are told before it is known what becomes of them.
+  private let offers = Guarded(NoticeBudget(of: NoticeBudget.repeatBurst))
+  /// Files that may have taken the place of others.
+  private let overwrites = Guarded(NoticeBudget(of: NoticeBudget.overwriteBurst))
   private let state = Mutex(State())
 
   private struct State {
@@ -92,9 +97,9 @@ final class OfferDesk: Sendable {
         peer: peer, file: name, bytes: Int64(clamping: offer.size),
         mediaType: offer.mediaType.isEmpty ? nil : offer.mediaType))
     // Of whom too many have failed, or were here already, the next one is told once it is stored.
-    let isTold = [failures, repeats].allSatisfy { budget in
-      budget.change { $0.tells(offer.sender.fingerprint, at: offer.sender.remoteHost, .now) }
-    }
+    let isTold =
+      [failures, repeats].allSatisfy { budget in budget.change { $0.tells(offer.sender) } }
+      && offers.change { $0.take(offer.sender) } != nil
     if isTold { console.tell(offered) }
     let late = isTold ? nil : offered
     let gate = state.withLock { state -> TaskGate in
@@ -120,7 +125,9 @@ final class OfferDesk: Sendable {
   private func store(
     _ offer: IncomingOffer, _ name: String, _ peer: String, _ place: FilePlaceTable.Place?, _ late: Event?
   ) async -> Bool {
-    let key = board.begin(name, peer: peer, total: Int64(clamping: offer.size))
+    let key = board.begin(
+      name, peer: peer, total: Int64(clamping: offer.size), isTrusted: offer.sender.rights.contains(.push),
+      isTold: late == nil)
     defer { board.end(key) }
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
@@ -146,7 +153,7 @@ final class OfferDesk: Sendable {
         state.parts.remove(Part(peer: peer, name: name))
       }
       if file.wasThere {
-        let suppressed = takeRepeat(of: offer.sender)
+        let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
         console.tell(
           .present(
@@ -161,22 +168,26 @@ final class OfferDesk: Sendable {
             + NoticeBudget.words(suppressed))
         return true
       }
-      if let late { console.tell(late) }
+      // A file that is new is more than the line about it.
+      let suppressed = policy == .overwrite ? overwrites.change { $0.take(offer.sender) } : 0
+      if let late, suppressed != nil { console.tell(late) }
       console.tell(
         .stored(
           Event.Stored(
             peer: peer, file: name, path: file.path, bytes: Int64(clamping: file.size), sha256: file.digest.hexadecimal,
-            resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil)
-        ))
+            resumedFrom: file.resumedFrom > 0 ? Int64(clamping: file.resumedFrom) : nil,
+            suppressed: NoticeBudget.figure(suppressed))),
+        isWritten: suppressed != nil)
+      guard let suppressed else { return true }
       console.result(path: file.path)
       console.note(
-        "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))",
-        detail: 1)
+        "\(console.safe(name)) from \(console.safe(offer.sender.petname)), \(HumanFigures.bytes(Int64(clamping: file.size)))"
+          + NoticeBudget.othersNotTold(suppressed), detail: 1)
       return true
     } catch {
       board.end(key)
       if error.code == .exists, policy == .skip {
-        let suppressed = takeRepeat(of: offer.sender)
+        let suppressed = repeats.change { $0.take(offer.sender) }
         if let late, suppressed != nil { console.tell(late) }
         console.tell(
           .skipped(
@@ -225,16 +236,9 @@ final class OfferDesk: Sendable {
     failed(offer, name, failure)
   }
 
-  /// Nothing is stored for an offer of this sender's.
-  /// - Returns: how many of a stranger's were not told since the last that was; nil: this one isn't, either.
-  private func takeRepeat(of sender: ProvenMember) -> Int? {
-    if sender.known != nil { return 0 }
-    return repeats.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
-  }
-
   private func failed(_ offer: IncomingOffer, _ name: String, _ failure: TransferFailure) {
     let sender = offer.sender
-    let suppressed = failures.change { $0.take(sender.fingerprint, at: sender.remoteHost, .now) }
+    let suppressed = failures.change { $0.take(sender) }
     console.tell(
       .failed(
         Event.Failed(
