@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PiconetCommandLine
@@ -7,6 +8,17 @@ struct HelpTextTests {
   @Test("imagesend --help") func imagesend() { #expect(imagesendOptions.helpText() == imagesendHelp) }
 
   @Test("imagerecv --help") func imagerecv() { #expect(imagerecvOptions.helpText() == imagerecvHelp) }
+
+  @Test("the exit statuses of programs.md are those of --help, word for word")
+  func exitStatuses() throws {
+    let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let document = try String(contentsOf: repository.appending(path: "Documentation/programs.md"), encoding: .utf8)
+    let table = try #require(document.components(separatedBy: "| exit status | |\n|---|---|\n").last)
+    let rows = table.components(separatedBy: "\n").prefix { $0.hasPrefix("|") }
+    #expect(
+      rows.map { $0.replacing("`", with: "") } == ExitCode.allCases.map { "| \($0.rawValue) | \($0.summary) |" })
+  }
 
   @Test("--version") func version() {
     #expect(ProgramVersion.text(program: "imagesend").hasPrefix("imagesend (Piconet) 0.1.0\n"))
@@ -31,7 +43,7 @@ private let imagesendHelp = """
                               00:11:22:33:44:55
         --fingerprint=F       the key that has to answer, as 'imagerecv
                               --fingerprint' shows it there; its device is known
-                              from then on
+                              once it has accepted
         --code[=DIGITS]       prove to the peer that you know its code, which
                               'imagerecv --code' shows; its device is known from
                               then on. Without DIGITS you are asked
@@ -67,13 +79,17 @@ private let imagesendHelp = """
     1                         internal error
     2                         the command line was wrong, or left a choice open
     3                         no such peer was found
-    4                         the other side refused
+    4                         the other side refused, or too many codes were
+                              wrong
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission;
-                              or a file was skipped for another of its name
+                              or a file was skipped for another of its name; or
+                              the table of known peers can't be read
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
-    130                       interrupted by a signal
+    130                       interrupted by a signal before the end: 143 by
+                              SIGTERM, 129 by SIGHUP; imagerecv without --count
+                              that was storing nothing ends as its files did
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in
@@ -151,13 +167,17 @@ private let imagerecvHelp = """
     1                         internal error
     2                         the command line was wrong, or left a choice open
     3                         no such peer was found
-    4                         the other side refused
+    4                         the other side refused, or too many codes were
+                              wrong
     5                         the link was lost, or timed out
     6                         a local file: unreadable, no space, no permission;
-                              or a file was skipped for another of its name
+                              or a file was skipped for another of its name; or
+                              the table of known peers can't be read
     7                         a peer's key changed or is not confirmed, or the
                               codes did not match
-    130                       interrupted by a signal
+    130                       interrupted by a signal before the end: 143 by
+                              SIGTERM, 129 by SIGHUP; imagerecv without --count
+                              that was storing nothing ends as its files did
 
   Environment:
     PICONET_INTERFACES        use these network interfaces only, as in

@@ -29,7 +29,7 @@ let imagesendOptions = OptionTable<ImageSendArguments>(
     Option(
       "fingerprint",
       help: """
-        the key that has to answer, as 'imagerecv --fingerprint' shows it there; its device is known from then on
+        the key that has to answer, as 'imagerecv --fingerprint' shows it there; its device is known once it has accepted
         """,
       .value(name: "F") { (arguments, value) throws(UnacceptableValue) in
         arguments.fingerprint = try OptionText.fingerprint(value)

@@ -22,18 +22,20 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   /// 130, 143 or 129.
   case interrupted = 130
 
-  /// What `--help` says of the code.
+  /// What `--help` and programs.md say of the code.
   var summary: String {
     switch self {
     case .stored: "every file was stored, or was there already"
     case .internalError: "internal error"
     case .usage: "the command line was wrong, or left a choice open"
     case .noSuchPeer: "no such peer was found"
-    case .refused: "the other side refused"
+    case .refused: "the other side refused, or too many codes were wrong"
     case .linkLost: "the link was lost, or timed out"
-    case .localFile: "a local file: unreadable, no space, no permission; or a file was skipped for another of its name"
+    case .localFile:
+      "a local file: unreadable, no space, no permission; or a file was skipped for another of its name; or the table of known peers can't be read"
     case .identity: "a peer's key changed or is not confirmed, or the codes did not match"
-    case .interrupted: "interrupted by a signal"
+    case .interrupted:
+      "interrupted by a signal before the end: 143 by SIGTERM, 129 by SIGHUP; imagerecv without --count that was storing nothing ends as its files did"
     }
   }
 
