@@ -133,8 +133,9 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
   @Test(
     "a name comes back as it was, and none can break a line or command a terminal",
     arguments: [
-      " ", "a b", "tab\there", "two\nlines", "\u{1B}[31mred\u{7}", "back\\slash", "\\u{41}", "nul\0", "\r\n",
-      "right-to-left \u{202E}gpj", "Änne 🐕 犬", "\u{2028}", "#", String(repeating: "\u{1}", count: 255),
+      " a ", "a b", "tab\there", "two\nlines", "\u{1B}[31mred\u{7}", "back\\slash", "\\u{41}", "nul\0", "\r\nx",
+      "right-to-left \u{202E}gpj", "Änne 🐕 犬", "\u{2028}x", "#",
+      "x" + String(repeating: "\u{1}", count: 254),
     ])
   func names(name: String) throws {
     let folder = try TemporaryFolder()
@@ -314,6 +315,61 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(flock(holder, LOCK_EX) == 0)
     #expect(code { try file.take(peer(2), "b") } == .busy)
   }
+
+  @Test("an empty file is damage, since no program leaves one; the next act makes it whole")
+  func emptied() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    #expect(try file.load().damagedLines.isEmpty, "there is none")
+    try folder.write("", to: "known-peers", mode: 0o600)
+    let damaged = try file.load().damagedLines
+    #expect(damaged.map(\.line) == [0] && damaged[0].reason.hasPrefix("it is empty"))
+    try file.take(peer(1), "Anna")
+    try file.change { (known) throws(StateFailure) in try known.forget(peer(1)) }
+    #expect(try file.load().damagedLines.isEmpty && file.load().entries.isEmpty)
+  }
+
+  @Test("a link in the place of the file stays one: what it leads to is read and written, and has to be there")
+  func link() throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    try file.take(peer(1), "Anna")
+    let kept = folder.directory.file("kept")
+    #expect(mkdir(kept, 0o700) == 0)
+    #expect(rename(file.path, "\(kept)/table") == 0)
+    #expect(symlink("kept/table", file.path) == 0)
+    try file.take(peer(2), "Ben")
+    var status = stat()
+    #expect(lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(try KnownPeersFile(directory: folder.directory).load().entries.map(\.name) == ["Anna", "Ben"])
+    #expect(try String(contentsOfFile: "\(kept)/table", encoding: .utf8).contains("Ben"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: kept) == ["table"])
+    // As where a disk is not mounted: who is blocked nobody could say.
+    #expect(unlink("\(kept)/table") == 0)
+    var memory = KnownPeersFile.Memory()
+    #expect(code { _ = try file.load() } == .damaged)
+    #expect(code { _ = try file.load(&memory) } == .damaged)
+    #expect(code { try file.take(peer(3), "Carl") } == .damaged)
+  }
+
+  @Test(
+    "a name with nothing to see is no petname: renaming to one is refused, and who calls itself so is known by digits",
+    arguments: [
+      " ", "\u{A0}\u{3000}", "\u{200B}\u{2060}", "\u{3164}", "\u{2800}", "\u{301}\u{FE0F}", "\u{E000}", "\t",
+    ])
+  func invisible(name: String) throws {
+    let folder = try TemporaryFolder()
+    let file = KnownPeersFile(directory: folder.directory)
+    #expect(!KnownPeers.isVisible(name: name))
+    let known = try file.take(peer(1), name)
+    #expect(known[peer(1)]?.name == peer(1).shortDescription)
+    try file.take(peer(2), "Ben")
+    #expect(code { try file.change { (known) throws(StateFailure) in try known.rename(peer(2), to: name) } } == .limit)
+    #expect(try file.load()[peer(2)]?.name == "Ben")
+  }
+
+  @Test("what has anything to see is a petname", arguments: ["a", " a ", "é", "妈妈", "👩‍👧", ".", "\u{200B}x"])
+  func visible(name: String) { #expect(KnownPeers.isVisible(name: name)) }
 
   @Test("a file that others can read is refused")
   func tooOpen() throws {

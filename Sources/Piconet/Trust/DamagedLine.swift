@@ -5,7 +5,7 @@ import PiconetTLS
 public struct DamagedLine: Sendable, Hashable {
   /// The file.
   public let path: String
-  /// Counted from 1.
+  /// Counted from 1; 0 where it is the whole file.
   public let line: Int
   /// What is wrong with it, for a person; nothing of the line itself.
   public let reason: String

@@ -32,8 +32,9 @@ struct StateFile {
   func version() throws(StateFailure) -> Version? {
     var status = stat()
     if stat(path, &status) == 0 { return Version(status) }
-    if errno == ENOENT { return nil }
-    throw .system("stat", path: path)
+    guard errno == ENOENT else { throw .system("stat", path: path) }
+    try checkNoLink()
+    return nil
   }
 
   /// The file's bytes; nil if there is none.
@@ -41,8 +42,9 @@ struct StateFile {
     // Not blocking: somebody's FIFO must not hold us up.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw .system("open", path: path)
+      guard errno == ENOENT else { throw .system("open", path: path) }
+      try checkNoLink()
+      return nil
     }
     defer { Glibc.close(descriptor) }
     var status = stat()
@@ -92,15 +94,41 @@ struct StateFile {
     return true
   }
 
-  /// Replaces the file, or creates it.
+  /// Replaces the file, or creates it. Where a person has put a link to a file in its place, that one.
   func replace(_ bytes: [UInt8]) throws(StateFailure) {
-    let temporary = try writeTemporary(bytes)
-    guard rename(temporary, path) == 0 else {
-      let failure = StateFailure.system("rename", path: path)
+    let target = try target()
+    let temporary = try target.writeTemporary(bytes)
+    guard rename(temporary, target.path) == 0 else {
+      let failure = StateFailure.system("rename", path: target.path)
       unlink(temporary)
       throw failure
     }
-    try directory.sync()
+    try target.directory.sync()
+  }
+
+  private var isLink: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// There is no file; a link to one that is not there, as on a disk that is not mounted, is another matter.
+  private func checkNoLink() throws(StateFailure) {
+    if isLink { throw StateFailure(.damaged, path: path, "is a link to a file that is not there") }
+  }
+
+  /// The file itself, or the one that a link in its place leads to.
+  private func target() throws(StateFailure) -> StateFile {
+    guard isLink else { return self }
+    guard let resolved = realpath(path, nil) else {
+      if errno == ENOENT { try checkNoLink() }
+      throw .system("realpath", path: path)
+    }
+    defer { free(resolved) }
+    let whole = String(cString: resolved)
+    guard let slash = whole.lastIndex(of: "/") else { return self }
+    return StateFile(
+      directory: StateDirectory(path: String(whole[..<slash])), name: String(whole[whole.index(after: slash)...]),
+      limit: limit)
   }
 
   /// A new file beside, mode 0600, complete and on disk.

@@ -6,7 +6,7 @@ extension KnownPeers {
   /// confirmation is never weakened, and rights are only added.
   ///
   /// A name that looks like another known device's gets digits of the fingerprint behind it, so that the two are told
-  /// apart.
+  /// apart. In the place of a name with nothing to see stand the digits alone.
   /// - Parameters:
   ///   - seconds: now, since 1970.
   ///   - address: where it was reached by hand; it is nobody else's from now on.
@@ -16,10 +16,7 @@ extension KnownPeers {
     address: String? = nil
   ) throws(StateFailure) {
     var entry =
-      self[peer]
-      ?? KnownPeer(
-        id: peer, name: lookalikes(of: name).isEmpty ? name : "\(name) (\(peer.shortDescription))", since: seconds,
-        confirmation: confirmation)
+      self[peer] ?? KnownPeer(id: peer, name: petname(name, of: peer), since: seconds, confirmation: confirmation)
     guard !entry.isBlocked else {
       throw StateFailure(
         .blocked, path: path,
@@ -35,6 +32,12 @@ extension KnownPeers {
     try put(entry)
   }
 
+  private func petname(_ name: String, of peer: PeerID) -> String {
+    // None at all is a mistake.
+    guard name.isEmpty || Self.isVisible(name: name) else { return peer.shortDescription }
+    return lookalikes(of: name).isEmpty ? name : "\(name) (\(peer.shortDescription))"
+  }
+
   private mutating func reach(_ entry: inout KnownPeer, at address: String) throws(StateFailure) {
     guard KnownPeer.isAddress(address) else {
       throw StateFailure(.limit, path: path, "an address is 1 to 300 bytes of printable ASCII")
@@ -48,9 +51,13 @@ extension KnownPeers {
     entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
   }
 
-  /// - Throws: `nameTaken` where another device's name looks the same; `unknown`.
+  /// - Throws: `nameTaken` where another device's name looks the same; `limit` where nothing of the name can be seen;
+  ///   `unknown`.
   public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
     var entry = try known(peer)
+    guard Self.isVisible(name: name) else {
+      throw StateFailure(.limit, path: path, "a name needs a character that can be seen")
+    }
     if let other = lookalikes(of: name, but: peer).first {
       throw StateFailure(
         .nameTaken, path: path,

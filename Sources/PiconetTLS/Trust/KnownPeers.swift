@@ -9,7 +9,7 @@ import PiconetWire
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct DamagedLine: Sendable, Hashable {
-    /// Counted from 1.
+    /// Counted from 1; 0: the whole file.
     public var line: Int
     /// Why it can't be read, for a person.
     public var reason: String
@@ -22,6 +22,21 @@ public struct KnownPeers: Sendable, Hashable {
   public static let entryLimit = 1024
   /// The longest name, in bytes of UTF-8.
   public static let nameByteLimit = 255
+  /// Whether somebody who looks at a name sees anything: not where it is empty, or made of spaces, control and format
+  /// characters, and marks alone.
+  public static func isVisible(name: String) -> Bool {
+    name.unicodeScalars.contains { scalar in
+      let properties = scalar.properties
+      switch properties.generalCategory {
+      case .control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator, .spaceSeparator,
+        .nonspacingMark, .enclosingMark:
+        return false
+      // The Braille pattern without a dot.
+      default: return !properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
+      }
+    }
+  }
+
   /// The longest line, in bytes.
   public static let lineByteLimit = 4096
 
@@ -42,8 +57,9 @@ public struct KnownPeers: Sendable, Hashable {
   private var versionRead = Self.version
 
   /// - Throws: `newerVersion` where another version of this program has written it: nothing of it can be relied upon.
-  public init(path: String, text: [UInt8] = []) throws(StateFailure) {
+  public init(path: String, text: [UInt8]) throws(StateFailure) {
     self.init(path: path)
+    if text.isEmpty { damagedLines = [DamagedLine(line: 0, reason: Self.emptied)] }
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
     }
@@ -154,6 +170,8 @@ public struct KnownPeers: Sendable, Hashable {
     return written.reduce(into: []) { $0 += $1 + [UInt8(ascii: "\n")] }
   }
 
+  /// It is never written without its first line.
+  private static let emptied = "it is empty, as no program leaves it: whoever was known or blocked is a stranger now"
   private static let header =
     "# One line a device: fingerprint, name here, since (seconds since 1970), how confirmed, rights, addresses. Change it with: piconet trust"
   /// Of version 1.

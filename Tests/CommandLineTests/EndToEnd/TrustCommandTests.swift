@@ -62,6 +62,7 @@ struct TrustCommandTests {
         (["allow", "Mum"], 2),
         (["add", "Mother", key], 2), (["add", "Me", own], 2), (["block", own], 2), (["add", "all", third], 2),
         (["list", "all"], 2), (["befriend", "Mum"], 2), (["renew"], 2), (["rename", "Mum", "a\u{7}b"], 2),
+        (["add", " ", third], 2), (["add", "\u{200B}\u{3164}", third], 2), (["rename", "Mum", "\u{2800}"], 2),
       ] as [([String], Int32)] {
         let trust = try scene.start("piconet", ["trust"] + words, state: "a")
         #expect(await trust.end() == code, "\(words): \(trust.error)")
@@ -70,6 +71,9 @@ struct TrustCommandTests {
         #expect(!trust.error.contains("/known-peers"), "\(trust.error)")
       }
       #expect(try await scene.trust(state: "a") == before)
+      let blank = try scene.start("piconet", ["trust", "add", " ", third], state: "a")
+      #expect(await blank.end() == 2)
+      #expect(blank.error.contains("invalid name ' ': needs a character that can be seen"), "\(blank.error)")
     }
   }
 

@@ -77,6 +77,7 @@ enum TrustCommand: Hashable, Sendable {
   private static func name(_ word: LocalPath) throws(UsageError) -> String {
     try checked("name", word) { (word) throws(UnacceptableValue) in
       let text = try OptionText.text(argument(word), atMost: KnownPeers.nameByteLimit)
+      guard KnownPeers.isVisible(name: text) else { throw .because("needs a character that can be seen") }
       guard text != "all" else { throw .because("that is everybody in sight to imagesend --to") }
       return text
     }

@@ -46,6 +46,8 @@ struct DoctorFacts: Hashable, Sendable {
   enum KnownPeers: Hashable, Sendable {
     /// Also where there is none yet.
     case readable
+    /// Nothing is in it, as no program leaves it; as `PATH: REASON`.
+    case emptied(String)
     /// What can't be read of it, as `PATH:LINE: REASON`.
     case damaged([String])
     /// What is wrong with it, and what to do about it.

@@ -20,9 +20,15 @@ extension Console {
 
   func tell(_ damaged: [DamagedLine]) {
     for line in damaged.prefix(Self.damagedLinesTold) {
+      let isWhole = line.line == 0
       let message =
-        "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
-      tell(.warning(Event.Warning(reason: "known-peers", message: message, path: line.path, line: Int64(line.line))))
+        isWhole
+        ? "\(line.path): \(line.reason)"
+        : "\(line.path):\(line.line): damaged line, passed over: \(line.reason); the device in it is not known until the line is mended"
+      tell(
+        .warning(
+          Event.Warning(
+            reason: "known-peers", message: message, path: line.path, line: isWhole ? nil : Int64(line.line))))
       problem("warning: \(safe(message))")
     }
     let rest = damaged.count - Self.damagedLinesTold
