@@ -34,6 +34,22 @@ import Testing
     #expect(try entries(folder.path).count == 3)
   }
 
+  @Test(
+    "an EINVAL of renameat2 ends no transfer: the file is named by a hard link, or where there is none, by way of an empty one",
+    arguments: [EINVAL, ENOSYS], [0] + NameClaim.withoutLinks.sorted())
+  func renameWithoutFlags(renamed: Int32, linked: Int32) throws {
+    for unnamed in [true, false] {
+      let folder = try TemporaryDirectory(inMemory: true)
+      var calls = FileSystemCalls()
+      calls.renameWithoutReplacing = { _, _, _, _ in renamed }
+      if linked != 0 { calls.link = { _, _, _, _ in linked } }
+      let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: unnamed), calls: calls)
+      for seed: UInt8 in 0..<2 { try receive("photo.jpg", pattern(5000, seed: seed), in: directory) }
+      #expect(try entries(folder.path) == ["photo (2).jpg", "photo.jpg"])
+      #expect(try content(folder.path("photo.jpg")) == pattern(5000))
+    }
+  }
+
   @Test("a link, a folder or a FIFO that has the name keeps it")
   func taken() throws {
     let folder = try TemporaryDirectory(inMemory: true)
