@@ -42,6 +42,23 @@ struct PeerNamingTests {
     #expect(console.ownWords("") == "''" && console.ownWords("\u{3000} ") == "'\u{3000} '")
   }
 
+  @Test("a petname that ends with the digits of its own key is shown with them once; with other digits as it is")
+  func digitsOnce() throws {
+    let naming = try naming()
+    var known = naming.known
+    for digits in ["c1", "c2"] { try known.take(key(digits), name: "mum", at: 0, confirmed: .code, rights: []) }
+    #expect(try known[key("c1")]?.name == "mum (c10000000000)")
+    let entry = try #require(try known[key("c1")])
+    #expect(entry.nameBeforeDigits == "mum")
+    #expect(entry.otherName("mum") == nil && entry.otherName("mum (c10000000000)") == nil)
+    #expect(entry.otherName("Printer") == "Printer")
+    let shown = PeersShown([(PeerID, String)](), PeerNaming(known: known))
+    #expect(try shown.note(key("c1"), calledItself: "mum") == "c10000000000, known")
+    try known.forget(key("c2"))
+    try known.take(key("c3"), name: "Hall (c20000000000)", at: 0, confirmed: .code, rights: [])
+    #expect(try known[key("c3")]?.nameBeforeDigits == "Hall (c20000000000)")
+  }
+
   @Test("as many digits are shown as tell a peer from all that look like it, known or in sight")
   func digits() throws {
     func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }

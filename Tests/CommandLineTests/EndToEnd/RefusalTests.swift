@@ -35,7 +35,12 @@ struct RefusalTests {
   @Test("several in sight and no terminal to pick at is a usage error that lists them; so are two of one name")
   func ambiguous() async throws {
     try await ToolScene.run { scene in
-      for state in ["one", "two"] { _ = try await scene.receiver(state: state, knownTo: []) }
+      var keys: [String] = []
+      for state in ["one", "two"] {
+        let receiver = try await scene.receiver(
+          state: state, into: try scene.folder.folder(state), knownTo: [])
+        keys.append(try #require(receiver.fingerprint))
+      }
       for arguments in [[], ["--to", "Kitchen"]] {
         // Who sees the one a good while before the other, on a busy machine, means that one, which is a stranger.
         var sender = try scene.start("imagesend", arguments + [try scene.photo("a.jpg")], state: "sender")
@@ -44,7 +49,19 @@ struct RefusalTests {
         }
         #expect(await sender.end() == 2)
         #expect(sender.error.components(separatedBy: "\n  Kitchen (").count == 3, "\(sender.error)")
+        // By whatever name they would get nothing from a script.
+        #expect(sender.error.contains("none of them is known here: give the fingerprint"), "\(sender.error)")
       }
+      for (name, arguments) in [("b.jpg", ["--to", "Kitchen"]), ("c.jpg", [])] as [(String, [String])] {
+        let words = arguments + ["--fingerprint", keys[1], try scene.photo(name)]
+        var sender = try scene.start("imagesend", words, state: "given")
+        for _ in 1..<8 where await sender.end() == 7 {
+          sender = try scene.start("imagesend", words, state: "given")
+        }
+        #expect(await sender.end() == 0, "\(sender.error)")
+      }
+      #expect(try scene.received(scene.folder.path + "/two") == ["b.jpg", "c.jpg"])
+      #expect(try scene.received(scene.folder.path + "/one").isEmpty)
     }
   }
 
@@ -76,7 +93,12 @@ struct RefusalTests {
       #expect(try await scene.trust(state: "Kitchen") == "")
       // Without a terminal `known` is the default.
       let again = try await scene.receiver("--count", "1", accept: nil)
-      #expect(await again.shows("only known peers are accepted"))
+      #expect(await again.shows("only known peers that may push are accepted"))
+      // A prompt that nobody sees is no way.
+      for way in ["--code", "piconet trust add NAME F", "piconet trust allow NAME push", "piconet trust identity"] {
+        #expect(again.error.contains(way), "\(way): \(again.error)")
+      }
+      #expect(!again.error.contains("answer 'yes'"))
       let key = try await scene.fingerprint("sender")
       try await scene.trust("add", "Phone", key, state: "Kitchen")
       // Known, and not one that may push; the receiver that runs follows what is said now.
@@ -148,6 +170,20 @@ struct RefusalTests {
       #expect(again.events("warning").count == 1)
       #expect(warning["path"] as? String == path && warning["line"] as? Int == 1)
       #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("half a line\n"))
+    }
+  }
+
+  @Test("an empty table is told, for no program leaves it so")
+  func emptiedKnownPeers() async throws {
+    try await ToolScene.run { scene in
+      try await scene.trust("add", "Phone", try await scene.fingerprint("sender"), state: "Kitchen")
+      let path = scene.knownPeers("Kitchen")
+      try Data().write(to: URL(filePath: path))
+      #expect(chmod(path, 0o600) == 0)
+      let receiver = try await scene.receiver(accept: "known", knownTo: [])
+      #expect(await receiver.shows("imagerecv: warning: \(path): it is empty"), "\(receiver.error)")
+      let warning = try #require(receiver.events("warning").first)
+      #expect(warning["path"] as? String == path && warning["line"] == nil)
     }
   }
 

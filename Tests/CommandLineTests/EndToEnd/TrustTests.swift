@@ -174,6 +174,26 @@ struct TrustTests {
     }
   }
 
+  @Test(
+    "a stranger with the petname of a known device, whose fingerprint was given, is said not to be that one; then digits tell them apart, once"
+  )
+  func namesakeByFingerprint() async throws {
+    try await ToolScene.run { scene in
+      try scene.introduce("mum", as: "Mum", to: "sender")
+      let receiver = try await scene.receiver(name: "Mum", knownTo: [])
+      let key = try #require(receiver.fingerprint)
+      let digits = key.prefix(12)
+      let first = try scene.sender("--fingerprint", key, try scene.photo("a.jpg"))
+      #expect(await first.end() == 0, "\(first.error)")
+      #expect(
+        first.error.contains("Connected to Mum (\(digits)), which is not the known 'Mum', over"), "\(first.error)")
+      #expect(first.error.contains("Remembered as 'Mum (\(digits))'"), "\(first.error)")
+      let second = try scene.sender("--to", "Mum (\(digits))", try scene.photo("b.jpg"))
+      #expect(await second.end() == 0, "\(second.error)")
+      #expect(second.error.contains("Connected to Mum (\(digits)) over"), "\(second.error)")
+    }
+  }
+
   @Test("strangers leave nothing in the table of one that accepts all, however many come")
   func strangers() async throws {
     try await ToolScene.run { scene in
@@ -269,6 +289,7 @@ struct TrustTests {
       let refused = try scene.start("piconet", ["cat", "Cat"], state: "sender")
       #expect(await refused.end() == 4, "\(refused.error)")
       #expect(await cat.shows("it may not push: piconet trust allow"), "\(cat.error)")
+      #expect(cat.error.contains(" push:cat"), "\(cat.error)")
       try await scene.trust("block", "Phone", state: "Kitchen")
       let blocked = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await blocked.end() == 7, "\(blocked.error)")

@@ -12,6 +12,8 @@ struct PeerLink: Sendable {
   /// What a peer that invites us wants, for the question.
   let purpose: String
 
+  private var right: String { "push:\(program)" }
+
   var session: String { arguments.session ?? usualSession }
 
   private var bluetooth: BluetoothLook { BluetoothLook(options: arguments.transport, environment: environment) }
@@ -113,7 +115,7 @@ struct PeerLink: Sendable {
 
   /// Answers invitations until the task is cancelled.
   /// Whom it accepts besides those who prove the code.
-  private var policy: AcceptPolicy { arguments.code == nil ? arguments.accept.possible(console) : .known }
+  private var policy: AcceptPolicy { arguments.code == nil ? arguments.accept.possible(console, right: right) : .known }
 
   private func codes(_ node: Node) -> CodeDesk? {
     arguments.code.map { CodeDesk(node: node, console: console, option: $0, typedInto: "piconet \(program) --code") }
@@ -147,7 +149,9 @@ struct PeerLink: Sendable {
           if let obstacle { console.warn(of: obstacle) } else { await tellListening(node) }
         }
       }
-      await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose) { environment.naming }.run()
+      await InvitationDesk(node: node, console: console, policy: policy, purpose: purpose, right: right) {
+        environment.naming
+      }.run()
       group.cancelAll()
     }
   }
@@ -155,10 +159,7 @@ struct PeerLink: Sendable {
   /// - Parameter suppressed: how many before were not told; nil: this one isn't, either.
   func welcome(_ member: Member, in node: Node, suppressed: Int? = 0) async {
     let peer = member.proven
-    if let suppressed {
-      console.note(
-        "Connected to \(console.describe(peer)) over \(peer.transport)\(NoticeBudget.othersNotTold(suppressed))")
-    }
+    if let suppressed { console.noteConnected(peer, environment.naming, suppressed: suppressed) }
     if peer.hasProvenCode { await console.remember(peer, in: node, rights: [.push, .send]) }
   }
 }

@@ -7,6 +7,8 @@ struct ProgramEnvironment: Sendable {
   static let usualSession = "piconet-images"
   /// Of which rights of known peers count, for imagesend and imagerecv, whatever the session.
   static let imagesProgram = "images"
+  /// The right to push images, as a person writes it.
+  static let imagesRight = "push"
 
   /// A variable's value, or nil.
   let variable: @Sendable (String) -> String?

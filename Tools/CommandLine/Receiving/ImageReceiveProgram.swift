@@ -60,7 +60,8 @@ public struct ImageReceiveProgram: Sendable {
       return console.fail("can-not-listen", message, .usage)
     }
     // Beside the code only those are taken without one who are known; nobody is asked.
-    let policy = arguments.code == nil ? arguments.accept.possible(console) : .known
+    let policy =
+      arguments.code == nil ? arguments.accept.possible(console, right: ProgramEnvironment.imagesRight) : .known
     await console.tellDamage(node)
     await tellListening(node, configuration, directory)
     let board = TransferBoard(console: console)
@@ -139,8 +140,7 @@ public struct ImageReceiveProgram: Sendable {
         Event.Connected(
           peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: peer.shortCode,
           suppressed: NoticeBudget.figure(suppressed))))
-    console.note(
-      "Connected to \(console.describe(peer)) over \(transport)\(NoticeBudget.othersNotTold(suppressed))")
+    console.noteConnected(peer, environment.naming, suppressed: suppressed)
   }
 
   private func follow(_ node: Node, _ desk: OfferDesk, _ notes: ConnectionNotes) async {

@@ -9,6 +9,8 @@ struct InvitationDesk: Sendable {
   let knownNow: @Sendable () -> PeerNaming
   /// What a peer is after, for the question.
   let purpose: String
+  /// What a known peer needs to be let in without a question, as `piconet trust allow` takes it.
+  let right: String
   private let declines = Guarded(NoticeBudget())
   /// Codes that are shown without a question, to whoever compares on the other side as often as he likes.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
@@ -20,7 +22,7 @@ struct InvitationDesk: Sendable {
 
   init(
     node: Node, console: Console, policy: AcceptPolicy, purpose: String = "send files",
-    knownNow: @escaping @Sendable () -> PeerNaming
+    right: String = ProgramEnvironment.imagesRight, knownNow: @escaping @Sendable () -> PeerNaming
   ) {
     self.node = node
     self.console = console
@@ -28,6 +30,7 @@ struct InvitationDesk: Sendable {
     self.knownNow = knownNow
     lastNaming = Guarded(knownNow())
     self.purpose = purpose
+    self.right = right
   }
 
   /// Until the task is cancelled or the node ends.
@@ -49,10 +52,9 @@ struct InvitationDesk: Sendable {
         Event.Declined(
           peer: refused.fingerprint.description, name: refused.name, reason: failure.word, message: failure.message,
           suppressed: NoticeBudget.figure(suppressed))))
-    let name = lastNaming.value.name(refused.fingerprint, calledItself: refused.name)
-    let isOwn = name == refused.name
-    let other = isOwn ? "" : ", calls itself '\(console.safe(refused.name))'"
-    let shown = isOwn ? console.ownWords(name) : console.safe(name)
+    let known = lastNaming.value.known[refused.fingerprint]
+    let other = known?.otherName(refused.name).map { ", calls itself '\(console.safe($0))'" } ?? ""
+    let shown = known.map { console.safe($0.nameBeforeDigits) } ?? console.ownWords(refused.name)
     console.problem(
       "\(shown) (\(refused.fingerprint.shortDescription)\(other)) at \(console.safe(refused.remoteAddress)) "
         + "was turned away: \(console.safe(failure.message))\(Self.words(suppressed))")
@@ -71,11 +73,10 @@ struct InvitationDesk: Sendable {
             if invitation.peer.rights.contains(.push) { return await accept(invitation) }
             if invitation.peer.known != nil {
               let hint =
-                "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) push"
+                "known, but it may not push: piconet trust allow \(invitation.peer.fingerprint.shortDescription) \(right)"
               return await decline(invitation, .declined, "not-allowed", hint)
             }
-            let hint = "not known; answer 'yes' to it with --accept ask, and it is"
-            await decline(invitation, .declined, "not-known", hint)
+            await decline(invitation, .declined, "not-known", "not known; to let it in, \(Self.ways(right))")
           }
         case .ask:
           if let code = await code(of: invitation) {
@@ -212,10 +213,16 @@ struct InvitationDesk: Sendable {
     }
   }
 
+  /// How a device becomes known, for a person who can be asked, or for one who reads a log.
+  /// - Parameter right: what it needs here.
+  static func ways(_ right: String, isAsking: Bool = AcceptQuestion.isPossible) -> String {
+    (isAsking ? "answer 'yes' to it with --accept ask, " : "") + "start this program with --code, or say "
+      + "'piconet trust add NAME F' and 'piconet trust allow NAME \(right)', with F as 'piconet trust identity' shows it there"
+  }
+
   private func describe(_ invitation: Invitation) -> String {
     let peer = invitation.peer
-    let imitated = peer.known == nil ? imitated(by: peer) : nil
-    return console.describe(peer) + (imitated.map { ", which is not the known '\(console.safe($0))'" } ?? "")
+    return console.describe(peer) + console.notThe(peer.known == nil ? imitated(by: peer) : nil)
   }
 
   /// The name of a device that is known, or is just becoming known, which a stranger's looks like.
@@ -228,9 +235,12 @@ struct InvitationDesk: Sendable {
 
 extension AcceptPolicy {
   /// `ask` needs somebody to ask: where there is no terminal, only known peers are accepted, after saying so.
-  func possible(_ console: Console) -> AcceptPolicy {
+  /// - Parameter right: what a known one needs.
+  func possible(_ console: Console, right: String) -> AcceptPolicy {
     guard self == .ask, !AcceptQuestion.isPossible else { return self }
-    console.note("There is no terminal to ask on: only known peers are accepted. Choose with --accept known or all.")
+    console.note(
+      "There is no terminal to ask on: only known peers that may push are accepted, as with --accept known. "
+        + "To let in another, \(InvitationDesk.ways(right, isAsking: false)); --accept all lets everybody in.")
     return .known
   }
 }

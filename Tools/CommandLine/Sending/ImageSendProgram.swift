@@ -75,7 +75,8 @@ public struct ImageSendProgram: Sendable {
     let choice = PeerChoice(
       search: search, console: console, timeout: arguments.timeout, session: session,
       bluetooth: BluetoothLook(options: arguments.transport, environment: environment),
-      known: naming.fingerprints, asks: !arguments.yes)
+      known: naming.fingerprints, asks: !arguments.yes, wanted: arguments.fingerprint,
+      confirmsByHand: contact.confirmsByHand)
     if arguments.address == nil || !arguments.recipients.isEmpty {
       do throws(PiconetError) {
         try await node.setAvailable(true)
@@ -88,7 +89,7 @@ public struct ImageSendProgram: Sendable {
       if let address = arguments.address {
         let connection = PeerConnection(
           node: node, place: .address(address, address.kinds(arguments.transport.choice)), console: console,
-          contact: contact, code: code)
+          contact: contact, naming: naming, code: code)
         // Before others are looked for: only who answers there shows whether `--to` means the same one.
         _ = await gate.enter()
         let opened = await open(connection, gathering)
@@ -108,7 +109,7 @@ public struct ImageSendProgram: Sendable {
             await withTaskGroup(of: Void.self) { inner in
               for peer in peers where search.claim(peer.id) {
                 let connection = PeerConnection(
-                  node: node, place: .peer(peer), console: console, contact: contact, code: code)
+                  node: node, place: .peer(peer), console: console, contact: contact, naming: naming, code: code)
                 inner.addTask { await deliver(gathering, over: connection, gate, board) }
               }
             }

@@ -24,6 +24,10 @@ struct PeerChoice: Sendable {
   var doing = "Sending to"
   /// Whether a person may be shown a list to pick from, where there is a terminal.
   var asks = true
+  /// The key that has to answer, as the person gave it: of several peers that may be meant it is that one.
+  var wanted: PeerID?
+  /// Whether a person can confirm a stranger's key; otherwise a stranger gets nothing by whatever name.
+  var confirmsByHand = true
 
   /// The peers that `recipient` means: one, or for `all` everybody in sight.
   func peers(for recipient: Recipient) async throws(NoChoice) -> [Peer] {
@@ -42,7 +46,8 @@ struct PeerChoice: Sendable {
     guard first != nil else { throw await nobody(recipient) }
     try? await ContinuousClock().sleep(
       for: recipient == .all ? PeerSearch.settleTime : PeerSearch.namesakeTime)
-    let matches = matching(recipient, search.look())
+    let all = matching(recipient, search.look())
+    let matches = recipient == .all ? all : theWanted(of: all)
     guard recipient != .all, matches.count > 1 else {
       guard !matches.isEmpty else { throw await nobody(recipient) }
       return matches
@@ -51,8 +56,8 @@ struct PeerChoice: Sendable {
     throw NoChoice(
       word: "ambiguous",
       message: """
-        several peers are meant by '\(console.safe(recipient.text))'; name one by its \(isKey ? "name" : "fingerprint") \(how):\
-        \(search.list(matches))
+        several peers are meant by '\(console.safe(recipient.text))'; \
+        \(way(matches) ?? "name one by its \(isKey ? "name" : "fingerprint") \(how)"):\(search.list(matches))
         """, exitCode: .usage)
   }
 
@@ -61,6 +66,22 @@ struct PeerChoice: Sendable {
     let matches = recipient.matches(in: peers.map(SightedPeer.init), known: known).compactMap { byID[$0.id] }
     // Nobody who was shut out belongs to all.
     return recipient == .all ? matches.filter { !search.isBlocked($0) } : matches
+  }
+
+  /// The one whose fingerprint was given, if it is among them.
+  private func theWanted(of peers: [Peer]) -> [Peer] {
+    let found = peers.filter { $0.id.peer == wanted }
+    return found.isEmpty ? peers : found
+  }
+
+  /// What leads to one of these where no other way does; nil where they can simply be named.
+  private func way(_ peers: [Peer]) -> String? {
+    let all = Set(known.values.joined())
+    guard !confirmsByHand, wanted == nil, !peers.contains(where: { all.contains($0.id.peer.description) }) else {
+      return nil
+    }
+    return "none of them is known here: give the fingerprint of the one that you mean with --fingerprint, as "
+      + "'imagerecv --fingerprint' shows it there"
   }
 
   private func impostors(_ recipient: Recipient, _ peers: [Peer]) -> [SightedPeer] {
@@ -131,15 +152,16 @@ struct PeerChoice: Sendable {
     obstacles.cancel()
     guard isSeen == true else { throw await nobody(.all) }
     try? await ContinuousClock().sleep(for: PeerSearch.settleTime)
-    let peers = search.look()
+    let peers = theWanted(of: search.look())
     guard peers.count != 1 else {
-      console.note("The only peer in sight is \(search.describe(peers[0]))")
+      console.note("\(peers[0].id.peer == wanted ? doing : "The only peer in sight is") \(search.describe(peers[0]))")
       return peers[0]
     }
     guard !peers.isEmpty else { throw await nobody(.all) }
     guard asks, PeerPickerTerminal.isPossible, !console.verbosity.isQuiet else {
       throw NoChoice(
-        word: "ambiguous", message: "several peers are in sight; choose \(how):\(search.list(peers))",
+        word: "ambiguous",
+        message: "several peers are in sight; \(way(peers) ?? "choose \(how)"):\(search.list(peers))",
         exitCode: .usage)
     }
     return try await pick()

@@ -15,7 +15,7 @@ struct PeerConnection: Sendable {
   let console: Console
   /// nil: nobody is asked, and nothing is remembered.
   var contact: FirstContact?
-  /// Whose keys were confirmed at addresses.
+  /// Who is known, and whose keys were confirmed at addresses.
   var naming = PeerNaming.nobody
   /// To be proven to it.
   var code: TypedCode?
@@ -181,7 +181,7 @@ struct PeerConnection: Sendable {
       .connected(
         Event.Connected(
           peer: fingerprint, name: peer.petname, transport: transport, fingerprint: fingerprint, code: nil)))
-    console.note("Connected to \(console.describe(peer)) over \(transport)")
+    console.noteConnected(peer, naming)
   }
 
   private func invite(

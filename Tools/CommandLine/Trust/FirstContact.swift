@@ -56,6 +56,9 @@ final class FirstContact: Sendable {
 
   private var known: KnownPeers { naming.known }
 
+  /// Whether a person can confirm a stranger's key while the program runs.
+  var confirmsByHand: Bool { asks || hasCode }
+
   /// Makes the node ask, or let nobody in but the key that was given, or those that may be sent to. A code is proven
   /// after the handshake: with one anybody gets that far.
   func prepare(_ configuration: inout NodeConfiguration) {

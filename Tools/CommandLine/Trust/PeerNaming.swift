@@ -32,7 +32,7 @@ struct PeerNaming: Sendable {
       return imitated(peer, calledItself: name).map { ["not the known '\($0)'"] } ?? []
     }
     var words: [String] = []
-    if entry.name != name { words.append("calls itself '\(name)'") }
+    if let other = entry.otherName(name) { words.append("calls itself '\(other)'") }
     words.append(entry.isBlocked ? "blocked" : entry.confirmation == .firstUse ? "known, not confirmed" : "known")
     return words
   }
@@ -74,7 +74,7 @@ extension Console {
   /// `Living room (9f86d081884c)`, `Mum (9f86d081884c, calls itself 'Printer', known)`: safe to be shown.
   func describe(_ peer: Peer, _ shown: PeersShown) -> String {
     let entry = shown.naming.known[peer.id.peer]
-    let name = entry.map { safe($0.name) } ?? ownWords(peer.name)
+    let name = entry.map { safe($0.nameBeforeDigits) } ?? ownWords(peer.name)
     return "\(name) (\(safe(shown.note(peer.id.peer, calledItself: peer.name))))"
   }
 
@@ -91,12 +91,35 @@ extension Console {
   /// The same of a peer whose key is proven.
   func describe(_ peer: ProvenMember) -> String {
     guard let known = peer.known else { return "\(ownWords(peer.name)) (\(peer.fingerprint.shortDescription))" }
-    let other = known.name == peer.name ? "" : ", calls itself '\(safe(peer.name))'"
-    return "\(safe(known.name)) (\(peer.fingerprint.shortDescription)\(other))"
+    let other = known.otherName(peer.name).map { ", calls itself '\(safe($0))'" } ?? ""
+    return "\(safe(known.nameBeforeDigits)) (\(peer.fingerprint.shortDescription)\(other))"
   }
+
+  /// Tells whom this one is connected to; of a stranger also that it is not the known device whose name its own looks
+  /// like.
+  /// - Parameter suppressed: how many before were not told.
+  func noteConnected(_ peer: ProvenMember, _ naming: PeerNaming, suppressed: Int = 0) {
+    let imitated = peer.known == nil ? naming.imitated(peer.fingerprint, calledItself: peer.name) : nil
+    let other = imitated == nil ? "" : notThe(imitated) + ","
+    note(
+      "Connected to \(describe(peer))\(other) over \(peer.transport)\(NoticeBudget.othersNotTold(suppressed))")
+  }
+
+  /// What stands behind a stranger whose name looks like this one's.
+  func notThe(_ known: String?) -> String { known.map { ", which is not the known '\(safe($0))'" } ?? "" }
 }
 
 extension KnownPeer {
+  /// The petname, without the digits of its own key that it ends with where it would look like another one: where
+  /// digits stand behind it anyhow.
+  var nameBeforeDigits: String {
+    let digits = " (\(id.shortDescription))"
+    return name.hasSuffix(digits) ? String(name.dropLast(digits.count)) : name
+  }
+
+  /// What it calls itself, where that is not how it is shown.
+  func otherName(_ name: String) -> String? { [self.name, nameBeforeDigits].contains(name) ? nil : name }
+
   /// How far the key is known to be the device's.
   var standing: String {
     switch confirmation {
