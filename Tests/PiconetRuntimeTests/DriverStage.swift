@@ -37,7 +37,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       loop: loop, worker: worker,
       engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
       transports: [self], discoveries: [self], security: self, trust: self, observer: self,
-      inputs: BatchMailbox(loop: loop, limit: .max))
+      inputs: BatchMailbox(loop: loop, limit: .max), buffers: LinkBuffers())
   }
 
   func end() {

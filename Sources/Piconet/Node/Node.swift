@@ -46,7 +46,7 @@ public final class Node: Sendable {
     try await Node(configuration).serve(isolation: isolation, body)
   }
 
-  private func serve<Value, Failure: Error>(
+  func serve<Value, Failure: Error>(
     isolation: isolated (any Actor)?, _ body: (Node) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     do throws(Failure) {
@@ -59,12 +59,17 @@ public final class Node: Sendable {
     }
   }
 
-  /// Starts a node that is not available yet. Whoever makes a node this way calls `stop`, which alone waits for its
-  /// end.
+  /// Starts a node that is not available yet, on a host of its own. Whoever makes a node this way calls `stop`, which
+  /// alone waits for its end.
   /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
   ///   `internalError`.
   public init(_ configuration: NodeConfiguration) async throws(PiconetError) {
-    shell = try await NodeShell.start(configuration)
+    shell = try await NodeShell.startAlone(configuration)
+    core = shell.core
+  }
+
+  init(_ configuration: NodeConfiguration, on host: HostShell) async throws(PiconetError) {
+    shell = try await NodeShell.start(configuration, on: host)
     core = shell.core
   }
 

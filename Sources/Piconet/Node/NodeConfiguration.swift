@@ -55,8 +55,11 @@ public struct NodeConfiguration: Sendable {
   /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A
   /// key is printable ASCII without `=`, at most 250 bytes, and differs from the others not only in case.
   public var discoveryInfo: [String: String] = [:]
-  /// Where the key is kept. Default: nowhere, a new one at each start.
-  public var identity = IdentityStorage.ephemeral
+  /// Where the key is kept. Default: nowhere, a new one at each start; on a host that was made before: the host's.
+  public var identity: IdentityStorage {
+    get { device.host.identity }
+    set { device.identity = newValue }
+  }
   /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP
   /// as the only transport.
   public var visibility = NodeVisibility.everybody
@@ -105,12 +108,20 @@ public struct NodeConfiguration: Sendable {
   /// The transports that may be used, in order of preference; what is not named is neither dialled nor listened on.
   /// Default: a common IP network, then L2CAP, RFCOMM and LE. Those that this machine lacks are left out by themselves.
   public var transports: [TransportKind] = [.tcp, .l2cap, .rfcomm, .le]
-  /// The settings of the transports over Bluetooth.
-  public var bluetooth = BluetoothSettings()
+  /// The settings of the transports over Bluetooth. On a host that was made before: the host's.
+  public var bluetooth: BluetoothSettings {
+    get { device.host.bluetooth }
+    set { device.bluetooth = newValue }
+  }
   /// Where TCP listens, such as `0.0.0.0:4000` or `[::1]:0`; nil: all addresses, a port that the system chooses.
   public var listen: String?
-  /// The network interfaces for discovery, by name, such as `lo`; nil: all.
-  public var interfaces: Set<String>?
+  /// The network interfaces for discovery, by name, such as `lo`; nil: all. On a host that was made before: the host's.
+  public var interfaces: Set<String>? {
+    get { device.host.interfaces }
+    set { device.interfaces = .some(newValue) }
+  }
+  /// What was set of the device.
+  var device = DeviceSettings()
   /// Whether peers are looked for and told of at all. Without it only `invite(at:)` reaches others.
   public var discovers = true
 

@@ -11,9 +11,8 @@ final class NodeShell: @unchecked Sendable {
   // Sendable is right: `driver` and `wiring` are made, used and dropped on the loop; the rest is constant or guards
   // itself.
   let core: NodeCore
-  private let threads: NodeThreads
+  private let host: HostShell
   private let configuration: NodeConfiguration
-  private let knownPeers: KnownPeersFile?
   private let trace: TraceFile?
   private let currentPresence: Mutex<Presence>
   private var driver: NodeDriver?
@@ -21,32 +20,65 @@ final class NodeShell: @unchecked Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let hasStopped = Outcome<Void>()
 
-  static func start(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
-    let engine = try configuration.engineConfiguration()
-    let listen = try listenPlace(configuration.listen)
-    let (identity, knownPeers) = try loadIdentity(configuration.identity)
-    let trace = try configuration.trace.map(openTrace)
-    let threads: NodeThreads
-    do throws(SystemError) {
-      threads = try NodeThreads()
+  /// On a host of its own, which ends with it.
+  static func startAlone(_ configuration: NodeConfiguration) async throws(PiconetError) -> NodeShell {
+    // Before a key is made and threads are started for nothing.
+    _ = try Plan(configuration)
+    let host = try await HostShell.start(configuration.device.host)
+    do throws(PiconetError) {
+      let node = try await start(configuration, on: host)
+      await host.letGo()
+      return node
     } catch {
-      trace?.close()
-      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+      await host.letGo()
+      throw error
     }
-    let outcome = await threads.loop.perform { () -> Result<NodeShell, PiconetError> in
+  }
+
+  static func start(
+    _ configuration: NodeConfiguration, on host: HostShell
+  ) async throws(PiconetError) -> NodeShell {
+    var configuration = configuration
+    configuration.device = try configuration.device.settled(on: host.configuration)
+    let plan = try Plan(configuration)
+    try host.join()
+    let node: NodeShell
+    do throws(PiconetError) {
+      node = try await make(plan, on: host)
+    } catch {
+      await host.failedToJoin()
+      throw error
+    }
+    guard host.joined(node) else {
+      await node.stop()
+      throw PiconetError(.shuttingDown, blame: .us)
+    }
+    return node
+  }
+
+  /// The settings of a node, as far as they can be checked without one.
+  private struct Plan: Sendable {
+    let configuration: NodeConfiguration
+    let engine: EngineConfiguration
+    let listen: HostPort?
+
+    init(_ configuration: NodeConfiguration) throws(PiconetError) {
+      self.configuration = configuration
+      engine = try configuration.engineConfiguration()
+      listen = try listenPlace(configuration.listen)
+    }
+  }
+
+  private static func make(_ plan: Plan, on host: HostShell) async throws(PiconetError) -> NodeShell {
+    let trace = try plan.configuration.trace.map(openTrace)
+    let outcome = await host.threads.loop.perform { () -> Result<NodeShell, PiconetError> in
       do throws(PiconetError) {
-        return .success(
-          try NodeShell(
-            configuration, engine, identity: identity, knownPeers: knownPeers, listen: listen, trace: trace,
-            threads: threads))
+        return .success(try NodeShell(plan, trace: trace, host: host))
       } catch {
         return .failure(error)
       }
     }
-    if case .failure = outcome {
-      trace?.close()
-      threads.stop()
-    }
+    if case .failure = outcome { trace?.close() }
     return try outcome.get()
   }
 
@@ -59,53 +91,30 @@ final class NodeShell: @unchecked Sendable {
     }
   }
 
-  private static func loadIdentity(
-    _ storage: IdentityStorage
-  ) throws(PiconetError) -> (DeviceIdentity, KnownPeersFile?) {
-    switch storage {
-    case .ephemeral:
-      do throws(SecureChannelFailure) {
-        return (try DeviceIdentity.generate(), nil)
-      } catch {
-        throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
-      }
-    case .directory(let path):
-      do throws(StateFailure) {
-        let directory = StateDirectory(path: path)
-        return (try FileIdentityStore(directory: directory).identity(), KnownPeersFile(directory: directory))
-      } catch {
-        throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
-      }
-    }
-  }
-
   /// On the loop. Each part is made of those before it.
-  private init(
-    _ configuration: NodeConfiguration, _ engineConfiguration: EngineConfiguration, identity: DeviceIdentity,
-    knownPeers: KnownPeersFile?, listen: HostPort?, trace: TraceFile?, threads: NodeThreads
-  ) throws(PiconetError) {
+  private init(_ plan: Plan, trace: TraceFile?, host: HostShell) throws(PiconetError) {
+    let configuration = plan.configuration
     self.configuration = configuration
-    self.knownPeers = knownPeers
+    self.host = host
     self.trace = trace
-    self.threads = threads
     currentPresence = Mutex(Presence(mode: configuration.mode))
-    let prover = TypedCodeProver(own: identity.peer)
-    let security = try Self.security(identity, prover)
+    let threads = host.threads
+    let peer = host.identity.peer
+    let prover = TypedCodeProver(own: peer)
     let judge = KnownPeersJudge(
-      policy: configuration.trust, program: configuration.program, ownPeer: identity.peer,
-      visibility: configuration.visibility, file: knownPeers)
+      policy: configuration.trust, program: configuration.program, ownPeer: peer,
+      visibility: configuration.visibility, table: host.knownPeers)
     let wiring = try NodeWiring(
-      loop: threads.loop, configuration: configuration, listen: listen, resolver: threads.resolver,
+      loop: threads.loop, configuration: configuration, listen: plan.listen, resolver: threads.resolver,
       veiled: { judge.veiled })
     self.wiring = wiring
     var random = SystemRandomNumberGenerator()
-    let id = NodeID(peer: identity.peer, incarnation: Incarnation(rawValue: random.next()))
+    let id = NodeID(peer: peer, incarnation: Incarnation(rawValue: random.next()))
     let inputs = BatchMailbox<NodeInput>(loop: threads.loop, limit: .max)
     core = NodeCore(
-      id: id, configuration: configuration, messageWindow: engineConfiguration.messageWindow, loop: threads.loop,
+      id: id, configuration: configuration, messageWindow: plan.engine.messageWindow, loop: threads.loop,
       worker: threads.worker, prover: prover, judge: judge, inputs: inputs)
-    var engine = SessionEngine(
-      identity: LocalIdentity(node: id), configuration: engineConfiguration, seed: random.next())
+    var engine = SessionEngine(identity: LocalIdentity(node: id), configuration: plan.engine, seed: random.next())
     if let settings = configuration.trace {
       engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
     }
@@ -114,18 +123,8 @@ final class NodeShell: @unchecked Sendable {
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
       loop: threads.loop, worker: threads.worker, engine: engine, transports: wiring.transports,
-      discoveries: wiring.discoveries, security: security, trust: judge, observer: core, inputs: inputs,
-      limits: limits, trace: trace)
-  }
-
-  private static func security(
-    _ identity: DeviceIdentity, _ prover: TypedCodeProver
-  ) throws(PiconetError) -> OpenSSLLinkSecurity {
-    do throws(SecureChannelFailure) {
-      return try OpenSSLLinkSecurity(identity: identity, prover: prover)
-    } catch {
-      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
-    }
+      discoveries: wiring.discoveries, security: OpenSSLLinkSecurity(contexts: host.contexts, prover: prover),
+      trust: judge, observer: core, inputs: inputs, buffers: host.buffers, limits: limits, trace: trace)
   }
 
   private static func openTrace(_ settings: TraceSettings) throws(PiconetError) -> TraceFile {
@@ -141,7 +140,7 @@ final class NodeShell: @unchecked Sendable {
   /// which each peer's refusal tells.
   var damagedKnownPeers: [DamagedLine] {
     get async {
-      guard let knownPeers else { return [] }
+      guard let knownPeers = host.knownPeersFile else { return [] }
       let lines = try? await core.onDisk { () throws(FileFailure) in try? knownPeers.publicDamagedLines }
       return (lines ?? nil) ?? []
     }
@@ -151,7 +150,7 @@ final class NodeShell: @unchecked Sendable {
   func changeTrust(
     _ act: @escaping @Sendable (inout KnownPeers) throws(StateFailure) -> Void
   ) async throws(PiconetError) -> KnownPeers {
-    guard let knownPeers else {
+    guard let knownPeers = host.knownPeersFile else {
       throw PiconetError(.state, blame: .us, detail: "an identity that is kept nowhere has no known peers")
     }
     let outcome = try await core.onDisk { () throws(FileFailure) -> Result<KnownPeers, StateFailure> in
@@ -181,7 +180,7 @@ final class NodeShell: @unchecked Sendable {
   var presence: Presence { currentPresence.withLock { $0 } }
 
   func setPresence(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
-    let failures = await threads.loop.perform { [self] () -> [TransportKind: LinkFailure]? in
+    let failures = await host.threads.loop.perform { [self] () -> [TransportKind: LinkFailure]? in
       guard driver != nil else { return nil }
       let (before, after) = currentPresence.withLock { presence in
         let before = presence
@@ -228,7 +227,7 @@ final class NodeShell: @unchecked Sendable {
   }
 
   var listeningAddresses: [TransportAddress] {
-    get async { await threads.loop.perform { [self] in driver?.listeningAddresses ?? [] } }
+    get async { await host.threads.loop.perform { [self] in driver?.listeningAddresses ?? [] } }
   }
 
   // MARK: The end
@@ -242,7 +241,8 @@ final class NodeShell: @unchecked Sendable {
     await closeWiring()
     core.end()
     trace?.close()
-    threads.stop()
+    await host.threads.worker.finishSubmitted()
+    await host.left(self)
     hasStopped.end(())
   }
 
@@ -254,7 +254,7 @@ final class NodeShell: @unchecked Sendable {
   /// Orderly closes may take a moment; the wiring is kept until then.
   private func closeWiring() async {
     await withCheckedContinuation { continuation in
-      threads.loop.execute { [self] in
+      host.threads.loop.execute { [self] in
         driver?.close()
         driver = nil
         guard let wiring else { return continuation.resume() }

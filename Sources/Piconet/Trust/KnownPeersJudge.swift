@@ -14,35 +14,30 @@ final class KnownPeersJudge: TrustJudge {
   private let program: String
   private let ownPeer: PeerID
   private let visibility: NodeVisibility
-  private let file: KnownPeersFile?
+  private let table: KnownPeersTable
   private var advertised = AdvertisedNames()
-  /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
-  private(set) var memory = KnownPeersFile.Memory()
 
   init(
     policy: TrustPolicy, program: String, ownPeer: PeerID, visibility: NodeVisibility = .everybody,
-    file: KnownPeersFile?
+    table: KnownPeersTable
   ) {
     self.policy = policy
     self.program = program
     self.ownPeer = ownPeer
     self.visibility = visibility
-    self.file = file
+    self.table = table
   }
-
-  /// Looked at each time: another program of this user may have changed it meanwhile.
-  private func known() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
 
   func admits(_ peer: PeerID) -> Bool {
     if visibility == .everybody || peer == ownPeer { return true }
-    guard let known = try? known() else { return false }
+    guard let known = try? table.current() else { return false }
     return known[peer] != nil && !known.isBlocked(peer)
   }
 
   /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this
   /// device, and known peers.
   var veiled: [(PeerID, String)] {
-    let entries = (try? known())?.entries ?? []
+    let entries = (try? table.current())?.entries ?? []
     return [(ownPeer, "this device")] + entries.map { ($0.id, $0.name) }
   }
 
@@ -51,7 +46,7 @@ final class KnownPeersJudge: TrustJudge {
     if node.peer == ownPeer { return .known }
     let known: KnownPeers
     do throws(StateFailure) {
-      known = try self.known()
+      known = try table.current()
     } catch {
       return .refused(.identity, detail: "the known peers can't be read: \(error)")
     }
@@ -96,9 +91,9 @@ final class KnownPeersJudge: TrustJudge {
   /// What the table says of the key. Nobody stands in a file that can't be read.
   func standing(of peer: PeerID) -> Standing {
     if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
-    let table = try? self.known()
-    guard table?.isBlocked(peer) != true else { return Standing(known: table?[peer]) }
-    let known = table?[peer]
+    let peers = try? table.current()
+    guard peers?.isBlocked(peer) != true else { return Standing(known: peers?[peer]) }
+    let known = peers?[peer]
     if case .pinned(let peers) = policy {
       return Standing(known: known, rights: peers.contains(peer) ? Set(PeerRight.Action.allCases) : [])
     }

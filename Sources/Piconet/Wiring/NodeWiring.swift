@@ -33,9 +33,9 @@ final class NodeWiring {
     #if Bluetooth
       let kinds = Set(configuration.transports.filter(\.usesBluetooth)).subtracting(transports.map(\.kind))
       if !kinds.isEmpty {
-        let stack = BluetoothStack(
-          loop: loop, configuration: try BluetoothConfiguration(configuration, transports: kinds),
-          discovers: configuration.discovers)
+        var settings = try BluetoothConfiguration(configuration.bluetooth, scope: configuration.sessionID)
+        settings.transports = kinds
+        let stack = BluetoothStack(loop: loop, configuration: settings, discovers: configuration.discovers)
         bluetooth = stack
         transports += stack.transports
         discoveries += stack.discoveries
@@ -88,17 +88,16 @@ final class NodeWiring {
 
 #if Bluetooth
   extension BluetoothConfiguration {
-    fileprivate init(_ configuration: NodeConfiguration, transports: Set<TransportKind>) throws(PiconetError) {
-      self.init(scope: configuration.sessionID)
-      self.transports = transports
-      requiresPairing = configuration.bluetooth.requiresPairing
+    init(_ settings: BluetoothSettings, scope: String) throws(PiconetError) {
+      self.init(scope: scope)
+      requiresPairing = settings.requiresPairing
       finder =
-        switch configuration.bluetooth.finder {
+        switch settings.finder {
         case .automatic: .automatic
         case .daemon: .daemon
         case .headless: .headless
         }
-      guard let text = configuration.bluetooth.adapter else { return }
+      guard let text = settings.adapter else { return }
       guard let adapter = Adapter(text) else {
         throw PiconetError(
           .invalidArgument, blame: .us,

@@ -1,26 +1,35 @@
 import PiconetEngine
 import PiconetTLS
 
-/// TLS 1.3 by OpenSSL as what secures links.
-final class OpenSSLLinkSecurity: LinkSecurity {
+/// TLS 1.3 by OpenSSL with one identity, for all nodes that have it.
+struct OpenSSLContexts: Sendable {
   /// For TCP, where throughput counts.
   private let context: OpenSSLContext
   /// For Bluetooth, where a record has to fit a packet.
   private let shortRecordContext: OpenSSLContext
 
-  /// Codes that are typed.
-  private let prover: TypedCodeProver
-
-  init(identity: DeviceIdentity, prover: TypedCodeProver) throws(SecureChannelFailure) {
-    self.prover = prover
+  init(identity: DeviceIdentity) throws(SecureChannelFailure) {
     context = try OpenSSLContext(identity: identity)
     shortRecordContext = try OpenSSLContext(
       identity: identity, options: OpenSSLContext.Options(preference: .shortRecords))
   }
 
+  subscript(kind: TransportKind) -> OpenSSLContext { kind.usesBluetooth ? shortRecordContext : context }
+}
+
+/// TLS 1.3 by OpenSSL as what secures links.
+final class OpenSSLLinkSecurity: LinkSecurity {
+  private let contexts: OpenSSLContexts
+  /// Codes that are typed.
+  private let prover: TypedCodeProver
+
+  init(contexts: OpenSSLContexts, prover: TypedCodeProver) {
+    self.contexts = contexts
+    self.prover = prover
+  }
+
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {
-    let context = kind.usesBluetooth ? shortRecordContext : context
-    return context.makeChannel(role: isDialler ? .client : .server)
+    contexts[kind].makeChannel(role: isDialler ? .client : .server)
   }
 
   func makeNonce() -> CodeNonce? {

@@ -68,12 +68,12 @@ final class LinkRunner: LinkEndpointHandler {
   private func readAll() {
     for _ in 0..<Self.readsPerRound {
       guard phase != .closed else { return }
-      switch endpoint.read(into: driver.readBuffer) {
+      switch endpoint.read(into: driver.buffers.reading) {
       case .bytes(let count):
         radio?.moved(count)
-        open(UnsafeRawBufferPointer(rebasing: driver.readBuffer[..<count]))
+        open(UnsafeRawBufferPointer(rebasing: driver.buffers.reading[..<count]))
         // A short read has emptied the socket, or the link is ready in the next round again.
-        if count < driver.readBuffer.count { return }
+        if count < driver.buffers.reading.count { return }
       case .wouldBlock: return
       case .end: return ended(.ended)
       case .failed(let failure): return ended(.failed(failure))
@@ -118,7 +118,7 @@ final class LinkRunner: LinkEndpointHandler {
   /// size, which is known afterwards only: it may be the last part of a long record. In one piece, since every piece is
   /// a fact for the engine.
   private func openSmall(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
-    let buffer = driver.openBuffer
+    let buffer = driver.buffers.opening
     let (taken, produced) = channel.open(ciphertext, into: buffer)
     return (buffer.count, taken, [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<produced])))
   }

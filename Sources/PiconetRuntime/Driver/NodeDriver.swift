@@ -52,10 +52,7 @@ public final class NodeDriver: RoundHandler {
   @exclusivity(unchecked) private var listening = Listening.nobody
   private var advertisement: Advertisement?
 
-  /// Where ciphertext is read to, for all links in turn.
-  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-  /// Where what a small read brought is opened, for all links in turn.
-  let openBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: LinkRunner.openBufferSize, alignment: 4096)
+  let buffers: LinkBuffers
 
   private let limits: LinkLimits
   /// Where the engine's trace goes, if one was asked for.
@@ -67,9 +64,10 @@ public final class NodeDriver: RoundHandler {
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
-    inputs: BatchMailbox<NodeInput>, limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
+    inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers, limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
   ) {
     self.inputs = inputs
+    self.buffers = buffers
     self.limits = limits
     self.trace = trace
     self.loop = loop
@@ -98,11 +96,6 @@ public final class NodeDriver: RoundHandler {
     }
     inputs.receive { [self] in take(emptying: &$0) }
     loop.addRoundHandler(self)
-  }
-
-  deinit {
-    readBuffer.deallocate()
-    openBuffer.deallocate()
   }
 
   /// With many peers there is a deadline every few milliseconds, and a look at each link would be the most of what it

@@ -45,6 +45,18 @@ public final class WorkerThread: Sendable {
     }
   }
 
+  /// Any thread. Waits until all that was submitted before has run, whatever the limit.
+  public func finishSubmitted() async {
+    await withCheckedContinuation { continuation in
+      let isTaken = state.withLock { state in
+        if !state.isStopping { state.queue.append { continuation.resume() } }
+        return !state.isStopping
+      }
+      // What a worker that is stopping still has to run, `stop` waits for.
+      if isTaken { state.notify() } else { continuation.resume() }
+    }
+  }
+
   /// Any thread but the worker itself. Runs what waits, then ends the thread and waits for its end. Idempotent. May
   /// take as long as the calls that are on their way: a name look-up has its own time limit (resolv.conf).
   public func stop() {

@@ -1,7 +1,7 @@
 import PiconetRuntime
 
-/// The threads of a node: its loop, one that disks may block, and one that looks names up.
-struct NodeThreads: Sendable {
+/// The threads of a host, for all its nodes: the loop, one that disks may block, and one that looks names up.
+struct HostThreads: Sendable {
   let loop: EventLoop
   let worker: WorkerThread
   let resolver: WorkerThread

@@ -1,0 +1,115 @@
+import PiconetEngine
+import PiconetIP
+import PiconetRuntime
+import PiconetTLS
+import PiconetWire
+import Synchronization
+
+#if Bluetooth
+  import PiconetBluetooth
+#endif
+
+/// The real parts that the nodes of a host share, from start to stop.
+final class HostShell: @unchecked Sendable {
+  // Sendable is right: `knownPeers` and `buffers` are used on the loop only; the rest is constant or guards itself.
+  let configuration: NodeHostConfiguration
+  let identity: DeviceIdentity
+  let threads: HostThreads
+  let contexts: OpenSSLContexts
+  /// Nil where the identity is kept nowhere.
+  let knownPeersFile: KnownPeersFile?
+  /// Confined to the loop.
+  let knownPeers: KnownPeersTable
+  /// Confined to the loop.
+  let buffers = LinkBuffers()
+  private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
+  private let hasEnded = Outcome<Void>()
+
+  /// Whoever starts a host holds it, until `letGo` or `stop`.
+  static func start(_ configuration: NodeHostConfiguration) async throws(PiconetError) -> HostShell {
+    #if Bluetooth
+      _ = try BluetoothConfiguration(configuration.bluetooth, scope: "")
+    #endif
+    let (identity, knownPeers) = try loadIdentity(configuration.identity)
+    do throws(SecureChannelFailure) {
+      let contexts = try OpenSSLContexts(identity: identity)
+      do throws(SystemError) {
+        return HostShell(configuration, identity, knownPeers, contexts, threads: try HostThreads())
+      } catch {
+        throw SecureChannelFailure(.internalError, "\(error)")
+      }
+    } catch {
+      throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+    }
+  }
+
+  private init(
+    _ configuration: NodeHostConfiguration, _ identity: DeviceIdentity, _ knownPeers: KnownPeersFile?,
+    _ contexts: OpenSSLContexts, threads: HostThreads
+  ) {
+    self.configuration = configuration
+    self.identity = identity
+    self.contexts = contexts
+    self.threads = threads
+    knownPeersFile = knownPeers
+    self.knownPeers = KnownPeersTable(file: knownPeers)
+  }
+
+  private static func loadIdentity(
+    _ storage: IdentityStorage
+  ) throws(PiconetError) -> (DeviceIdentity, KnownPeersFile?) {
+    switch storage {
+    case .ephemeral:
+      do throws(SecureChannelFailure) {
+        return (try DeviceIdentity.generate(), nil)
+      } catch {
+        throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
+      }
+    case .directory(let path):
+      do throws(StateFailure) {
+        let directory = StateDirectory(path: path)
+        return (try FileIdentityStore(directory: directory).identity(), KnownPeersFile(directory: directory))
+      } catch {
+        throw PiconetError(.state, blame: .us, detail: "\(error)", underlying: error)
+      }
+    }
+  }
+
+  // MARK: Who uses it
+
+  /// A node is about to be made. Either `joined` or `failedToJoin` follows.
+  func join() throws(PiconetError) {
+    guard users.withLock({ $0.begin() }) else { throw PiconetError(.shuttingDown, blame: .us) }
+  }
+
+  /// - Returns: false if the host has begun to stop meanwhile: the node is to be stopped, which ends its stay.
+  func joined(_ node: NodeShell) -> Bool { users.withLock { $0.add(node, as: ObjectIdentifier(node)) } }
+
+  func failedToJoin() async { await endIfUnused(users.withLock { $0.failed() }) }
+
+  /// A node has ended. When this returns nothing of a host is left whose last user it was.
+  func left(_ node: NodeShell) async { await endIfUnused(users.withLock { $0.remove(ObjectIdentifier(node)) }) }
+
+  /// Whoever has started the host needs it no more; its nodes may.
+  func letGo() async { await endIfUnused(users.withLock { $0.letGo() }) }
+
+  /// As `letGo`, for who can't wait.
+  func beginLettingGo() {
+    if users.withLock({ $0.isHeld }) { Task { [self] in await letGo() } }
+  }
+
+  func stop() async {
+    let nodes = users.withLock { $0.beginStopping() }
+    await withTaskGroup(of: Void.self) { group in
+      for node in nodes { group.addTask { await node.stop() } }
+    }
+    await letGo()
+    await hasEnded.wait()
+  }
+
+  private func endIfUnused(_ isUnused: Bool) async {
+    guard isUnused else { return }
+    threads.stop()
+    hasEnded.end(())
+  }
+}

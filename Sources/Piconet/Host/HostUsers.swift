@@ -1,0 +1,47 @@
+/// Who keeps a host: whoever has started it, until it lets go, its nodes, and those that are being made.
+struct HostUsers<ID: Hashable, Node> {
+  private(set) var isHeld = true
+  private var isStopping = false
+  private var beginning = 0
+  private var nodes: [ID: Node] = [:]
+
+  private var isUnused: Bool { !isHeld && beginning == 0 && nodes.isEmpty }
+
+  /// A node is being made.
+  /// - Returns: false if there is to be none any more.
+  mutating func begin() -> Bool {
+    guard !isStopping, !isUnused else { return false }
+    beginning += 1
+    return true
+  }
+
+  /// One that was being made is there, and stays until it is removed.
+  /// - Returns: false if the host has begun to stop meanwhile.
+  mutating func add(_ node: Node, as id: ID) -> Bool {
+    beginning -= 1
+    nodes[id] = node
+    return !isStopping
+  }
+
+  /// One that was being made has failed.
+  /// - Returns: whether nobody is left. True once, like what the next two return.
+  mutating func failed() -> Bool {
+    beginning -= 1
+    return isUnused
+  }
+
+  mutating func remove(_ id: ID) -> Bool { nodes.removeValue(forKey: id) != nil && isUnused }
+
+  mutating func letGo() -> Bool {
+    guard isHeld else { return false }
+    isHeld = false
+    return isUnused
+  }
+
+  /// No node is made from now on.
+  /// - Returns: those that are there.
+  mutating func beginStopping() -> [Node] {
+    isStopping = true
+    return Array(nodes.values)
+  }
+}

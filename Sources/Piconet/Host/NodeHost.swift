@@ -1,0 +1,92 @@
+import PiconetRuntime
+import PiconetWire
+
+/// What the nodes of one process share: the identity, the threads, the known peers, the sockets of mDNS, and one plan
+/// for the radio.
+///
+/// A program that is in one session has no need of it: `Node.run` makes a host silently, which ends with the node. One
+/// that is in several makes its nodes on one host. Each has a session, a name and an availability of its own. To others
+/// they are nodes of one device: their ids have the same `peer`, and different incarnations. Nodes of a host that have
+/// the same session id see and invite each other as they do others.
+///
+/// ```swift
+/// try await NodeHost.run { host in
+///   let chess = try await host.node(NodeConfiguration(sessionID: "chess", name: "Anna's laptop"))
+///   let photos = try await host.node(NodeConfiguration(sessionID: "photos", name: "Anna's laptop"))
+///   ...
+/// }
+/// ```
+///
+/// Any task may use a host. Its nodes keep it: one that is dropped without `stop` ends with the last of its nodes.
+public final class NodeHost: Sendable {
+  private let shell: HostShell
+
+  /// Starts a host, hands it to `body`, and stops it, with all its nodes, when `body` returns or throws.
+  public static func run<Value>(
+    _ configuration: NodeHostConfiguration = NodeHostConfiguration(), isolation: isolated (any Actor)? = #isolation,
+    _ body: (NodeHost) async throws -> Value
+  ) async throws -> Value {
+    try await NodeHost(configuration).serve(isolation: isolation, body)
+  }
+
+  /// As above, where `body` throws nothing but `PiconetError`: written as `{ host throws(PiconetError) in ... }`.
+  public static func run<Value>(
+    _ configuration: NodeHostConfiguration = NodeHostConfiguration(), isolation: isolated (any Actor)? = #isolation,
+    _ body: (NodeHost) async throws(PiconetError) -> Value
+  ) async throws(PiconetError) -> Value {
+    try await NodeHost(configuration).serve(isolation: isolation, body)
+  }
+
+  private func serve<Value, Failure: Error>(
+    isolation: isolated (any Actor)?, _ body: (NodeHost) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    do throws(Failure) {
+      let value = try await body(self)
+      await stop()
+      return value
+    } catch {
+      await stop()
+      throw error
+    }
+  }
+
+  /// Starts a host without nodes.
+  /// - Throws: `invalidArgument` naming the broken rule, `state` if the identity can't be read or made,
+  ///   `internalError`.
+  public init(_ configuration: NodeHostConfiguration = NodeHostConfiguration()) async throws(PiconetError) {
+    shell = try await HostShell.start(configuration)
+  }
+
+  deinit { shell.beginLettingGo() }
+
+  /// The fingerprint of this device's key, which all its nodes have.
+  public var fingerprint: PeerID { shell.identity.peer }
+
+  /// Starts a node that is not available yet. What its settings do not say of the device is the host's.
+  /// - Throws: as `Node.init`; `invalidArgument` also where the node's identity, interfaces or Bluetooth are set
+  ///   otherwise than the host's; `shuttingDown` once the host is stopping.
+  public func node(_ configuration: NodeConfiguration) async throws(PiconetError) -> Node {
+    try await Node(configuration, on: shell)
+  }
+
+  /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
+  /// - Throws: as `node`, and what `body` throws.
+  public func run<Value>(
+    _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Node) async throws -> Value
+  ) async throws -> Value {
+    try await node(configuration).serve(isolation: isolation, body)
+  }
+
+  /// As above, where `body` throws nothing but `PiconetError`.
+  public func run<Value>(
+    _ configuration: NodeConfiguration, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Node) async throws(PiconetError) -> Value
+  ) async throws(PiconetError) -> Value {
+    try await node(configuration).serve(isolation: isolation, body)
+  }
+
+  /// Stops all its nodes at once, as `Node.stop` does, and ends everything of the host. Idempotent; whoever comes
+  /// second waits for the first.
+  public func stop() async { await shell.stop() }
+}

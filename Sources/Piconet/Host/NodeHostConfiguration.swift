@@ -1,0 +1,46 @@
+/// The settings of a host: what is of the device, and the same for all its nodes. A wrong value is refused when the
+/// host starts, with an error that names the rule.
+public struct NodeHostConfiguration: Sendable, Hashable {
+  /// Where the key is kept. Default: nowhere, a new one at each start.
+  public var identity = IdentityStorage.ephemeral
+  /// The network interfaces for discovery, by name, such as `lo`; nil: all.
+  public var interfaces: Set<String>?
+  /// The settings of the transports over Bluetooth.
+  public var bluetooth = BluetoothSettings()
+
+  /// The defaults. Nothing is checked before the host starts.
+  public init() {}
+}
+
+/// What the settings of a node say of the device: nil where they say nothing.
+struct DeviceSettings: Sendable {
+  var identity: IdentityStorage?
+  var interfaces: Set<String>??
+  var bluetooth: BluetoothSettings?
+
+  /// Those of a host that is made for one node.
+  var host: NodeHostConfiguration {
+    var host = NodeHostConfiguration()
+    host.identity = identity ?? host.identity
+    host.interfaces = interfaces ?? host.interfaces
+    host.bluetooth = bluetooth ?? host.bluetooth
+    return host
+  }
+
+  /// Those of a node on this host: what is not said is the host's.
+  /// - Throws: `invalidArgument`, naming what is said otherwise.
+  func settled(on host: NodeHostConfiguration) throws(PiconetError) -> DeviceSettings {
+    let own = self.host
+    var contradictions: [String] = []
+    if identity != nil, own.identity != host.identity { contradictions.append("identity") }
+    if interfaces != nil, own.interfaces != host.interfaces { contradictions.append("interfaces") }
+    if bluetooth != nil, own.bluetooth != host.bluetooth { contradictions.append("bluetooth") }
+    guard contradictions.isEmpty else {
+      throw PiconetError(
+        .invalidArgument, blame: .us,
+        detail: "the host has settled it for all its nodes, and this one says otherwise: "
+          + contradictions.joined(separator: ", "))
+    }
+    return DeviceSettings(identity: host.identity, interfaces: host.interfaces, bluetooth: host.bluetooth)
+  }
+}

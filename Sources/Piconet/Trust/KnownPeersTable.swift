@@ -1,0 +1,14 @@
+import PiconetTLS
+
+/// The known peers of a host, for all who judge by them. Confined to the loop.
+final class KnownPeersTable {
+  private let file: KnownPeersFile?
+  /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
+  private(set) var memory = KnownPeersFile.Memory()
+
+  /// - Parameter file: nil: there are none.
+  init(file: KnownPeersFile?) { self.file = file }
+
+  /// Looked at each time: another program of this user may have changed it meanwhile.
+  func current() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
+}
