@@ -26,10 +26,11 @@ import PiconetWire
     sigprocmask(SIG_BLOCK, &stops, nil)
     let loop = PollLoop()
     do {
-      let discovery = try DNSServiceDiscovery(
+      let endpoint = MulticastDNSEndpoint(
         loop: loop, options: .init(interfaces: interfaces, seed: .random(in: .min ... .max)))
+      let discovery = try DNSServiceDiscovery(sharing: endpoint)
       if arguments.count >= 4, arguments[0] == "advertise", let port = UInt16(arguments[2]) {
-        advertise(arguments, port: port, discovery: discovery, loop: loop)
+        advertise(arguments, port: port, discovery: discovery, endpoint: endpoint, loop: loop)
       } else if arguments.count == 3, arguments[0] == "browse", let seconds = Int64(arguments[2]) {
         browse(scope: arguments[1], seconds: seconds, discovery: discovery, loop: loop)
       } else {
@@ -37,7 +38,7 @@ import PiconetWire
         exit(2)
       }
       discovery.close()
-      let counts = discovery.statistics
+      let counts = endpoint.statistics
       print(
         "statistics sent=\(counts.packetsSent) received=\(counts.packetsReceived) refused=\(counts.packetsRefused)"
           + " failed=\(counts.sendFailures)")
@@ -48,7 +49,8 @@ import PiconetWire
   }
 
   private static func advertise(
-    _ arguments: [String], port: UInt16, discovery: DNSServiceDiscovery, loop: PollLoop
+    _ arguments: [String], port: UInt16, discovery: DNSServiceDiscovery, endpoint: MulticastDNSEndpoint,
+    loop: PollLoop
   ) {
     var info: [String: String] = [:]
     for pair in arguments.dropFirst(4) {
@@ -68,7 +70,7 @@ import PiconetWire
         isAnnounced = discovery.isAnnounced
         let word = isAnnounced ? "announced" : "probing"
         print(
-          "\(word) +\(milliseconds(loop.now - start)) \(peer) on \(discovery.interfaceNames.sorted()):"
+          "\(word) +\(milliseconds(loop.now - start)) \(peer) on \(endpoint.interfaceNames.sorted()):"
             + " \(discovery.instanceLabel ?? "")")
       }
     }

@@ -11,7 +11,8 @@ import Synchronization
 
 /// The real parts that the nodes of a host share, from start to stop.
 final class HostShell: @unchecked Sendable {
-  // Sendable is right: `knownPeers` and `buffers` are used on the loop only; the rest is constant or guards itself.
+  // Sendable is right: `knownPeers`, `buffers` and `multicast` are used on the loop only; the rest is constant or
+  // guards itself.
   let configuration: NodeHostConfiguration
   let identity: DeviceIdentity
   let threads: HostThreads
@@ -22,6 +23,13 @@ final class HostShell: @unchecked Sendable {
   let knownPeers: KnownPeersTable
   /// Confined to the loop.
   let buffers = LinkBuffers()
+  /// Confined to the loop; has sockets as long as a node uses it.
+  private(set) lazy var multicast: MulticastDNSEndpoint = {
+    var random = SystemRandomNumberGenerator()
+    return MulticastDNSEndpoint(
+      loop: LoopForDatagrams(threads.loop),
+      options: MulticastDNSEndpoint.Options(interfaces: configuration.interfaces, seed: random.next()))
+  }()
   private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
   private let hasEnded = Outcome<Void>()
 

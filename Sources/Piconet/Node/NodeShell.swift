@@ -105,8 +105,7 @@ final class NodeShell: @unchecked Sendable {
       policy: configuration.trust, program: configuration.program, ownPeer: peer,
       visibility: configuration.visibility, table: host.knownPeers)
     let wiring = try NodeWiring(
-      loop: threads.loop, configuration: configuration, listen: plan.listen, resolver: threads.resolver,
-      veiled: { judge.veiled })
+      host: host, configuration: configuration, listen: plan.listen, veiled: { judge.veiled })
     self.wiring = wiring
     var random = SystemRandomNumberGenerator()
     let id = NodeID(peer: peer, incarnation: Incarnation(rawValue: random.next()))

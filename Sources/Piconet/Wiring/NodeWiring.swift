@@ -18,11 +18,11 @@ final class NodeWiring {
   #endif
 
   init(
-    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread,
-    veiled: @escaping () -> [(PeerID, String)]
+    host: HostShell, configuration: NodeConfiguration, listen: HostPort?, veiled: @escaping () -> [(PeerID, String)]
   ) throws(PiconetError) {
+    let loop = host.threads.loop
     if configuration.transports.contains(.tcp) {
-      try addIP(loop: loop, configuration: configuration, listen: listen, resolver: resolver, veiled: veiled)
+      try addIP(host: host, configuration: configuration, listen: listen, veiled: veiled)
     }
     if let additional = configuration.additional {
       let parts = additional(loop)
@@ -44,26 +44,23 @@ final class NodeWiring {
   }
 
   private func addIP(
-    loop: EventLoop, configuration: NodeConfiguration, listen: HostPort?, resolver: WorkerThread,
-    veiled: @escaping () -> [(PeerID, String)]
+    host: HostShell, configuration: NodeConfiguration, listen: HostPort?, veiled: @escaping () -> [(PeerID, String)]
   ) throws(PiconetError) {
     var settings = TCPConfiguration()
     settings.listen = listen
     // A crowd that connects at once must not make the kernel drop an honest peer's SYN, which it sends again only after
     // a second.
     settings.backlog = 1024
-    let tcp = TCPTransport(loop: loop, configuration: settings, resolver: resolver)
+    let tcp = TCPTransport(
+      loop: host.threads.loop, configuration: settings, resolver: host.threads.resolver)
     self.tcp = tcp
     transports.append(tcp)
     guard configuration.discovers else { return }
-    var random = SystemRandomNumberGenerator()
     do throws(LinkFailure) {
       discoveries.append(
         VeiledDiscovery(
-          try DNSServiceDiscovery(
-            loop: LoopForDatagrams(loop),
-            options: DNSServiceDiscovery.Options(interfaces: configuration.interfaces, seed: random.next())),
-          isVeiled: configuration.visibility == .knownPeers, candidates: veiled))
+          try DNSServiceDiscovery(sharing: host.multicast), isVeiled: configuration.visibility == .knownPeers,
+          candidates: veiled))
     } catch {
       throw PiconetError(.internalError, blame: .us, detail: "discovery: \(error)", underlying: error)
     }

@@ -8,7 +8,7 @@ public enum InstanceLabel {
   }
 
   /// The label after `attempt - 1` conflicts: `Name (2)`, `Name (3)` ... (RFC 6762, section 9).
-  static func renamed(_ label: [UInt8], attempt: Int) -> [UInt8] {
+  public static func renamed(_ label: [UInt8], attempt: Int) -> [UInt8] {
     attempt < 2 ? label : joined(name: String(decoding: label, as: UTF8.self), suffix: " (\(attempt))")
   }
 

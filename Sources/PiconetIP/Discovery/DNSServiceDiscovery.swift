@@ -2,75 +2,41 @@ import PiconetDNSSD
 import PiconetEngine
 import PiconetWire
 
-/// Finds peers on the links of this host by DNS-SD over Multicast DNS (RFC 6762 and 6763), service `_piconet._tcp`.
+/// Finds peers on the links of this host by DNS-SD over Multicast DNS (RFC 6762 and 6763), service `_piconet._tcp`:
+/// what one node advertises, and what it searches for.
 ///
 /// Needs no daemon, and shares the port with one. Loopback is always included, so peers on one host find each other
-/// with no network at all. Confined to the loop that it was made on.
+/// with no network at all, and so do those that share an endpoint. Confined to the loop that it was made on.
 public final class DNSServiceDiscovery: Discovery {
-  public struct Options: Sendable {
-    /// Names of the interfaces to use, such as `lo`; nil uses all that carry multicast.
-    public var interfaces: Set<String>?
-    /// Of the random delays that RFC 6762 asks for; any value.
-    public var seed: UInt64
-
-    public init(interfaces: Set<String>? = nil, seed: UInt64) {
-      self.interfaces = interfaces
-      self.seed = seed
-    }
-  }
-
-  /// What went over the sockets.
-  public struct Statistics: Sendable, Hashable {
-    public var packetsSent = 0
-    public var packetsReceived = 0
-    public var sendFailures = 0
-    /// Not from the link, or no DNS message.
-    public var packetsRefused = 0
-  }
-
   public let sourceName = "dns-sd"
-  public private(set) var statistics = Statistics()
-  /// The names of the interfaces in use.
-  public var interfaceNames: Set<String> { Set(interfaces.keys.compactMap { monitor?.table.name(of: $0.index) }) }
   /// The label under which we are visible to other DNS-SD browsers, after conflicts; nil while we advertise nothing.
   public var instanceLabel: String? { responder.map { String(decoding: $0.label, as: UTF8.self) } }
   /// True once the names are ours and announced on every interface.
   public var isAnnounced: Bool { responder?.isPublished ?? false }
 
-  private let loop: any DatagramLoop
-  private let options: Options
-  private var monitor: InterfaceMonitor?
-  private var sockets: [MulticastSocket] = []
-  private var interfaces: [InterfaceID: InterfaceTraits] = [:]
+  private let endpoint: MulticastDNSEndpoint
   private var responder: Responder?
   private var advertisement: Advertisement?
-  private var browser: Browser?
+  private(set) var isSearching = false
   private var sightings = SightingTable(scope: "")
   private var handler: ((DiscoveryReport) -> Void)?
-  private var timer: (due: Duration, registration: any DatagramLoopRegistration)?
-  private var seed: UInt64
-  /// Packets read in one turn of the loop; the rest waits for the next.
-  private static let packetsPerTurn = 64
 
-  /// Opens the sockets; nothing is sent before `advertise` or `search`.
-  /// - Throws: neither family has a socket for us, or the system's interfaces can't be watched.
-  public init(loop: any DatagramLoop, options: Options) throws(LinkFailure) {
-    self.loop = loop
-    self.options = options
-    seed = options.seed
-    var failures: [String] = []
-    for isIPv6 in [false, true] {
-      do throws(LinkFailure) {
-        sockets.append(
-          try MulticastSocket(isIPv6: isIPv6, loop: loop) { [weak self] in self?.receive(isIPv6: isIPv6) })
-      } catch {
-        failures.append(error.description)
-      }
-    }
-    if sockets.isEmpty { throw LinkFailure(.notAvailable, failures.joined(separator: "; ")) }
-    monitor = try InterfaceMonitor(loop: loop) { [weak self] in self?.interfacesChanged() }
-    interfacesChanged()
+  /// With what others may use, too. Nothing is sent before `advertise` or `search`.
+  /// - Throws: as `MulticastDNSEndpoint`, where it has to be opened.
+  public init(sharing endpoint: MulticastDNSEndpoint) throws(LinkFailure) {
+    self.endpoint = endpoint
+    try endpoint.add(self)
   }
+
+  /// With an endpoint of its own.
+  /// - Throws: as `MulticastDNSEndpoint`.
+  public convenience init(
+    loop: any DatagramLoop, options: MulticastDNSEndpoint.Options
+  ) throws(LinkFailure) {
+    try self.init(sharing: MulticastDNSEndpoint(loop: loop, options: options))
+  }
+
+  deinit { endpoint.remove(ObjectIdentifier(self)) }
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
@@ -97,153 +63,81 @@ public final class DNSServiceDiscovery: Discovery {
       return
     }
     if let old, old.peer == advertisement.peer, old.incarnation == advertisement.incarnation,
-      old.name == advertisement.name, let output = responder?.update(port: port, text: text, at: now)
+      old.name == advertisement.name, let output = responder?.update(port: port, text: text, at: endpoint.now)
     {
-      send(output)
+      endpoint.send(output)
     } else {
       stopAdvertising()
       let incarnation = advertisement.incarnation.description
       responder = Responder(
         ServiceRegistration(
-          label: InstanceLabel.make(
-            name: advertisement.name.isEmpty ? "Piconet" : advertisement.name,
-            identifier: advertisement.peer.description),
+          label: endpoint.freeLabel(
+            InstanceLabel.make(
+              name: advertisement.name.isEmpty ? "Piconet" : advertisement.name,
+              identifier: advertisement.peer.description)),
           // The incarnation keeps two nodes of one device apart.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
-          port: port, text: text), seed: nextSeed())
-      for (id, traits) in interfaces.sorted(by: { $0.key < $1.key }) {
-        send(responder?.interfaceAppeared(id, traits, at: now) ?? [])
-      }
+          port: port, text: text), seed: endpoint.nextSeed())
+      for (id, traits) in endpoint.sortedInterfaces { interfaceAppeared(id, traits) }
     }
     report(sightings.setOwn(peer: advertisement.peer, incarnation: advertisement.incarnation))
-    setTimer()
+    endpoint.setTimer()
   }
 
   /// Starting again, or for another scope, reports everything anew; stopping reports nothing.
   public func search(scope: String?) {
-    browser = nil
     sightings = SightingTable(scope: scope ?? "")
     if let advertisement {
       _ = sightings.setOwn(peer: advertisement.peer, incarnation: advertisement.incarnation)
     }
-    if scope != nil {
-      browser = Browser(seed: nextSeed())
-      for (id, traits) in interfaces.sorted(by: { $0.key < $1.key }) {
-        perform(browser?.interfaceAppeared(id, traits, at: now))
-      }
-    }
-    setTimer()
+    isSearching = scope != nil
+    endpoint.searchChanged(of: self)
   }
 
   public func close() {
     handler = nil
     stopAdvertising()
     advertisement = nil
-    browser = nil
-    timer?.registration.cancel()
-    timer = nil
-    sockets = []
-    monitor = nil
-    interfaces = [:]
+    isSearching = false
+    endpoint.remove(ObjectIdentifier(self))
   }
 
-  // MARK: facts
-
-  private func interfacesChanged() {
-    guard let monitor else { return }
-    var usable = monitor.table.usable(names: options.interfaces) { isIPv6 in
-      sockets.contains { $0.isIPv6 == isIPv6 && $0.isSoleOwner }
-    }
-    for id in usable.keys.sorted() where interfaces[id] == nil {
-      if !sockets.contains(where: { $0.isIPv6 == id.isIPv6 && $0.join(id.index) }) { usable[id] = nil }
-    }
-    for id in interfaces.keys.sorted() where usable[id] == nil {
-      for socket in sockets where socket.isIPv6 == id.isIPv6 { socket.leave(id.index) }
-      interfaces[id] = nil
-      responder?.interfaceDisappeared(id, at: now)
-      perform(browser?.interfaceDisappeared(id, at: now))
-    }
-    for (id, traits) in usable.sorted(by: { $0.key < $1.key }) where interfaces[id] != traits {
-      interfaces[id] = traits
-      send(responder?.interfaceAppeared(id, traits, at: now) ?? [])
-      perform(browser?.interfaceAppeared(id, traits, at: now))
-    }
-    setTimer()
-  }
-
-  private func receive(isIPv6: Bool) {
-    for _ in 0..<Self.packetsPerTurn {
-      // Looked up each time: a handler may have closed us.
-      guard let socket = sockets.first(where: { $0.isIPv6 == isIPv6 }), let arrival = socket.receive() else { break }
-      statistics.packetsReceived += 1
-      let id = InterfaceID(index: arrival.index, isIPv6: isIPv6)
-      guard interfaces[id] != nil else { continue }
-      guard arrival.wasMulticast || monitor?.table.isOnLink(arrival.source.address, index: arrival.index) ?? false,
-        let message = try? Message(decoding: arrival.bytes)
-      else {
-        statistics.packetsRefused += 1
-        continue
-      }
-      send(responder?.received(message, from: arrival.source, on: id, at: now) ?? [])
-      perform(browser?.received(message, from: arrival.source, on: id, at: now))
-    }
-    setTimer()
-  }
-
-  private func deadlineReached() {
-    timer = nil
-    send(responder?.deadlineReached(at: now) ?? [])
-    perform(browser?.deadlineReached(at: now))
-    setTimer()
-  }
-
-  // MARK: effects
-
-  private func perform(_ output: BrowserOutput?) {
-    guard let output else { return }
-    send(output.transmissions)
-    for change in output.reports {
-      report(
-        sightings.apply(change) { [monitor] in
-          monitor?.table.name(of: $0)
-        } isLoopback: { [monitor] in
-          monitor?.table.interfaces[$0]?.isLoopback ?? false
-        })
-    }
+  private func stopAdvertising() {
+    endpoint.send(responder?.stop() ?? [])
+    responder = nil
   }
 
   private func report(_ reports: [DiscoveryReport]) {
     for report in reports { handler?(report) }
   }
 
-  private func send(_ transmissions: [Transmission]) {
-    for transmission in transmissions {
-      guard let socket = sockets.first(where: { $0.isIPv6 == transmission.interface.isIPv6 }) else { continue }
-      if socket.send(transmission) { statistics.packetsSent += 1 } else { statistics.sendFailures += 1 }
-    }
+  // MARK: What the endpoint asks and tells
+
+  var label: [UInt8]? { responder?.label }
+
+  var nextDeadline: Duration? { responder?.nextDeadline }
+
+  func interfaceAppeared(_ id: InterfaceID, _ traits: InterfaceTraits) {
+    endpoint.send(responder?.interfaceAppeared(id, traits, at: endpoint.now) ?? [])
   }
 
-  private func stopAdvertising() {
-    send(responder?.stop() ?? [])
-    responder = nil
+  func interfaceDisappeared(_ id: InterfaceID) { responder?.interfaceDisappeared(id, at: endpoint.now) }
+
+  func received(_ message: Message, from source: MessageSource, on id: InterfaceID) {
+    endpoint.send(responder?.received(message, from: source, on: id, at: endpoint.now) ?? [])
   }
 
-  private func setTimer() {
-    let due = [responder?.nextDeadline, browser?.nextDeadline].compactMap { $0 }.min()
-    if due == timer?.due { return }
-    timer?.registration.cancel()
-    timer = due.map { due in
-      let deadline = Instant(nanoseconds: UInt64(clamping: max(0, due.wholeNanoseconds)))
-      return (due, loop.setTimer(at: deadline) { [weak self] in self?.deadlineReached() })
-    }
-  }
+  func deadlineReached() { endpoint.send(responder?.deadlineReached(at: endpoint.now) ?? []) }
 
-  /// The machines' clock: the loop's, since its origin.
-  private var now: Duration { .nanoseconds(Int64(clamping: loop.now.nanoseconds)) }
-
-  private func nextSeed() -> UInt64 {
-    seed &+= 0x9E37_79B9_7F4A_7C15
-    return seed
+  /// The browser has found, or lost, something; whose session it is of shows here.
+  func browsed(_ change: BrowserReport, _ interfaces: InterfaceTable) {
+    guard isSearching else { return }
+    report(
+      sightings.apply(change) {
+        interfaces.name(of: $0)
+      } isLoopback: {
+        interfaces.interfaces[$0]?.isLoopback ?? false
+      })
   }
 
   private static func peerText(of advertisement: Advertisement) -> PeerText {

@@ -1,5 +1,5 @@
-/// What bytes pass through on their way in, for all links of a loop in turn. Confined to the loop; nothing stays in them
-/// when a link has been read.
+/// What bytes pass through on their way in, for all links of a loop in turn. Confined to the loop; nothing stays in
+/// them when a link has been read.
 public final class LinkBuffers {
   /// Where ciphertext is read to.
   let reading = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)

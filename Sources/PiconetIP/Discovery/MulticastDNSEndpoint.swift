@@ -1,0 +1,231 @@
+import PiconetDNSSD
+import PiconetEngine
+
+/// The sockets of Multicast DNS, the interfaces that they are joined on, and one browser, for all that advertise and
+/// search in one process: however many they are, the links hear each question once. Confined to the loop that it is
+/// made for.
+///
+/// It is open as long as there is a discovery that uses it.
+public final class MulticastDNSEndpoint {
+  public struct Options: Sendable {
+    /// Names of the interfaces to use, such as `lo`; nil uses all that carry multicast.
+    public var interfaces: Set<String>?
+    /// Of the random delays that RFC 6762 asks for; any value.
+    public var seed: UInt64
+
+    public init(interfaces: Set<String>? = nil, seed: UInt64) {
+      self.interfaces = interfaces
+      self.seed = seed
+    }
+  }
+
+  /// What went over the sockets.
+  public struct Statistics: Sendable, Hashable {
+    public var packetsSent = 0
+    public var packetsReceived = 0
+    public var sendFailures = 0
+    /// Not from the link, or no DNS message.
+    public var packetsRefused = 0
+  }
+
+  public private(set) var statistics = Statistics()
+  /// The names of the interfaces in use.
+  public var interfaceNames: Set<String> { Set(interfaces.keys.compactMap { monitor?.table.name(of: $0.index) }) }
+
+  private struct User {
+    let id: ObjectIdentifier
+    weak var discovery: DNSServiceDiscovery?
+  }
+
+  private let loop: any DatagramLoop
+  private let options: Options
+  private var users: [User] = []
+  private var monitor: InterfaceMonitor?
+  private var sockets: [MulticastSocket] = []
+  private var interfaces: [InterfaceID: InterfaceTraits] = [:]
+  private var browser: Browser?
+  private var timer: (due: Duration, registration: any DatagramLoopRegistration)?
+  private var seed: UInt64
+  /// Packets read in one turn of the loop; the rest waits for the next.
+  private static let packetsPerTurn = 64
+
+  /// Opens nothing yet.
+  public init(loop: any DatagramLoop, options: Options) {
+    self.loop = loop
+    self.options = options
+    seed = options.seed
+  }
+
+  deinit { timer?.registration.cancel() }
+
+  // MARK: Who uses it
+
+  /// - Throws: neither family has a socket for us, or the system's interfaces can't be watched.
+  func add(_ discovery: DNSServiceDiscovery) throws(LinkFailure) {
+    if users.isEmpty { try open() }
+    users.append(User(id: ObjectIdentifier(discovery), discovery: discovery))
+  }
+
+  /// Idempotent.
+  func remove(_ id: ObjectIdentifier) {
+    guard let index = users.firstIndex(where: { $0.id == id }) else { return }
+    users.remove(at: index)
+    if users.isEmpty { return close() }
+    if !isSearched { browser = nil }
+    setTimer()
+  }
+
+  private var discoveries: [DNSServiceDiscovery] { users.compactMap(\.discovery) }
+
+  private var isSearched: Bool { users.contains { $0.discovery?.isSearching == true } }
+
+  private func open() throws(LinkFailure) {
+    var failures: [String] = []
+    for isIPv6 in [false, true] {
+      do throws(LinkFailure) {
+        sockets.append(
+          try MulticastSocket(isIPv6: isIPv6, loop: loop) { [weak self] in self?.receive(isIPv6: isIPv6) })
+      } catch {
+        failures.append(error.description)
+      }
+    }
+    if sockets.isEmpty { throw LinkFailure(.notAvailable, failures.joined(separator: "; ")) }
+    do throws(LinkFailure) {
+      monitor = try InterfaceMonitor(loop: loop) { [weak self] in self?.interfacesChanged() }
+    } catch {
+      close()
+      throw error
+    }
+    interfacesChanged()
+  }
+
+  private func close() {
+    browser = nil
+    timer?.registration.cancel()
+    timer = nil
+    sockets = []
+    monitor = nil
+    interfaces = [:]
+  }
+
+  /// A discovery has begun, begun anew, or ended to search. Whoever is the only one asks the links anew; what others
+  /// have asked for already is reported at once.
+  func searchChanged(of discovery: DNSServiceDiscovery) {
+    guard users.contains(where: { $0.id == ObjectIdentifier(discovery) }) else { return }
+    if !isSearched {
+      browser = nil
+    } else if discovery.isSearching {
+      let isAlone = !discoveries.contains { $0 !== discovery && $0.isSearching }
+      if let browser, !isAlone { replay(browser.instances, to: discovery) } else { browse() }
+    }
+    setTimer()
+  }
+
+  private func browse() {
+    browser = Browser(seed: nextSeed())
+    for (id, traits) in sortedInterfaces { perform(browser?.interfaceAppeared(id, traits, at: now)) }
+  }
+
+  private func replay(_ instances: [ResolvedInstance], to discovery: DNSServiceDiscovery) {
+    for instance in instances {
+      if let table = monitor?.table { discovery.browsed(.resolved(instance), table) }
+    }
+  }
+
+  /// The label, or the first one made of it that no sibling has: nodes of one device have one key and often one name,
+  /// and would have to find out by probing.
+  func freeLabel(_ label: [UInt8]) -> [UInt8] {
+    let taken = Set(discoveries.compactMap(\.label))
+    return (1...taken.count + 1).lazy.map { InstanceLabel.renamed(label, attempt: $0) }.first { !taken.contains($0) }
+      ?? label
+  }
+
+  // MARK: Facts
+
+  var sortedInterfaces: [(key: InterfaceID, value: InterfaceTraits)] { interfaces.sorted { $0.key < $1.key } }
+
+  private func interfacesChanged() {
+    guard let monitor else { return }
+    var usable = monitor.table.usable(names: options.interfaces) { isIPv6 in
+      sockets.contains { $0.isIPv6 == isIPv6 && $0.isSoleOwner }
+    }
+    for id in usable.keys.sorted() where interfaces[id] == nil {
+      if !sockets.contains(where: { $0.isIPv6 == id.isIPv6 && $0.join(id.index) }) { usable[id] = nil }
+    }
+    for id in interfaces.keys.sorted() where usable[id] == nil {
+      for socket in sockets where socket.isIPv6 == id.isIPv6 { socket.leave(id.index) }
+      interfaces[id] = nil
+      for discovery in discoveries { discovery.interfaceDisappeared(id) }
+      perform(browser?.interfaceDisappeared(id, at: now))
+    }
+    for (id, traits) in usable.sorted(by: { $0.key < $1.key }) where interfaces[id] != traits {
+      interfaces[id] = traits
+      for discovery in discoveries { discovery.interfaceAppeared(id, traits) }
+      perform(browser?.interfaceAppeared(id, traits, at: now))
+    }
+    setTimer()
+  }
+
+  private func receive(isIPv6: Bool) {
+    for _ in 0..<Self.packetsPerTurn {
+      // Looked up each time: a handler may have ended the last discovery.
+      guard let socket = sockets.first(where: { $0.isIPv6 == isIPv6 }), let arrival = socket.receive() else { break }
+      statistics.packetsReceived += 1
+      let id = InterfaceID(index: arrival.index, isIPv6: isIPv6)
+      guard interfaces[id] != nil else { continue }
+      guard arrival.wasMulticast || monitor?.table.isOnLink(arrival.source.address, index: arrival.index) ?? false,
+        let message = try? Message(decoding: arrival.bytes)
+      else {
+        statistics.packetsRefused += 1
+        continue
+      }
+      for discovery in discoveries { discovery.received(message, from: arrival.source, on: id) }
+      perform(browser?.received(message, from: arrival.source, on: id, at: now))
+    }
+    setTimer()
+  }
+
+  private func deadlineReached() {
+    timer = nil
+    for discovery in discoveries { discovery.deadlineReached() }
+    perform(browser?.deadlineReached(at: now))
+    setTimer()
+  }
+
+  // MARK: Effects
+
+  private func perform(_ output: BrowserOutput?) {
+    guard let output else { return }
+    send(output.transmissions)
+    for change in output.reports {
+      for discovery in discoveries {
+        if let table = monitor?.table { discovery.browsed(change, table) }
+      }
+    }
+  }
+
+  func send(_ transmissions: [Transmission]) {
+    for transmission in transmissions {
+      guard let socket = sockets.first(where: { $0.isIPv6 == transmission.interface.isIPv6 }) else { continue }
+      if socket.send(transmission) { statistics.packetsSent += 1 } else { statistics.sendFailures += 1 }
+    }
+  }
+
+  func setTimer() {
+    let due = (discoveries.map(\.nextDeadline) + [browser?.nextDeadline]).compactMap { $0 }.min()
+    if due == timer?.due { return }
+    timer?.registration.cancel()
+    timer = due.map { due in
+      let deadline = Instant(nanoseconds: UInt64(clamping: max(0, due.wholeNanoseconds)))
+      return (due, loop.setTimer(at: deadline) { [weak self] in self?.deadlineReached() })
+    }
+  }
+
+  /// The machines' clock: the loop's, since its origin.
+  var now: Duration { .nanoseconds(Int64(clamping: loop.now.nanoseconds)) }
+
+  func nextSeed() -> UInt64 {
+    seed &+= 0x9E37_79B9_7F4A_7C15
+    return seed
+  }
+}
