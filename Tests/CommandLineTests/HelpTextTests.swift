@@ -135,6 +135,7 @@ private let imagerecvHelp = """
                               air) (default all)
         --fingerprint         show the fingerprint of this device, for imagesend
                               --fingerprint, and exit
+        --qr                  with --fingerprint, show it as a QR code as well
         --count=N             exit after N files were stored (default: go on
                               until interrupted)
         --on-conflict=rename|skip|overwrite

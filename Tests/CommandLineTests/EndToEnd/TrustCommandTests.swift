@@ -77,6 +77,20 @@ struct TrustCommandTests {
     }
   }
 
+  @Test("imagerecv --fingerprint --qr shows the digits, and a code of them below", QRCodeTests.needsLibrary)
+  func qrCode() async throws {
+    try await ToolScene.run { scene in
+      let own = try await scene.fingerprint("a")
+      let receiver = try scene.start("imagerecv", ["--fingerprint", "--qr"], state: "a")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      let code = try QRCode(own)
+      let lines = receiver.output.split(separator: "\n").map(String.init)
+      #expect(lines == [own] + QRCodeDrawing(code: code, hasColours: false).lines)
+      let alone = try scene.start("imagerecv", ["--qr"], state: "a")
+      #expect(await alone.end() == 2)
+    }
+  }
+
   @Test(
     "an identity is exported for its owner alone, restored elsewhere, and renewed; nothing that is there goes unasked")
   func identity() async throws {

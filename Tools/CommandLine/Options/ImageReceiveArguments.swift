@@ -11,6 +11,8 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   var visible: Visibility = .all
   /// Show this device's own fingerprint and end.
   var fingerprint = false
+  /// As a QR code, too.
+  var qr = false
   /// With which senders that are not known get in; nil: they can't by a code.
   var code: CodeOption?
   /// End after so many stored files; nil: go on until interrupted.
@@ -36,6 +38,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
     if code != nil, visible == .known {
       throw UsageError("--code is for devices that are not known, and --visible known hides from them: choose one")
     }
+    if qr, !fingerprint { throw UsageError("--qr goes with --fingerprint") }
     try transport.check(listen: listen)
     if visible == .known, transport.choice.isBluetoothOnly || transport.adapter != nil {
       throw UsageError("'--visible known' is for TCP: over Bluetooth a device shows its name")

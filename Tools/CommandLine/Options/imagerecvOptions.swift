@@ -46,6 +46,7 @@ let imagerecvOptions = OptionTable<ImageReceiveArguments>(
       Option(
         "fingerprint", help: "show the fingerprint of this device, for imagesend --fingerprint, and exit",
         .flag { $0.fingerprint = true }),
+      Option("qr", help: "with --fingerprint, show it as a QR code as well", .flag { $0.qr = true }),
       Option(
         "count", help: "exit after N files were stored (default: go on until interrupted)",
         .value(name: "N") { (arguments, value) throws(UnacceptableValue) in

@@ -1,3 +1,4 @@
+import Glibc
 import Piconet
 
 /// imagerecv: waits for senders and stores what they send.
@@ -34,10 +35,30 @@ public struct ImageReceiveProgram: Sendable {
   /// What a sender is to give with its own `--fingerprint`.
   private func tellFingerprint() {
     do throws(PiconetError) {
-      console.result(try environment.identity.fingerprint().description, evenIfQuiet: true)
+      let digits = try environment.identity.fingerprint().description
+      console.result(digits, evenIfQuiet: true)
+      if arguments.qr { tellQRCode(digits) }
     } catch {
       let failure = TransferFailure(error, on: .receiver)
       console.fail(failure.word, console.safe(failure.message), failure.exitCode)
+    }
+  }
+
+  private func tellQRCode(_ digits: String) {
+    let traits = TerminalTraits(descriptor: STDOUT_FILENO)
+    guard traits.unicode else {
+      return console.fail(
+        "terminal", "a QR code needs a terminal that shows UTF-8; see LC_ALL and LANG", .internalError)
+    }
+    let code: QRCode
+    do throws(QRCodeFailure) {
+      code = try QRCode(digits)
+    } catch {
+      return console.fail("library", "\(error)", .internalError)
+    }
+    // The colours of a terminal are not known: a code is dark on light.
+    for line in QRCodeDrawing(code: code, hasColours: traits.canRedraw).lines {
+      console.result(line, evenIfQuiet: true)
     }
   }
 

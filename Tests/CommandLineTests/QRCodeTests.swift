@@ -1,0 +1,46 @@
+import Glibc
+import Testing
+
+@testable import PiconetCommandLine
+
+@Suite("QR codes")
+struct QRCodeTests {
+  private static let fingerprint = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+  /// Debian's libqrencode4, which nothing else needs.
+  static let needsLibrary: ConditionTrait = .enabled(
+    if: dlopen("libqrencode.so.4", RTLD_NOW | RTLD_LOCAL) != nil, "libqrencode4 is not installed")
+
+  /// The seven by seven modules in three of the corners (ISO/IEC 18004, section 6.3.3).
+  private static func isFinder(_ code: QRCode, _ row: Int, _ column: Int) -> Bool {
+    (0..<7).allSatisfy { vertical in
+      (0..<7).allSatisfy { horizontal in
+        let ring = max(abs(vertical - 3), abs(horizontal - 3))
+        return code.modules[row + vertical][column + horizontal] == (ring != 2)
+      }
+    }
+  }
+
+  @Test("a fingerprint takes the 29 modules that capital digits take, and other ones give another code", needsLibrary)
+  func fingerprints() throws {
+    let code = try QRCode(Self.fingerprint)
+    #expect(code.modules.count == 29 && code.modules.allSatisfy { $0.count == 29 })
+    #expect(Self.isFinder(code, 0, 0) && Self.isFinder(code, 0, 22) && Self.isFinder(code, 22, 0))
+    #expect(!Self.isFinder(code, 22, 22))
+    #expect(try QRCode(Self.fingerprint.uppercased()) == code)
+    #expect(try QRCode(String(Self.fingerprint.reversed())) != code)
+  }
+
+  @Test("what is too long for any code is an error", needsLibrary)
+  func tooLong() { #expect(throws: QRCodeFailure.tooLong) { try QRCode(String(repeating: "A", count: 5_000)) } }
+
+  @Test("the drawing has two rows a line, with four light modules around, in colours of its own on a terminal")
+  func drawing() {
+    let code = QRCode(modules: [[true, false, true], [false, false, true], [true, true, false]])
+    let side = "████"
+    let around = "███████████"
+    let plain = QRCodeDrawing(code: code, hasColours: false).lines
+    #expect(plain == [around, around, side + "▄█ " + side, side + "▄▄█" + side, around, around])
+    #expect(QRCodeDrawing(code: code, hasColours: true).lines == plain.map { "\u{1B}[97;40m\($0)\u{1B}[0m" })
+  }
+}
