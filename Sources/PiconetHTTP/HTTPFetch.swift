@@ -46,9 +46,24 @@ public final class HTTPFetch: Sendable {
     var handle: Handle?
     var headWaiters: [CheckedContinuation<Void, Never>] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []
-    var readers: [(offset: UInt64, proceed: @Sendable () -> Void)] = []
+    var readers: [(reader: ObjectIdentifier, offset: UInt64, proceed: @Sendable () -> Void)] = []
 
     func isWanted(within limit: UInt64) -> Bool { count < wanted || count - wanted < limit }
+
+    /// Those whose bytes are here, each reader's in their order.
+    mutating func takeReady() -> [@Sendable () -> Void] {
+      var ready: [@Sendable () -> Void] = []
+      var waiting: Set<ObjectIdentifier> = []
+      readers.removeAll { entry in
+        guard entry.offset <= count, !waiting.contains(entry.reader) else {
+          waiting.insert(entry.reader)
+          return false
+        }
+        ready.append(entry.proceed)
+        return true
+      }
+      return ready
+    }
   }
 
   /// A fetch of the C side.
@@ -126,12 +141,17 @@ public final class HTTPFetch: Sendable {
     return state.withLock { $0.end } ?? .failure(HTTPFailure(.other, "it has not ended"))
   }
 
-  /// Calls back, on any thread, once the first `offset` bytes are here, or never will be. In the order of the calls.
-  public func whenAvailable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) {
+  /// Calls back, on any thread, once the first `offset` bytes are here, or never will be.
+  /// - Parameter reader: whose calls are answered in their order; different readers don't wait for each other.
+  public func whenAvailable(
+    upTo offset: UInt64, for reader: AnyObject, _ proceed: @escaping @Sendable () -> Void
+  ) {
+    let reader = ObjectIdentifier(reader)
     let isNow = state.withLock { state in
       Self.want(offset, &state)
-      let isNow = state.readers.isEmpty && (state.count >= offset || state.end != nil || state.isCancelled)
-      if !isNow { state.readers.append((offset, proceed)) }
+      let isThere = state.count >= offset || state.end != nil || state.isCancelled
+      let isNow = isThere && !state.readers.contains { $0.reader == reader }
+      if !isNow { state.readers.append((reader, offset, proceed)) }
       return isNow
     }
     if isNow { proceed() }
@@ -234,11 +254,9 @@ public final class HTTPFetch: Sendable {
     }
     let ready = state.withLock { state in
       state.count += UInt64(bytes.count)
-      let ready = state.readers.prefix { $0.offset <= state.count }
-      state.readers.removeFirst(ready.count)
-      return ready
+      return state.takeReady()
     }
-    for reader in ready { reader.proceed() }
+    for proceed in ready { proceed() }
     return true
   }
 

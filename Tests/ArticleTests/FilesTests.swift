@@ -31,7 +31,7 @@ struct FilesTests {
     try await Players.run { players in
       let (member, _) = try await players.connect()
       async let received = receiveSnapshot(of: players.server.session)
-      #expect(await failure { try await member.send(data: [1], name: "other") }?.code == .notWanted)
+      #expect(await failure { try await member.send(.bytes([1], named: "other")) }?.code == .notWanted)
       try await sendSnapshot(Self.image, to: member)
       #expect(try await received == Self.image)
     }
@@ -43,7 +43,7 @@ struct FilesTests {
     let path = try folder.write("large.png", Self.image)
     try await Players.run { players in
       let (member, _) = try await players.connect()
-      let transfer = try await member.startSending(file: path)
+      let transfer = try await member.startSending(.file(path))
       // Its offer is not answered before the other one is stored.
       async let urgent: Void = send([1, 2, 3], to: member, before: transfer)
       var large: IncomingOffer?
@@ -52,13 +52,13 @@ struct FilesTests {
           large = offer
           continue
         }
-        #expect(try await offer.data(upTo: 10).bytes == [1, 2, 3])
+        #expect(try await offer.read(upTo: 10).bytes == [1, 2, 3])
         break
       }
       try await urgent
       #expect(!transfer.progress.isPaused)
       let offer = try #require(large)
-      #expect(try await offer.data(upTo: 1_000_000).bytes == Self.image)
+      #expect(try await offer.read(upTo: 1_000_000).bytes == Self.image)
       #expect(try await transfer.result.size == 200_004)
     }
   }

@@ -75,14 +75,15 @@ struct HTTPFetchTests {
       let fetch = try HTTPFetch(server.address + "/x", HTTPSettings())
       defer { fetch.close() }
       #expect(try await fetch.head().get().size == 10)
-      await withCheckedContinuation { continuation in fetch.whenAvailable(upTo: 5) { continuation.resume() } }
+      await withCheckedContinuation { continuation in fetch.whenAvailable(upTo: 5, for: fetch) { continuation.resume() }
+      }
       #expect(try read(fetch, 0, 5) == Array("first".utf8))
       #expect(fetch.end == nil)
       #expect(throws: HTTPFailure.self) { try read(fetch, 4, 2) }
       let order = Mutex<[Int]>([])
       await withCheckedContinuation { continuation in
-        fetch.whenAvailable(upTo: 6) { order.withLock { $0.append(6) } }
-        fetch.whenAvailable(upTo: 10) {
+        fetch.whenAvailable(upTo: 6, for: fetch) { order.withLock { $0.append(6) } }
+        fetch.whenAvailable(upTo: 10, for: fetch) {
           order.withLock { $0.append(10) }
           continuation.resume()
         }
@@ -91,6 +92,35 @@ struct HTTPFetchTests {
       #expect(order.withLock { $0 } == [6, 10])
       #expect(try read(fetch, 3, 7) == Array("stlater".utf8))
       #expect(try await fetch.whole().get() == 10)
+    }
+  }
+
+  @Test("each reader's calls are answered in their order, and no reader waits for what another has asked for")
+  func readers() async throws {
+    let script: SmallServer.Script = { _, say, wait in
+      say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+      wait()
+      say("later")
+    }
+    final class Reader: Sendable {}
+    try await withServer(script) { server in
+      let fetch = try HTTPFetch(server.address + "/x", HTTPSettings())
+      defer { fetch.close() }
+      let (ahead, behind) = (Reader(), Reader())
+      let order = Mutex<[String]>([])
+      await withCheckedContinuation { continuation in
+        fetch.whenAvailable(upTo: 10, for: ahead) { order.withLock { $0.append("ahead") } }
+        // Its bytes are there, but not what it has asked for before.
+        fetch.whenAvailable(upTo: 1, for: ahead) {
+          order.withLock { $0.append("ahead, again") }
+          continuation.resume()
+        }
+        fetch.whenAvailable(upTo: 5, for: behind) {
+          order.withLock { $0.append("behind") }
+          server.open()
+        }
+      }
+      #expect(order.withLock { $0 } == ["behind", "ahead", "ahead, again"])
     }
   }
 
@@ -200,7 +230,7 @@ struct HTTPFetchTests {
         let fetch = try HTTPFetch(server.address, HTTPSettings())
         if hasBegun { _ = await fetch.head() }
         let isCalled = Mutex(false)
-        fetch.whenAvailable(upTo: 100) { isCalled.withLock { $0 = true } }
+        fetch.whenAvailable(upTo: 100, for: fetch) { isCalled.withLock { $0 = true } }
         fetch.cancel()
         #expect(code(await fetch.whole()) == .cancelled)
         fetch.close()
@@ -259,7 +289,7 @@ struct HTTPFetchTests {
       #expect(try await fetch.head().get().size == UInt64(body.utf8.count))
       for wanted in [0, 1_000_000, 2_000_000] as [UInt64] {
         await withCheckedContinuation { continuation in
-          fetch.whenAvailable(upTo: wanted) { continuation.resume() }
+          fetch.whenAvailable(upTo: wanted, for: fetch) { continuation.resume() }
         }
         while !fetch.arrived.isHeldBack { await Task.yield() }
         let count = fetch.arrived.count

@@ -85,7 +85,7 @@ extension SessionSuite {
           await pair.client.stop()
           #expect(await failure { try await pair.client.invite(at: addresses) }?.code == .shuttingDown)
           #expect(await failure { try await onClient.send([1]) }?.code == .shuttingDown)
-          #expect(await failure { try await onClient.send(file: path) }?.code == .shuttingDown)
+          #expect(await failure { try await onClient.send(.file(path)) }?.code == .shuttingDown)
           #expect(await failure { try await pair.client.receivingDirectory(at: folder.path) }?.code == .shuttingDown)
           #expect(await failure { try await pair.client.setAvailable(true) }?.code == .shuttingDown)
           #expect(await failure { try await pair.client.setMode(.peer) }?.code == .shuttingDown)

@@ -29,12 +29,14 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
-          let progress = Mutex<[UInt64]>([])
           async let received = {
             let offer = try #require(await pair.server.session.offers.first())
             return (offer, try await offer.store(in: pair.server.receivingDirectory(at: into)))
           }()
-          let sent = try await onClient.send(file: path) { stored, _ in progress.withLock { $0.append(stored) } }
+          let sending = try await onClient.startSending(.file(path))
+          var told: [UInt64] = []
+          for await progress in sending.changes { told.append(progress.stored) }
+          let sent = try await sending.result
           let (offer, stored) = try await received
           #expect(offer.modified == 1_234_567_890_123_456_789)
           var status = stat()
@@ -44,8 +46,7 @@ extension SessionSuite {
           #expect(sent.storedName == "photo.bin" && sent.size == UInt64(content.count))
           #expect(try TemporaryFolder.bytes(stored.path) == content)
           #expect(TemporaryFolder.entries(into) == ["photo.bin"])
-          let told = progress.withLock { $0 }
-          #expect(told == told.sorted() && told.allSatisfy { $0 <= UInt64(content.count) })
+          #expect(told == told.sorted() && told.first == 0 && told.last == UInt64(content.count))
         }
       }
     }
@@ -58,13 +59,13 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
-          let sending = Task { try await onClient.send(file: path) }
+          let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let (storing, stored) = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { stored.value > 0 }
+          let storing = store(offer, on: pair.server, in: into)
+          try await world.until("the file is on its way") { offer.progress.stored > 0 }
           try await onClient.send([5])
           #expect(await pair.server.session.messages.first()?.bytes == [5])
-          #expect(stored.value < offer.size, "the message came after the file")
+          #expect(offer.progress.stored < offer.size, "the message came after the file")
           let (received, sent) = (try await storing.value, try await sending.value)
           #expect(received.digest == sent.digest)
         }
@@ -92,7 +93,7 @@ extension SessionSuite {
             }
           }
           let members = [onClient, onServer]
-          let sending = (0..<4).map { number in Task { try await members[number / 2].send(file: paths[number / 2]) } }
+          let sending = (0..<4).map { number in Task { try await members[number / 2].send(.file(paths[number / 2])) } }
           for task in storing { try await task.value }
           for index in 0..<2 {
             let sent = try await [sending[2 * index].value, sending[2 * index + 1].value]
@@ -113,10 +114,10 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
-          let sending = Task { try await onClient.send(file: path) }
+          let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let (storing, stored) = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { stored.value > 0 }
+          let storing = store(offer, on: pair.server, in: into)
+          try await world.until("the file is on its way") { offer.progress.stored > 0 }
           sending.cancel()
           #expect(await failure { try await sending.value }?.code == .cancelled)
           let error = await failure { try await storing.value }
@@ -141,7 +142,7 @@ extension SessionSuite {
             try await pair.server.session.offers.first()?.store(
               in: pair.server.receivingDirectory(at: into, maximumFileSize: 1000))
           }
-          let error = await failure { try await onClient.send(file: path) }
+          let error = await failure { try await onClient.send(.file(path)) }
           #expect(error?.code == .tooLarge && error?.blame == .peer, "\(String(describing: error))")
           #expect(await storing?.code == .tooLarge)
           #expect(TemporaryFolder.entries(into) == [])
@@ -151,14 +152,7 @@ extension SessionSuite {
   }
 }
 
-/// Stores what is offered; how many bytes of it are on the disk.
-func store(
-  _ offer: IncomingOffer, on node: Node, in folder: String
-) -> (task: Task<ReceivedFile, any Error>, stored: Watched<UInt64>) {
-  let stored = Watched<UInt64>(0)
-  let task = Task {
-    let directory = try await node.receivingDirectory(at: folder)
-    return try await offer.store(in: directory, progress: { bytes, _ in stored.update { $0 = bytes } })
-  }
-  return (task, stored)
+/// Stores what is offered.
+func store(_ offer: IncomingOffer, on node: Node, in folder: String) -> Task<ReceivedFile, any Error> {
+  Task { try await offer.store(in: node.receivingDirectory(at: folder)) }
 }

@@ -89,20 +89,20 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair(server: Self.mortal, client: Self.mortal) { pair in
           let (onClient, _) = try await pair.connect(breakable: true)
-          let sending = Task { try await onClient.send(file: path) }
+          let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let (storing, stored) = store(offer, on: pair.server, in: into)
-          try await world.until("the file is on its way") { stored.value > 1 << 20 }
+          let storing = store(offer, on: pair.server, in: into)
+          try await world.until("the file is on its way") { offer.progress.stored > 1 << 20 }
           try await world.cut()
           let errors = (await failure { try await sending.value }, await failure { try await storing.value })
           #expect(errors.0?.code == .linkFailed, "\(String(describing: errors.0))")
           #expect(errors.1?.code == .linkFailed, "\(String(describing: errors.1))")
-          let before = stored.value
+          let before = offer.progress.stored
           #expect(TemporaryFolder.entries(into).allSatisfy { $0.hasPrefix(".piconet-resume-") })
           let (again, _) = try await pair.connectAgain()
           async let received = pair.server.session.offers.first()?.store(
             in: pair.server.receivingDirectory(at: into))
-          let sent = try await again.send(file: path)
+          let sent = try await again.send(.file(path))
           let file = try #require(try await received)
           #expect(sent.resumedFrom == file.resumedFrom && sent.resumedFrom >= (before >> 20) << 20)
           #expect(try TemporaryFolder.bytes(file.path) == content)

@@ -56,11 +56,11 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect(breakable: true)
-          let sending = Task { try await onClient.send(file: path) }
+          let sending = Task { try await onClient.send(.file(path)) }
           let offer = try #require(await pair.server.session.offers.first())
-          let (storing, stored) = store(offer, on: pair.server, in: into)
+          let storing = store(offer, on: pair.server, in: into)
           for part in 1...3 {
-            try await world.until("a part is there") { stored.value >= offer.size / 5 * UInt64(part) }
+            try await world.until("a part is there") { offer.progress.stored >= offer.size / 5 * UInt64(part) }
             try await world.cut()
           }
           let (received, sent) = (try await storing.value, try await sending.value)

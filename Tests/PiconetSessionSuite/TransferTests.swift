@@ -29,7 +29,7 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, onServer) = try await pair.connect()
-          let sending = try await onClient.startSending(file: path)
+          let sending = try await onClient.startSending(.file(path))
           sending.pause()
           let offer = try #require(await pair.server.session.offers.first())
           let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
@@ -55,7 +55,7 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, onServer) = try await pair.connect()
-          let sending = try await onClient.startSending(file: path)
+          let sending = try await onClient.startSending(.file(path))
           let offer = try #require(await pair.server.session.offers.first())
           let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
           storing.pause()
@@ -82,7 +82,7 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
           for bySender in [true, false] {
-            let sending = try await onClient.startSending(file: path)
+            let sending = try await onClient.startSending(.file(path))
             sending.pause()
             let offer = try #require(await pair.server.session.offers.first())
             let storing = try await offer.startStoring(in: pair.server.receivingDirectory(at: into))
@@ -109,11 +109,11 @@ extension SessionSuite {
       try await SuiteWorld.run(transport) { world in
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
-          let first = try await onClient.startSending(file: large)
+          let first = try await onClient.startSending(.file(large))
           let directory = try await pair.server.receivingDirectory(at: into)
           let storing = try #require(try await pair.server.session.offers.first()?.startStoring(in: directory))
           try await world.until("the large one is on its way") { first.progress.stored > 0 }
-          let second = try await onClient.startSending(file: small)
+          let second = try await onClient.startSending(.file(small))
           let other = try #require(try await pair.server.session.offers.first()?.startStoring(in: directory))
           _ = try await other.result
           #expect(storing.progress.stored < storing.progress.total, "the small one came after the large one")
@@ -131,24 +131,24 @@ extension SessionSuite {
         try await world.pair { pair in
           let (onClient, _) = try await pair.connect()
           let error = await failure { try await onClient.send(content) }
-          #expect(error?.code == .messageTooLarge && error?.detail.contains("send(data:name:)") == true)
+          #expect(error?.code == .messageTooLarge && error?.detail.contains("send(.bytes(_, named:))") == true)
 
           let size = UInt64(content.count)
-          async let received = pair.server.session.offers.first()?.data(upTo: size)
-          let sent = try await onClient.send(data: content, name: "all of it", metadata: [7])
+          async let received = pair.server.session.offers.first()?.read(upTo: size)
+          let sent = try await onClient.send(.bytes(content, named: "all of it", metadata: [7]))
           let data = try #require(try await received)
           #expect(data.bytes == content && data.digest == sent.digest)
 
-          async let refused = failure { try await pair.server.session.offers.first()?.data(upTo: size - 1) }
-          let told = await failure { try await onClient.send(data: content, name: "too much") }
+          async let refused = failure { try await pair.server.session.offers.first()?.read(upTo: size - 1) }
+          let told = await failure { try await onClient.send(.bytes(content, named: "too much")) }
           let errors = [told, await refused]
           for error in errors {
             #expect(error?.code == .tooLarge && error?.blame == .peer, "\(String(describing: error))")
             #expect(error?.detail.contains("\(size)") == true && error?.detail.contains("\(size - 1)") == true)
           }
 
-          async let empty = pair.server.session.offers.first()?.data(upTo: 0)
-          _ = try await onClient.send(data: [], name: "nothing")
+          async let empty = pair.server.session.offers.first()?.read(upTo: 0)
+          _ = try await onClient.send(.bytes([], named: "nothing"))
           #expect(try await empty?.bytes == [])
         }
       }
@@ -169,7 +169,7 @@ extension SessionSuite {
             async let accepted = pair.server.invitations.first()?.accept()
             _ = try await third.invite(at: pair.addresses(), timeout: transport.patience)
             _ = try await accepted
-            let sending = try await pair.server.session.startSending(file: path)
+            let sending = try await pair.server.session.startSending(.file(path))
             #expect(sending.map(\.receiver) == pair.server.session.members.map(\.id))
             let slow = try #require(await third.session.offers.first())
             let slowly = try await slow.startStoring(in: third.receivingDirectory(at: folder.folder("slow")))

@@ -230,7 +230,7 @@ struct AttemptTests {
     let path = try folder.write("a.bin", [UInt8](repeating: 1, count: 1000))
     try await NodePair.run { pair in
       let (member, _) = try await pair.connect()
-      let sending = Task { try await member.send(file: path) }
+      let sending = Task { try await member.send(.file(path)) }
       let offer = try #require(await pair.server.session.offers.first())
       sending.cancel()
       #expect(await failure { try await sending.value }?.code == .cancelled)
@@ -252,12 +252,12 @@ struct AttemptTests {
       let codes = await Task {
         withUnsafeCurrentTask { $0?.cancel() }
         let invite = await failure { try await pair.client.invite(at: address) }
-        let send = await failure { try await member.send(file: path) }
+        let send = await failure { try await member.send(.file(path)) }
         return [invite?.code, send?.code]
       }.value
       #expect(codes == [.cancelled, .cancelled])
       let other = try folder.write("b.bin", [2])
-      let sending = Task { try await member.send(file: other) }
+      let sending = Task { try await member.send(.file(other)) }
       // Whoever waits already may be handed the first file's offer before its end is known.
       let offer = try #require(await pair.server.session.offers.first { $0.displayName == "b.bin" })
       let into = try await pair.server.receivingDirectory(at: folder.folder("in"))

@@ -24,7 +24,7 @@ struct CancellationTests {
             let task = Task { () -> PiconetError? in
               do throws(PiconetError) {
                 let member = try await client.invite(at: host.address)
-                _ = try await member.send(file: path)
+                _ = try await member.send(.file(path))
                 try await member.send([1])
                 await member.disconnect()
                 return nil

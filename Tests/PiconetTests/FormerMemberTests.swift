@@ -1,3 +1,4 @@
+import PiconetWire
 import PiconetEngine
 import TestSupport
 import Testing
@@ -46,8 +47,8 @@ struct FormerMemberTests {
       let folder = try TemporaryFolder()
       let path = try folder.write("a.bin", [1])
       let transfers = [
-        try former.startSending(data: [1], name: "a"), try await former.startSending(file: path),
-        try await pair.client.session.startSending(file: path, to: [former])[0],
+        try await former.startSending(.bytes([1], named: "a")), try await former.startSending(.file(path)),
+        try await pair.client.session.startSending(.file(path), to: [former])[0],
       ]
       // One that goes out all the same is answered, so that the test ends.
       let declining = Task { for await offer in pair.server.session.offers { await offer.decline(.notWanted) } }
@@ -74,7 +75,7 @@ struct FormerMemberTests {
       #expect(await failure { try await core.openStream(named: "a", to: former) }?.code == .notConnected)
       #expect(await core.statistics(of: former) == nil)
       let source = try #require(DataSource([1], name: [1]))
-      let transfer = core.send(source, to: former, mediaType: "", metadata: [], progress: nil)
+      let transfer = core.send(source, ResourceOffer(name: [1], size: 1), to: former)
       #expect(await failure { try await transfer.result }?.code == .notConnected)
       #expect(pair.client.session.members.map(\.id) == [onClient.id])
       #expect(try await pair.client.session.ping(onClient) > .zero)

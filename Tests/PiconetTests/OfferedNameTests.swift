@@ -55,8 +55,8 @@ struct OfferedNameTests {
           let (fromOne, fromTwo) = (
             try await one.invite(at: host.address), try await two.invite(at: host.address)
           )
-          async let sent = [fromOne.send(file: first), fromOne.send(file: other), fromTwo.send(file: other)]
-          async let more = fromTwo.send(file: first)
+          async let sent = [fromOne.send(.file(first)), fromOne.send(.file(other)), fromTwo.send(.file(other))]
+          async let more = fromTwo.send(.file(first))
           let all = try await sent + [more]
           let names = Set(all.map(\.storedName))
           #expect(names == ["a.bin", "a (2).bin"])
@@ -78,11 +78,11 @@ struct OfferedNameTests {
     try await Host.run(policy: .skip) { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(file: path).wasThere)
-        #expect(try await member.send(file: path).wasThere)
+        #expect(try await !member.send(.file(path)).wasThere)
+        #expect(try await member.send(.file(path)).wasThere)
         for other: [UInt8] in [[1, 2, 4], [1, 2], [1, 2, 3, 4]] {
           let changed = try folder.write("a.bin", other)
-          let error = await failure { try await member.send(file: changed) }
+          let error = await failure { try await member.send(.file(changed)) }
           #expect(error?.code == .exists && error?.blame == .peer, "\(other)")
         }
         #expect(host.entries() == ["a.bin"])

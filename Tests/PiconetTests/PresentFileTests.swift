@@ -23,14 +23,14 @@ struct PresentFileTests {
     try await Host.run { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(file: first).wasThere)
-        let again = try await member.send(file: first)
+        #expect(try await !member.send(.file(first)).wasThere)
+        let again = try await member.send(.file(first))
         #expect(again.wasThere && again.storedName == "a.bin" && again.resumedFrom == 0)
         let before = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
-        let beside = try await member.send(file: other)
+        let beside = try await member.send(.file(other))
         if count > 0 {
           #expect(!beside.wasThere && beside.storedName == "a (2).bin" && beside.resumedFrom == 0)
-          #expect(try await member.send(file: other).storedName == "a (2).bin")
+          #expect(try await member.send(.file(other)).storedName == "a (2).bin")
           #expect(try TemporaryFolder.bytes(host.directory + "/a (2).bin") == bytes(2, count: count))
         }
         let after = try #require(await client.session.statistics(for: member)).sent.chunks.bytes
@@ -46,9 +46,9 @@ struct PresentFileTests {
     try await Host.run { host in
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        #expect(try await !member.send(data: bytes(1), name: "a.bin").wasThere)
-        #expect(try await member.send(data: bytes(1), name: "a.bin").wasThere)
-        #expect(try await member.send(data: bytes(2), name: "a.bin").storedName == "a (2).bin")
+        #expect(try await !member.send(.bytes(bytes(1), named: "a.bin")).wasThere)
+        #expect(try await member.send(.bytes(bytes(1), named: "a.bin")).wasThere)
+        #expect(try await member.send(.bytes(bytes(2), named: "a.bin")).storedName == "a (2).bin")
         #expect(host.entries() == ["a (2).bin", "a.bin"])
       }
     }
@@ -67,7 +67,7 @@ struct PresentFileTests {
           try await Host.client { client in
             var members: [Member] = []
             for host in [lacking, having, other] { members.append(try await client.invite(at: host.address)) }
-            let results = try await client.session.send(file: path, to: members)
+            let results = try await client.session.send(.file(path), to: members)
             let sent = try members.map { try #require(results[$0.id]).get() }
             #expect(sent.map(\.wasThere) == [false, true, false])
             #expect(sent.map(\.storedName) == ["a.bin", "a.bin", "a (2).bin"])
@@ -80,7 +80,7 @@ struct PresentFileTests {
     }
   }
 
-  @Test("a large one is compared in steps that both sides' users see")
+  @Test("a large one is compared in steps, and both sides' users see how far that is")
   func compared() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/large.bin"
@@ -90,20 +90,28 @@ struct PresentFileTests {
       try FileManager.default.copyItem(atPath: path, toPath: host.directory + "/large.bin")
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
-        let told = Told()
-        let sent = try await member.send(file: path, comparing: { count, total in told.add(count, total) })
-        #expect(sent.wasThere)
-        // First what the receiver compares, then what this side hashes.
-        #expect(told.all.count >= 4, "\(told.all)")
-        #expect(told.all.allSatisfy { $0 <= 100 << 20 })
+        var offers = host.node.session.offers.makeAsyncIterator()
+        let sending = try await member.startSending(.file(path))
+        let offer = try #require(await offers.next())
+        async let receiver = compared(offer.changes)
+        let sender = await compared(sending.changes)
+        #expect(try await sending.result.wasThere)
+        let all = await (receiver, sender)
+        // In steps, of which a slow reader may miss some.
+        #expect(all.0.last == 96 << 20 && all.1.last == 96 << 20, "\(all)")
+        #expect((all.0 + all.1).allSatisfy { $0 % (32 << 20) == 0 })
       }
     }
   }
 
-  private final class Told: Sendable {
-    private let state = Mutex<[UInt64]>([])
-    var all: [UInt64] { state.withLock { $0 } }
-    func add(_ count: UInt64, _ total: UInt64) { state.withLock { $0.append(count) } }
+  /// The figures of what was compared, each once.
+  private func compared(_ changes: TransferChanges) async -> [UInt64] {
+    var all: [UInt64] = []
+    for await progress in changes where progress.compared > 0 && progress.compared != all.last {
+      #expect(progress.stored == 0 || progress.stored == progress.total, "\(progress)")
+      all.append(progress.compared)
+    }
+    return all
   }
 
   @Test("folders are made below the directory, and unsafe ones are refused with nameRefused")
@@ -114,10 +122,10 @@ struct PresentFileTests {
       try await Host.client { client in
         let member = try await client.invite(at: host.address)
         let album = try #require(AcceptableFolder([Array("album".utf8), Array("2026".utf8)]))
-        let sent = try await member.send(file: path, folder: album)
+        let sent = try await member.send(.file(path, below: album))
         #expect(sent.storedName == "album/2026/a.bin")
         #expect(try TemporaryFolder.bytes(host.directory + "/album/2026/a.bin") == bytes(1))
-        #expect(try await member.send(file: path, folder: album).wasThere)
+        #expect(try await member.send(.file(path, below: album)).wasThere)
       }
       for unsafe in [
         "..", "../x", "/etc", "a//b", ".ssh", "a/../../b", "x\u{0}y", "a\\b", String(repeating: "a/", count: 20) + "a",
@@ -145,7 +153,7 @@ struct PresentFileTests {
       for _ in 0..<2 {
         try await Host.client { client in
           let member = try await client.invite(at: host.address)
-          for path in paths { _ = try await member.send(file: path) }
+          for path in paths { _ = try await member.send(.file(path)) }
         }
         #expect(host.entries() == ["a (2).bin", "a (3).bin", "a.bin"])
         for (name, seed) in [("a", 1), ("a (2)", 2), ("a (3)", 3)] as [(String, UInt8)] {

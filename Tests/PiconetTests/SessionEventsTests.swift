@@ -99,7 +99,7 @@ struct SessionEventsTests {
       try await onClient.send([1])
       let stream = try await onClient.openStream(named: "notes")
       try await onClient.send([2])
-      let transfer = try onClient.startSending(data: [9], name: "picture")
+      let transfer = try await onClient.startSending(.bytes([9], named: "picture"))
       try await onClient.send([3])
       var words: [String] = []
       for await event in pair.server.session.events {

@@ -114,7 +114,7 @@ func stopInTheMiddle(seed: UInt64, path: String, in directory: String) async thr
       do throws(PiconetError) {
         let member = try await client.invite(at: address)
         return await withTaskGroup(of: PiconetError.Code?.self) { group in
-          group.addTask { await failure { while true { _ = try await member.send(file: path) } }?.code }
+          group.addTask { await failure { while true { _ = try await member.send(.file(path)) } }?.code }
           // Nobody reads: these come to wait.
           group.addTask {
             await failure { while true { try await member.send([UInt8](repeating: 1, count: 90_000)) } }?.code

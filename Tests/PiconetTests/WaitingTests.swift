@@ -47,7 +47,7 @@ struct WaitingTests {
       // It reads nothing from here on.
       let member = try #require(host.node.session.members.first)
       let pinging = Task { await failure { try await host.node.session.ping(member, timeout: .seconds(3600)) } }
-      let outgoing = try member.startSending(data: [1], name: "a")
+      let outgoing = try await member.startSending(.bytes([1], named: "a"))
       let sending = Task { await failure { try await outgoing.result } }
       for _ in 0..<100 { await Task.yield() }
       for task in [pinging, sending] {
@@ -68,10 +68,10 @@ struct WaitingTests {
     }
     try await NodePair.run { pair in
       let (onClient, _) = try await pair.connect()
-      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      let outgoing = try await onClient.startSending(.bytes([1, 2], named: "a"))
       outgoing.pause()
       let offer = try #require(await pair.server.session.offers.first())
-      let incoming = try await offer.startReceiving(upTo: 2)
+      let incoming = try await offer.startReading(upTo: 2)
       let receiving = Task { await failure { try await incoming.result } }
       receiving.cancel()
       #expect(await value(of: receiving)??.code == .cancelled)
@@ -99,9 +99,9 @@ struct WaitingTests {
   func pauseAfterEnd() async throws {
     try await NodePair.run { pair in
       let (onClient, _) = try await pair.connect()
-      let outgoing = try onClient.startSending(data: [1, 2], name: "a")
+      let outgoing = try await onClient.startSending(.bytes([1, 2], named: "a"))
       let offer = try #require(await pair.server.session.offers.first())
-      let incoming = try await offer.startReceiving(upTo: 2)
+      let incoming = try await offer.startReading(upTo: 2)
       _ = try await incoming.result
       _ = try await outgoing.result
       incoming.pause()

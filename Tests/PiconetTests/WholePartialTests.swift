@@ -30,7 +30,7 @@ struct WholePartialTests {
           policy: .rename, resuming: key)
         try Self.content.withUnsafeBytes { try partial.write($0) }
         partial.keep()
-        let sent = try await client.invite(at: host.address).send(file: path)
+        let sent = try await client.invite(at: host.address).send(.file(path))
         #expect(sent.resumedFrom == size && sent.size == size)
         #expect(try sent.digest == Self.sum())
         #expect(host.entries() == ["film.bin"])
@@ -61,7 +61,7 @@ struct WholePartialTests {
         try raw.send(.stored(transfer: number, name: Array("film.bin".utf8)))
         return digest
       }
-      let sent = try await member.send(file: path)
+      let sent = try await member.send(.file(path))
       #expect(try sent.digest == Self.sum())
       #expect(try await told == expected)
     }

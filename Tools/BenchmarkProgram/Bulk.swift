@@ -13,7 +13,7 @@ struct Bulk {
 
   private func send(_ member: Member) async throws {
     let measurement = Measurement()
-    let sent = try await member.send(file: options.file)
+    let sent = try await member.send(.file(options.file))
     measurement.report(options, ",\"bytes\":\(sent.size),\"sha256\":true")
   }
 

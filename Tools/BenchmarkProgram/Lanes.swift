@@ -15,12 +15,9 @@ struct Lanes {
   }
 
   private func send(_ member: Member) async throws {
-    let (begun, tellBegun) = AsyncStream.makeStream(of: Void.self)
     let (options, measurement) = (options, Measurement())
-    let file = Task {
-      try await member.send(file: options.file) { stored, _ in if stored > 0 { tellBegun.yield(()) } }
-    }
-    for await _ in begun { break }
+    let file = try await member.startSending(.file(options.file))
+    for await progress in file.changes where progress.stored > 0 { break }
     for _ in 0..<options.count {
       var message = [UInt8](repeating: 0, count: max(8, options.size))
       withUnsafeBytes(of: Measurement.nanoseconds().bigEndian) { message.replaceSubrange(0..<8, with: $0) }
@@ -28,7 +25,7 @@ struct Lanes {
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
     file.cancel()
-    let isWhole = (try? await file.value) != nil
+    let isWhole = (try? await file.result) != nil
     if isWhole { throw BenchmarkFailure("the file was shorter than the messages: nothing was measured") }
     measurement.report(options, ",\"size\":\(options.size),\"count\":\(options.count)")
   }
@@ -39,22 +36,23 @@ struct Lanes {
     defer { rmdir(folder) }
     let directory = try await node.receivingDirectory(at: folder)
     let measurement = Measurement()
-    let bytes = StoredCount()
+    let stored = StoredCount()
     let store = Task {
       for await offer in node.session.offers {
-        _ = try? await offer.store(in: directory, progress: { stored, _ in bytes.set(stored) })
+        stored.count(offer)
+        _ = try? await offer.store(in: directory)
       }
     }
     var ways: [Double] = []
     var before = (time: UInt64(0), stored: UInt64(0))
     for await message in node.session.messages {
       let now = Measurement.nanoseconds()
-      if ways.isEmpty { before = (now, bytes.value) }
+      if ways.isEmpty { before = (now, stored.value) }
       ways.append(Double(now - message.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) / 1e6)
       if ways.count == options.count { break }
     }
     let seconds = Double(Measurement.nanoseconds() - before.time) / 1e9
-    let goodput = Double(bytes.value - before.stored) / seconds
+    let goodput = Double(stored.value - before.stored) / seconds
     ways.sort()
     func part(_ part: Double) -> Double { ways[min(ways.count - 1, Int(part * Double(ways.count)))] }
     measurement.report(
@@ -68,7 +66,7 @@ struct Lanes {
 
 /// What of the file is stored so far.
 private final class StoredCount: Sendable {
-  private let count = Mutex<UInt64>(0)
-  var value: UInt64 { count.withLock { $0 } }
-  func set(_ value: UInt64) { count.withLock { $0 = value } }
+  private let offer = Mutex<IncomingOffer?>(nil)
+  var value: UInt64 { offer.withLock { $0?.progress.stored } ?? 0 }
+  func count(_ offer: IncomingOffer) { self.offer.withLock { $0 = offer } }
 }

@@ -73,85 +73,9 @@ public struct Member: Sendable, Identifiable {
     if count <= limit { return nil }
     let detail =
       mode == .reliable
-      ? "\(count) bytes; the limit that both sides take is \(limit) bytes; send(data:name:) takes more"
+      ? "\(count) bytes; the limit that both sides take is \(limit) bytes; send(.bytes(_, named:)) takes more"
       : "\(count) bytes; the limit of unreliable messages that both sides take is \(limit) bytes"
     return PiconetError(.messageTooLarge, peer: id, blame: .us, detail: detail)
-  }
-
-  /// Sends a file and returns when the remote side has *stored* it: on its disk, verified, under its name. Cancelling
-  /// the calling task cancels the transfer on both sides.
-  /// - Parameters:
-  ///   - path: a regular file; a symbolic link is followed.
-  ///   - name: what to offer it as; nil: the last part of the path, and `nameRefused` where no receiver would store
-  ///     that.
-  ///   - folder: the folders that it is to be stored below.
-  ///   - mediaType: an IANA media type for the receiver, or empty.
-  ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the remote side has stored, in bytes, and the total; to return
-  ///     quickly.
-  ///   - comparing: called with what was read, in bytes, and the total, where the receiver has a file of that name and
-  ///     size and both
-  ///     sides find out whether it is the same; on any thread, to return quickly. See `SentFile.wasThere`.
-  /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, or why the member has left.
-  public func send(
-    file path: String, name: AcceptableName? = nil, folder: AcceptableFolder? = nil, mediaType: String = "",
-    metadata: [UInt8] = [], progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
-    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> SentFile {
-    try await core.finish(
-      startSending(
-        file: path, name: name, folder: folder, mediaType: mediaType, metadata: metadata, progress: progress,
-        comparing: comparing))
-  }
-
-  /// As `send(file:)`, but returns as soon as the file is open: the transfer can then be watched, paused and cancelled.
-  /// - Throws: `sourceUnreadable`.
-  public func startSending(
-    file path: String, name: AcceptableName? = nil, folder: AcceptableFolder? = nil, mediaType: String = "",
-    metadata: [UInt8] = [], progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
-    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> OutgoingTransfer {
-    try await core.send(
-      file: path, name: name, folder: folder, to: self, mediaType: mediaType, metadata: metadata, progress: progress,
-      comparing: comparing)
-  }
-
-  /// Sends bytes of any number as a resource, in chunks behind all messages, and returns when the remote side has taken
-  /// them: into memory (`IncomingOffer.data`) or into a file. They are shared, not copied. Cancelling the calling task
-  /// cancels the transfer.
-  /// - Parameters:
-  ///   - data: of any number.
-  ///   - name: at most 1,024 bytes; a receiver that makes a file of it takes only names that are safe.
-  ///   - mediaType: an IANA media type for the receiver, or empty.
-  ///   - metadata: free data that the receiver has with the offer, at most 4,096 bytes.
-  ///   - progress: called on the node's loop with what the remote side has stored, in bytes, and the total; to return
-  ///     quickly.
-  /// - Throws: the receiver's reason, or why the member has left.
-  public func send(
-    data: ArraySlice<UInt8>, name: String, mediaType: String = "", metadata: [UInt8] = [],
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> SentFile {
-    try await core.finish(
-      startSending(data: data, name: name, mediaType: mediaType, metadata: metadata, progress: progress))
-  }
-
-  /// As above, for a whole array.
-  public func send(
-    data: [UInt8], name: String, mediaType: String = "", metadata: [UInt8] = [],
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> SentFile {
-    try await send(data: data[...], name: name, mediaType: mediaType, metadata: metadata, progress: progress)
-  }
-
-  /// As `send(data:name:)`, but returns at once: the transfer can then be watched, paused and cancelled.
-  public func startSending(
-    data: ArraySlice<UInt8>, name: String, mediaType: String = "", metadata: [UInt8] = [],
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
-  ) throws(PiconetError) -> OutgoingTransfer {
-    guard let source = DataSource(data, name: Array(name.utf8)) else {
-      throw PiconetError(.internalError, blame: .us, detail: "no SHA-256")
-    }
-    return core.send(source, to: self, mediaType: mediaType, metadata: metadata, progress: progress)
   }
 
   /// Opens a stream of bytes to this member and returns at once: the member finds it in its `Session.streams`, and what

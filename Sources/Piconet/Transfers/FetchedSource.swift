@@ -4,10 +4,37 @@ import PiconetHTTP
 import PiconetWire
 import Synchronization
 
+/// A fetch for several receivers, which ends with the last of them.
+final class SharedFetch: Sendable {
+  let fetch: HTTPFetch
+  private let receivers: Mutex<Int>
+  private let ended: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - receivers: how many; each leaves once.
+  ///   - ended: called once the fetch is closed.
+  init(_ fetch: HTTPFetch, receivers: Int, ended: @escaping @Sendable () -> Void) {
+    self.fetch = fetch
+    self.receivers = Mutex(receivers)
+    self.ended = ended
+  }
+
+  /// One of them needs nothing more. On a thread that may wait for the fetching one.
+  func leave() {
+    let isLast = receivers.withLock { count in
+      count -= 1
+      return count == 0
+    }
+    guard isLast else { return }
+    fetch.close()
+    ended()
+  }
+}
+
 /// A URL as the source of a transfer: what has arrived is passed on while the rest arrives.
 final class FetchedSource: OfferedSource, @unchecked Sendable {
   // Sendable is right: the hash is touched by the disk thread only; the rest is constant or behind mutexes.
-  private let fetch: HTTPFetch
+  private let shared: SharedFetch
   private let hash: ReadingHash
   let name: [UInt8]
   let size: UInt64
@@ -16,14 +43,13 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
   let sourceFailure: FileFailure? = nil
   let arrives = true
   private let digest = Mutex<SHA256Digest?>(nil)
-  private let ended: @Sendable () -> Void
+  private let isOpen = Mutex(true)
+  private var fetch: HTTPFetch { shared.fetch }
 
   /// Gives nil if OpenSSL failed.
-  /// - Parameter ended: called once the fetch is closed.
-  init?(_ fetch: HTTPFetch, name: [UInt8], size: UInt64, ended: @escaping @Sendable () -> Void) {
+  init?(_ shared: SharedFetch, name: [UInt8], size: UInt64) {
     guard let hash = ReadingHash() else { return nil }
-    self.fetch = fetch
-    self.ended = ended
+    self.shared = shared
     self.hash = hash
     self.name = name
     self.size = size
@@ -32,12 +58,15 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }
 
   func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void) {
-    fetch.whenAvailable(upTo: offset, proceed)
+    fetch.whenAvailable(upTo: offset, for: self, proceed)
   }
 
   func close() {
-    fetch.close()
-    ended()
+    let isFirst = isOpen.withLock { isOpen in
+      defer { isOpen = false }
+      return isOpen
+    }
+    if isFirst { shared.leave() }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {

@@ -12,7 +12,6 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   let name: [UInt8]
   let modified: Int64?
   let identity: [UInt8]
-  let folder: [UInt8]
   /// What went wrong, with the path of this machine that the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
@@ -21,16 +20,13 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   /// Bytes that are hashed before others get at the disk.
   static let hashedAtOnce: UInt64 = 32 << 20
 
-  /// - Parameters:
-  ///   - name: what to offer it as; nil: as it is called.
-  ///   - folder: where it is to be stored.
-  init(path: String, name: AcceptableName?, folder: AcceptableFolder?) throws(FileFailure) {
+  /// - Parameter name: what to offer it as; nil: as it is called.
+  init(path: String, name: String?) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
-    self.name = if let name { Array(name.text.utf8) } else { Array(try file.offeredName.text.utf8) }
+    self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
     identity = file.contentIdentity
-    self.folder = folder.map { Array($0.text.utf8) } ?? []
   }
 
   var sentDigest: SHA256Digest? { digest.withLock { $0 } }

@@ -46,14 +46,22 @@ public struct IncomingOffer: Sendable, Identifiable {
     identity = offer.identity
   }
 
+  /// How its transfer stands now.
+  public var progress: TransferProgress { state.watched.value }
+
+  /// How its transfer stands, again after each change, from now on: also of one that is not taken yet, or that is
+  /// compared with a file that is there.
+  public var changes: TransferChanges { TransferChanges(watched: state.watched) }
+
   /// Who offers it.
   public var sender: ProvenMember { member.proven }
   var core: NodeCore { member.core }
 
   var transfer: TransferID { TransferID(rawValue: id) }
 
-  /// Takes the file into a directory and returns when it is verified, on the disk, under its name. Nothing has that
-  /// name before it is whole. Cancelling the calling task cancels the transfer on both sides.
+  /// Takes the resource into a directory and returns when it is verified, on the disk, under its name. Nothing has that
+  /// name before it is whole. Cancelling the calling task cancels the transfer on both sides. `changes` tells how far
+  /// it is meanwhile.
   ///
   /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file
   /// of that name (or of it with a number) and size is compared first: if it is the very same, nothing is sent or
@@ -61,23 +69,19 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// not replaced: both stay.
   /// - Parameters:
   ///   - directory: where it goes, opened by any node of this process.
+  ///   - name: what it is called there, in the directory itself, whatever the sender has named; the rules for names are
+  ///     the same. Nil: the sender's name, below the sender's folders.
   ///   - policy: what becomes of a name that is taken. Default: it gets a number.
   ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false
-  ///     refuses the
-  ///     file as `notWanted`.
-  ///   - progress: called on the node's loop with the bytes on disk and the total; to return quickly.
-  ///   - comparing: called with what was compared, in bytes, and the total, where that takes a while; on any thread, to
-  ///     return quickly.
-  /// - Throws: why it is not stored; the sender is told the same reason. `exists` with the policy `skip`; `inProgress`
-  ///   if another task stores it.
+  ///     refuses the file as `notWanted`.
+  /// - Throws: why it is not stored; the sender is told the same reason. `nameRefused` with the rule: where it is
+  ///   `name` that breaks it the blame is ours, and the offer stands. `exists` with the policy `skip`; `inProgress` if
+  ///   another task stores it.
   public func store(
-    in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
-    content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
-    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
+    in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
+    content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil
   ) async throws(PiconetError) -> ReceivedFile {
-    try await core.finish(
-      startStoring(in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing))
+    try await core.finish(startStoring(in: directory, as: name, onConflict: policy, content: content))
   }
 
   /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and
@@ -88,32 +92,24 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// sent again. For that partial files above 1 MiB are kept in the directory under hidden names: 16 at most, seven
   /// days at most, and none after a transfer that was cancelled or has failed.
   public func startStoring(
-    in directory: ReceivingDirectory, onConflict policy: ConflictPolicy = .rename,
-    content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil,
-    progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil,
-    comparing: (@Sendable (_ compared: UInt64, _ total: UInt64) -> Void)? = nil
+    in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
+    content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
-    try await core.store(
-      self, in: directory, onConflict: policy, content: content, progress: progress, comparing: comparing)
+    try await core.store(self, in: directory, as: name, onConflict: policy, content: content)
   }
 
   /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever
-  /// size was offered. Cancelling the calling task cancels the transfer on both sides.
-  /// - Parameters:
-  ///   - limit: the most bytes; a larger offer is declined.
-  ///   - progress: called on the node's loop with the bytes that are here and the total; to return quickly.
+  /// size was offered. Cancelling the calling task cancels the transfer on both sides. `changes` tells how far it is
+  /// meanwhile.
+  /// - Parameter limit: the most bytes; a larger offer is declined.
   /// - Throws: `tooLarge` with both numbers, which the sender is told too; otherwise as `store`.
-  public func data(
-    upTo limit: UInt64, progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> ReceivedData {
-    try await core.finish(startReceiving(upTo: limit, progress: progress))
+  public func read(upTo limit: UInt64) async throws(PiconetError) -> ReceivedData {
+    try await core.finish(startReading(upTo: limit))
   }
 
-  /// As `data`, but returns as soon as the sender is told to begin.
-  public func startReceiving(
-    upTo limit: UInt64, progress: (@Sendable (_ stored: UInt64, _ total: UInt64) -> Void)? = nil
-  ) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
-    try await core.receive(self, upTo: limit, progress: progress)
+  /// As `read`, but returns as soon as the sender is told to begin.
+  public func startReading(upTo limit: UInt64) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
+    try await core.receive(self, upTo: limit)
   }
 
   /// Refuses the offer; the sender is told the reason.

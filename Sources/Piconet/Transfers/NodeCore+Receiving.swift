@@ -7,14 +7,15 @@ import Synchronization
 /// Resources on their way in: a store is opened on the disk thread, then the offer is accepted.
 extension NodeCore {
   func store(
-    _ offer: IncomingOffer, in directory: ReceivingDirectory, onConflict policy: ConflictPolicy,
-    content: (@Sendable ([UInt8]) -> Bool)?, progress: (@Sendable (UInt64, UInt64) -> Void)?,
-    comparing: (@Sendable (UInt64, UInt64) -> Void)?
+    _ offer: IncomingOffer, in directory: ReceivingDirectory, as name: String?, onConflict policy: ConflictPolicy,
+    content: (@Sendable ([UInt8]) -> Bool)?
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedFile> {
-    try await claim(offer, progress)
+    if let name { try Self.check(name) }
+    try await claim(offer)
     let sender = offer.sender.id
     let wish = FileStore.Wish(
-      rawName: offer.rawName, rawFolder: offer.rawFolder, size: offer.size, policy: policy, modified: offer.modified,
+      rawName: name.map { Array($0.utf8) } ?? offer.rawName, rawFolder: name == nil ? offer.rawFolder : [],
+      size: offer.size, policy: policy, modified: offer.modified,
       key: ResumptionKey(sender: sender.peer, identity: offer.identity, size: offer.size),
       mayReplace: { [names = directory.names] in names.mayReplace($0, of: sender) })
     let store: FileStore
@@ -22,7 +23,7 @@ extension NodeCore {
       store = try await onDisk { () throws(FileFailure) in
         try FileStore(in: directory.directory, wish, content: content)
       }
-      try await compare(store, offer, comparing)
+      try await compare(store, offer)
     } catch {
       let told =
         (error.underlying as? FileFailure)?.told
@@ -39,24 +40,32 @@ extension NodeCore {
     return transfer
   }
 
+  /// A name that this side has chosen: the offer stands if it is none.
+  private static func check(_ name: String) throws(PiconetError) {
+    do throws(FileNameRefusal) {
+      _ = try SafeFileName(name)
+    } catch {
+      let failure = FileFailure(error, name: Array(name.utf8), blame: .local)
+      throw PiconetError(.nameRefused, blame: .us, detail: failure.sentence, underlying: failure)
+    }
+  }
+
   /// Reads what may be the same, in steps, between which others get at the disk and the sender is told.
-  private func compare(
-    _ store: FileStore, _ offer: IncomingOffer, _ comparing: (@Sendable (UInt64, UInt64) -> Void)?
-  ) async throws(PiconetError) {
+  private func compare(_ store: FileStore, _ offer: IncomingOffer) async throws(PiconetError) {
     // After the end there is nobody to compare for.
     while store.isComparing, offer.state.outcome == nil {
       if Task.isCancelled { throw PiconetError(.cancelled, blame: .us) }
       let compared = try await onDisk { () throws(FileFailure) in store.compare() }
       guard store.isComparing else { return }
       tell(.tellCompared(offer.transfer, byteCount: compared))
-      comparing?(compared, offer.size)
+      offer.state.compared(compared)
     }
   }
 
   func receive(
-    _ offer: IncomingOffer, upTo limit: UInt64, progress: (@Sendable (UInt64, UInt64) -> Void)?
+    _ offer: IncomingOffer, upTo limit: UInt64
   ) async throws(PiconetError) -> IncomingTransfer<ReceivedData> {
-    try await claim(offer, progress)
+    try await claim(offer)
     guard offer.size <= limit else {
       let detail = "\(offer.size) bytes; at most \(limit) are taken here"
       _ = await answer(to: .declineOffer(offer.transfer, .tooLarge, detail: detail))
@@ -86,10 +95,8 @@ extension NodeCore {
     return try result.get()
   }
 
-  private func claim(
-    _ offer: IncomingOffer, _ progress: (@Sendable (UInt64, UInt64) -> Void)?
-  ) async throws(PiconetError) {
-    guard offer.state.claim(progress: progress) else {
+  private func claim(_ offer: IncomingOffer) async throws(PiconetError) {
+    guard offer.state.claim() else {
       throw PiconetError(.inProgress, peer: offer.sender.id, blame: .us, detail: "the file is stored by another task")
     }
     // A short file might be here before its cancellation is.

@@ -7,26 +7,27 @@ import Synchronization
 
 /// Resources on their way out: opened on the disk thread, then sent by the engine.
 extension NodeCore {
-  func send(
-    file path: String, name: AcceptableName?, folder: AcceptableFolder?, to member: Member, mediaType: String,
-    metadata: [UInt8], progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)?
-  ) async throws(PiconetError) -> OutgoingTransfer {
-    let source = try await onDisk { () throws(FileFailure) in try FileSource(path: path, name: name, folder: folder) }
-    return send(
-      source, to: member, mediaType: mediaType, metadata: metadata, progress: progress, comparing: comparing)
+  /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
+  func send(_ resource: Resource, to member: Member) async throws(PiconetError) -> OutgoingTransfer {
+    let transfers = try await send(resource, to: [member])
+    return transfers[0]
   }
 
-  /// Offers a resource. What its handle asks for from now on reaches the engine behind the offer.
-  func send(
-    _ source: any OfferedSource, to member: Member, mediaType: String, metadata: [UInt8],
-    progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)? = nil
-  ) -> OutgoingTransfer {
-    let offer = ResourceOffer(
-      name: source.name, size: source.size, mediaType: mediaType, modified: source.modified, metadata: metadata,
-      identity: source.identity, folder: source.folder)
+  /// Offers a resource to each of these members, likewise. It is opened once for all of them.
+  func send(_ resource: Resource, to members: [Member]) async throws(PiconetError) -> [OutgoingTransfer] {
+    let open = try await open(resource, for: members.count)
+    return zip(members, open.sources).map { member, source in
+      let offer = ResourceOffer(
+        name: source.name, size: source.size, mediaType: open.mediaType, modified: source.modified,
+        metadata: resource.metadata, identity: source.identity,
+        folder: resource.folder.map { Array($0.text.utf8) } ?? [])
+      return send(source, offer, to: member)
+    }
+  }
+
+  func send(_ source: any OfferedSource, _ offer: ResourceOffer, to member: Member) -> OutgoingTransfer {
     let transfer = OutgoingTransfer(
-      TransferID(rawValue: makeNumber()), to: member.id, source: source, core: self, progress: progress,
-      comparing: comparing)
+      TransferID(rawValue: makeNumber()), to: member.id, source: source, core: self)
     if let file = source as? FileSource {
       file.hashed.withLock { $0 = { [weak transfer] count in transfer?.compared(count) } }
     }
@@ -47,8 +48,8 @@ extension NodeCore {
   }
 
   /// Waits for the end; the task's cancellation is the transfer's.
-  func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentFile {
-    let result: Result<SentFile, PiconetError> = await withTaskCancellationHandler {
+  func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentResource {
+    let result: Result<SentResource, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
         return .success(try await transfer.end)
       } catch {

@@ -11,14 +11,8 @@ protocol OfferedSource: ResourceSource {
   var modified: Int64? { get }
   /// Stands for this very content; empty if a later transfer can't go on with it.
   var identity: [UInt8] { get }
-  /// The folders that it is to be stored below, with slashes; empty: none.
-  var folder: [UInt8] { get }
   /// Of all bytes, once `finish` has given it.
   var sentDigest: SHA256Digest? { get }
   /// What went wrong, with the path of this machine that the remote side is not told.
   var sourceFailure: FileFailure? { get }
-}
-
-extension OfferedSource {
-  var folder: [UInt8] { [] }
 }

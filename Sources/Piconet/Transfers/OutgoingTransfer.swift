@@ -12,25 +12,15 @@ public final class OutgoingTransfer: Sendable {
   let transfer: TransferID
   let watched: Watched<TransferProgress>
   private let source: any OfferedSource
-  private let closure: (@Sendable (UInt64, UInt64) -> Void)?
-  private let comparing: (@Sendable (UInt64, UInt64) -> Void)?
-  private let outcome = Outcome<Result<SentFile, PiconetError>>()
+  private let outcome = Outcome<Result<SentResource, PiconetError>>()
   private let core: NodeCore
 
-  /// - Parameters:
-  ///   - progress: called on the loop with what the remote side has stored, and the total.
-  ///   - comparing: called on the loop or the disk thread with what a side has read to compare, and the total.
-  init(
-    _ transfer: TransferID, to receiver: NodeID, source: any OfferedSource, core: NodeCore,
-    progress: (@Sendable (UInt64, UInt64) -> Void)?, comparing: (@Sendable (UInt64, UInt64) -> Void)?
-  ) {
+  init(_ transfer: TransferID, to receiver: NodeID, source: any OfferedSource, core: NodeCore) {
     self.receiver = receiver
     self.transfer = transfer
     self.source = source
     self.core = core
     name = SafeFileName.printable(source.name)
-    closure = progress
-    self.comparing = comparing
     watched = Watched(TransferProgress(stored: 0, total: source.size))
   }
 
@@ -56,7 +46,7 @@ public final class OutgoingTransfer: Sendable {
   /// Waits until the remote side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling
   /// the waiting task ends the waiting with `cancelled`, and has no effect on the transfer.
   /// - Throws: `sourceUnreadable`, `sourceChanged`, the receiver's reason, `cancelled`, or why the member has left.
-  public var result: SentFile {
+  public var result: SentResource {
     get async throws(PiconetError) {
       guard let result = await outcome.waitUnlessCancelled() else {
         throw PiconetError(NodeCore.taskCancelled, peer: receiver)
@@ -66,7 +56,7 @@ public final class OutgoingTransfer: Sendable {
   }
 
   /// As `result`, whatever becomes of the calling task.
-  var end: SentFile {
+  var end: SentResource {
     get async throws(PiconetError) { try await outcome.wait().get() }
   }
 
@@ -75,21 +65,14 @@ public final class OutgoingTransfer: Sendable {
   func accepted(offset: UInt64) {
     watched.update {
       $0.resumedFrom = offset
-      $0.stored = offset
+      // Who claims to have all of it has nothing stored yet: the digest decides.
+      $0.stored = offset < source.size ? offset : 0
     }
-    // Who claims to have all of it has nothing stored yet: the digest decides.
-    if offset > 0, offset < source.size { closure?(offset, source.size) }
   }
 
-  func compared(_ count: UInt64) {
-    watched.update { $0.compared = count }
-    comparing?(count, source.size)
-  }
+  func compared(_ count: UInt64) { watched.update { $0.compared = count } }
 
-  func stored(_ count: UInt64) {
-    watched.update { $0.stored = count }
-    closure?(count, source.size)
-  }
+  func stored(_ count: UInt64) { watched.update { $0.stored = count } }
 
   func paused(_ isPaused: Bool) { watched.update { $0.isPausedThere = isPaused } }
 
@@ -98,14 +81,14 @@ public final class OutgoingTransfer: Sendable {
     // First, so that whoever sees the end can't change how it stands.
     watched.finish()
     switch result {
-    case .success(let stored): outcome.end(sentFile(stored))
+    case .success(let stored): outcome.end(sentResource(stored))
     case .failure(let ending):
       let underlying = ending.blame == .us ? source.sourceFailure : nil
       outcome.end(.failure(PiconetError(ending, peer: receiver, underlying: underlying)))
     }
   }
 
-  private func sentFile(_ stored: StoredResource) -> Result<SentFile, PiconetError> {
+  private func sentResource(_ stored: StoredResource) -> Result<SentResource, PiconetError> {
     guard let digest = source.sentDigest else {
       return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
     }
@@ -114,13 +97,13 @@ public final class OutgoingTransfer: Sendable {
     let storedName = SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
     let resumedFrom = stored.wasThere ? 0 : watched.value.resumedFrom
     return .success(
-      SentFile(
+      SentResource(
         storedName: storedName, size: source.size, digest: digest, resumedFrom: resumedFrom, wasThere: stored.wasThere))
   }
 }
 
 /// A resource that the remote side has stored.
-public struct SentFile: Sendable, Hashable {
+public struct SentResource: Sendable, Hashable {
   /// The name that the receiver gave it, behind those of its folders, with slashes.
   public let storedName: String
   /// Bytes.

@@ -14,12 +14,13 @@ final class SharedFile: @unchecked Sendable {
   let identity: [UInt8]
   let size: UInt64
 
-  init(path: String) throws(FileFailure) {
+  /// - Parameter name: what to offer it as; nil: as it is called.
+  init(path: String, name: String?) throws(FileFailure) {
     let file = try OutgoingFile(path: path, hashing: false)
     guard let reader = SharedFileReader(file) else { throw FileFailure(.unreadable, path: path) }
     self.reader = reader
     self.path = path
-    name = Array(try file.offeredName.text.utf8)
+    self.name = if let name { Array(name.utf8) } else { Array(try file.offeredName.text.utf8) }
     modified = file.modificationTime.nanosecondsSince1970
     identity = file.contentIdentity
     size = file.size

@@ -1,8 +1,8 @@
 import Piconet
 
 /// Sends a file, shows how far it is, and returns when the remote side has it on its disk, verified.
-func sendShowingProgress(_ path: String, to member: Member) async throws(PiconetError) -> SentFile {
-  let transfer = try await member.startSending(file: path)
+func sendShowingProgress(_ path: String, to member: Member) async throws(PiconetError) -> SentResource {
+  let transfer = try await member.startSending(.file(path))
   // A slow reader sees the latest state, not every one. It ends with the transfer.
   for await progress in transfer.changes where progress.total > 0 {
     print("\(transfer.name): \(progress.stored * 100 / progress.total) %")
@@ -35,7 +35,7 @@ func store(_ offer: IncomingOffer, in directory: ReceivingDirectory) async {
 
 /// Gives one file to all members: it is read once for those who keep pace with each other.
 func sendToAll(_ path: String, of session: Session) async throws(PiconetError) {
-  for (member, result) in try await session.send(file: path) {
+  for (member, result) in try await session.send(.file(path)) {
     switch result {
     case .success(let file): print("\(member): \(file.wasThere ? "had it already" : "stored it as \(file.storedName)")")
     case .failure(let error): print("\(member): \(error)")
@@ -45,7 +45,7 @@ func sendToAll(_ path: String, of session: Session) async throws(PiconetError) {
 
 /// Bytes of any number from memory to memory, where a message would be too large.
 func sendSnapshot(_ bytes: [UInt8], to member: Member) async throws(PiconetError) {
-  _ = try await member.send(data: bytes, name: "snapshot")
+  _ = try await member.send(.bytes(bytes, named: "snapshot"))
 }
 
 /// The remote side of it. Memory is used as bytes come, and never above the limit.
@@ -55,7 +55,7 @@ func receiveSnapshot(of session: Session) async throws(PiconetError) -> [UInt8]?
       await offer.decline(.notWanted)
       continue
     }
-    return try await offer.data(upTo: 16_000_000).bytes
+    return try await offer.read(upTo: 16_000_000).bytes
   }
   return nil
 }
@@ -64,5 +64,5 @@ func receiveSnapshot(of session: Session) async throws(PiconetError) -> [UInt8]?
 func send(_ bytes: [UInt8], to member: Member, before transfer: OutgoingTransfer) async throws(PiconetError) {
   transfer.pause()
   defer { transfer.resume() }
-  _ = try await member.send(data: bytes, name: "urgent")
+  _ = try await member.send(.bytes(bytes, named: "urgent"))
 }

@@ -161,7 +161,7 @@ struct ChangingSessionTests {
         return wrong
       }
     }
-    let sendingFile = Task { try await members[0].send(file: photo) }
+    let sendingFile = Task { try await members[0].send(.file(photo)) }
     let offer: IncomingOffer? = await limited(to: .seconds(30)) {
       for await offer in nodes[0].session.offers { return offer }
       return nil

@@ -226,12 +226,12 @@ struct TrustTests {
       let count = NoticeBudget.repeatBurst + 100
       try await Node.run(configuration) { node in
         let member = try await node.invite(at: address)
-        _ = try await member.send(data: [1], name: "a")
+        _ = try await member.send(.bytes([1], named: "a"))
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<4 {
             group.addTask {
               for _ in 0..<count / 4 {
-                let wasThere = try await member.send(data: [1], name: "a").wasThere
+                let wasThere = try await member.send(.bytes([1], named: "a")).wasThere
                 #expect(wasThere)
               }
             }

@@ -78,7 +78,7 @@ struct Host: Sendable {
     let folder = try TemporaryFolder()
     let path = try folder.write("honest-\(UUID().uuidString).bin", [UInt8](repeating: 7, count: 100_000))
     let sent = try await Self.client { client in
-      try await client.invite(at: address, timeout: .seconds(20)).send(file: path)
+      try await client.invite(at: address, timeout: .seconds(20)).send(.file(path))
     }
     #expect(sent.size == 100_000, sourceLocation: sourceLocation)
     #expect(entries().contains(sent.storedName), sourceLocation: sourceLocation)

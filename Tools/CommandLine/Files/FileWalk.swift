@@ -194,7 +194,7 @@ struct FileWalk: Sendable {
 
   private mutating func url(_ operand: LocalPath) -> Step {
     do throws(PiconetError) {
-      let name = AcceptableName(Array(try Member.resourceName(of: operand.readable).utf8))
+      let name = AcceptableName(Array(try Resource.name(ofURL: operand.readable).utf8))
       let answer = offered.take(name, in: "", identity: nil)
       guard case .numbered(let other) = answer else {
         return .file(GatheredFile(path: operand, size: 0, kind: nil, name: name, folder: nil, renaming: nil))

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The files that are under way: the node's loop reports how far they are, and a task shows it ten times a second, so
-/// that a slow terminal never holds up the loop. Any thread may use it.
+/// The files that are under way: the tasks that watch them report how far they are, and one task shows it ten times a
+/// second, so that a slow terminal holds up nothing else. Any thread may use it.
 final class TransferBoard: Sendable {
   struct Key: Hashable, Sendable {
     fileprivate let number: UInt64
@@ -67,7 +67,6 @@ final class TransferBoard: Sendable {
     }
   }
 
-  /// Quick: it is called on the node's loop.
   func progressed(_ key: Key, done: UInt64) {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.key == key }) else { return }

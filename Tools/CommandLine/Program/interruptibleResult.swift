@@ -3,23 +3,27 @@ import Piconet
 extension OutgoingTransfer {
   /// As `result`. A person who ends the program meanwhile has not given the file up: the receiver keeps what it has of
   /// it.
-  var interruptibleResult: SentFile {
-    get async throws(PiconetError) { try await end(interrupt) { () throws(PiconetError) in try await self.result } }
+  /// - Parameter following: what watches the transfer's changes: it has seen the last one when this returns.
+  func interruptibleResult(behind following: Task<Void, Never>) async throws(PiconetError) -> SentResource {
+    try await end(behind: following, interrupt) { () throws(PiconetError) in try await self.result }
   }
 }
 
 extension IncomingTransfer {
   /// As `result`. A person who ends the program meanwhile has not given the file up: what is stored of it is kept.
-  var interruptibleResult: Received {
-    get async throws(PiconetError) { try await end(interrupt) { () throws(PiconetError) in try await self.result } }
+  /// - Parameter following: what watches the transfer's changes: it has seen the last one when this returns.
+  func interruptibleResult(behind following: Task<Void, Never>) async throws(PiconetError) -> Received {
+    try await end(behind: following, interrupt) { () throws(PiconetError) in try await self.result }
   }
 }
 
 private func end<Value: Sendable>(
-  _ interrupt: @escaping @Sendable () -> Void, _ result: @escaping @Sendable () async throws(PiconetError) -> Value
+  behind following: Task<Void, Never>, _ interrupt: @escaping @Sendable () -> Void,
+  _ result: @escaping @Sendable () async throws(PiconetError) -> Value
 ) async throws(PiconetError) -> Value {
   // A task of its own, since a cancelled one would not wait for how the transfer has ended.
   let end = Task { () -> Result<Value, PiconetError> in
+    await following.value
     do throws(PiconetError) {
       return .success(try await result())
     } catch {

@@ -131,22 +131,21 @@ final class OfferDesk: Sendable {
     defer { board.end(key) }
     let content: (@Sendable ([UInt8]) -> Bool)? = takesAny ? nil : Self.isImage
     await notes.look(at: offer.sender)
+    let following = offer.changes.follow { [board, places] done in
+      board.compared(key, done: done)
+      // How fast it goes is our disk's doing, not the sender's.
+      if let place { places?.compared(place) }
+    } stored: { [board, notes, places] done, total in
+      board.progressed(key, done: done)
+      if let place { places?.moved(place, done: done, of: total) }
+      // Now, since a sender leaves when it hears that all is stored.
+      if done == total { notes.lookSoon(at: offer.sender) }
+    }
+    defer { following.cancel() }
     do throws(PiconetError) {
-      let transfer = try await offer.startStoring(
-        in: directory, onConflict: policy, content: content,
-        progress: { [board, notes, places] done, total in
-          board.progressed(key, done: done)
-          if let place { places?.moved(place, done: done, of: total) }
-          // Now, since a sender leaves when it hears that all is stored.
-          if done == total { notes.lookSoon(at: offer.sender) }
-        },
-        comparing: { [board, places] done, _ in
-          board.compared(key, done: done)
-          // How fast it goes is our disk's doing, not the sender's.
-          if let place { places?.compared(place) }
-        })
+      let transfer = try await offer.startStoring(in: directory, onConflict: policy, content: content)
       if let place { places?.whenStanding(place) { transfer.giveUpForNow() } }
-      let file = try await transfer.interruptibleResult
+      let file = try await transfer.interruptibleResult(behind: following)
       board.end(key)
       state.withLock { state in
         state.stored += 1

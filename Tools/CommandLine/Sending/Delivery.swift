@@ -108,7 +108,17 @@ struct Delivery: Sendable {
     defer { if isFinishing.withLock({ $0 }) { shared.state.withLock { $0.patience.finished() } } }
     shared.state.withLock { $0.patience.moved(at: .now) }
     do throws(PiconetError) {
-      let progress: @Sendable (UInt64, UInt64) -> Void = { [board, notes, member] stored, total in
+      let transfer: OutgoingTransfer
+      if let opened {
+        transfer = try await member.startSending(
+          .file(opened.text, named: file.name.text, below: file.folder, mediaType: mediaType))
+      } else {
+        transfer = try await startSending(url: name, as: file.name, key)
+      }
+      let following = transfer.changes.follow { [board] compared in
+        board.compared(key, done: compared)
+        shared.state.withLock { $0.patience.moved(at: .now) }
+      } stored: { [board, notes, member] stored, total in
         board.progressed(key, done: stored)
         let isWhole =
           stored >= total
@@ -123,18 +133,7 @@ struct Delivery: Sendable {
         // Now, since a receiver that has enough leaves when all is stored.
         if isWhole { notes.lookSoon(at: member.proven) }
       }
-      let sent: SentFile
-      if let opened {
-        let transfer = try await member.startSending(
-          file: opened.text, name: file.name, folder: file.folder, mediaType: mediaType ?? "", progress: progress
-        ) { [board] compared, _ in
-          board.compared(key, done: compared)
-          shared.state.withLock { $0.patience.moved(at: .now) }
-        }
-        sent = try await transfer.interruptibleResult
-      } else {
-        sent = try await send(url: name, as: file.name, key, progress)
-      }
+      let sent = try await transfer.interruptibleResult(behind: following)
       shared.state.withLock { $0.patience.moved(at: .now) }
       board.end(key)
       stored(file, sent)
@@ -164,13 +163,12 @@ struct Delivery: Sendable {
   }
 
   /// What a server has not given is a failure of this side, and no reason to give up the peer.
-  private func send(
-    url: String, as name: AcceptableName, _ key: TransferBoard.Key,
-    _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
-  ) async throws(PiconetError) -> SentFile {
+  private func startSending(
+    url: String, as name: AcceptableName, _ key: TransferBoard.Key
+  ) async throws(PiconetError) -> OutgoingTransfer {
     let transfer: OutgoingTransfer
     do throws(PiconetError) {
-      transfer = try await member.startSending(url: url, name: name.text, progress: progress)
+      transfer = try await member.startSending(.url(url, named: name.text))
     } catch {
       guard let failure = error.underlying as? HTTPFailure, failure.code != .cancelled else { throw error }
       throw PiconetError(.sourceUnreadable, peer: member.id, blame: .us, detail: failure.description)
@@ -179,12 +177,12 @@ struct Delivery: Sendable {
     board.begins(key, total: total)
     console.tell(
       .offered(Event.Offered(peer: peer, file: url, bytes: Int64(clamping: total), mediaType: nil)))
-    return try await transfer.interruptibleResult
+    return transfer
   }
 
   static let interrupted = TransferFailure(word: "cancelled", message: "interrupted", exitCode: .interrupted)
 
-  private func stored(_ file: GatheredFile, _ sent: SentFile) {
+  private func stored(_ file: GatheredFile, _ sent: SentResource) {
     let path = file.path.readable
     let size = Int64(clamping: sent.size)
     let offered = (file.folder.map { $0.text + "/" } ?? "") + file.name.text

@@ -87,7 +87,7 @@ import Piconet
         // Both prove to each other that they have the same code: a box that doesn't know it gets nothing.
         let member = try await node.invite(box, proving: code)
         for file in files {
-          let sent = try await member.send(file: file)
+          let sent = try await member.send(.file(file))
           print("\(sent.storedName): \(sent.size) bytes, \(sent.wasThere ? "was there already" : "stored")")
         }
         return

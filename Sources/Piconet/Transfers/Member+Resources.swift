@@ -1,0 +1,18 @@
+extension Member {
+  /// Sends a resource and returns when the remote side has *stored* it: on its disk, verified, under its name, or in
+  /// its memory (`IncomingOffer.read`). It goes in chunks behind all messages. Cancelling the calling task cancels the
+  /// transfer on both sides.
+  /// - Throws: `invalidArgument` with the rule that a part of the resource breaks; `sourceUnreadable`, for a URL with
+  ///   the server's status, a certificate that the system does not trust, or what else was wrong; `nameRefused` where a
+  ///   file without a given name has one that no receiver would store; `sourceChanged`; the receiver's reason; why the
+  ///   member has left.
+  public func send(_ resource: Resource) async throws(PiconetError) -> SentResource {
+    try await core.finish(startSending(resource))
+  }
+
+  /// As `send`, but returns as soon as the resource is open and its size is known: the transfer can then be watched,
+  /// paused and cancelled.
+  public func startSending(_ resource: Resource) async throws(PiconetError) -> OutgoingTransfer {
+    try await core.send(resource, to: self)
+  }
+}

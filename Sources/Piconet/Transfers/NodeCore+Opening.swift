@@ -1,0 +1,94 @@
+import PiconetEngine
+import PiconetFiles
+import PiconetHTTP
+
+/// Resources before they are offered: what they are read from.
+extension NodeCore {
+  /// What a resource is read from, and what kind it is.
+  struct OpenResource: Sendable {
+    /// One for each receiver.
+    var sources: [any OfferedSource]
+    var mediaType: String
+  }
+
+  /// Opens a resource for so many receivers.
+  func open(_ resource: Resource, for count: Int) async throws(PiconetError) -> OpenResource {
+    try resource.check()
+    let mediaType = resource.mediaType ?? ""
+    switch resource.content {
+    case .file(let path):
+      return OpenResource(sources: try await open(file: path, resource.name, for: count), mediaType: mediaType)
+    case .bytes(let bytes):
+      let sources = (0..<count).compactMap { _ in DataSource(bytes, name: Array((resource.name ?? "").utf8)) }
+      guard sources.count == count else { throw Self.noHash }
+      return OpenResource(sources: sources, mediaType: mediaType)
+    case .url(let url, let settings):
+      return try await open(url: url, settings, resource, for: count)
+    }
+  }
+
+  /// On the disk thread. For several receivers it is read once as long as they keep together.
+  private func open(
+    file path: String, _ name: String?, for count: Int
+  ) async throws(PiconetError) -> [any OfferedSource] {
+    try await onDisk { () throws(FileFailure) -> [any OfferedSource] in
+      if count == 1 { return [try FileSource(path: path, name: name)] }
+      let file = try SharedFile(path: path, name: name)
+      return (0..<count).map { _ in SharedSource(file) }
+    }
+  }
+
+  /// Returns when its size is known.
+  private func open(
+    url: String, _ settings: HTTPSettings, _ resource: Resource, for count: Int
+  ) async throws(PiconetError) -> OpenResource {
+    let name = if let name = resource.name { name } else { try Resource.name(ofURL: url) }
+    let fetch = try begin(url, settings)
+    let answer = await withTaskCancellationHandler {
+      await Self.size(of: fetch)
+    } onCancel: {
+      fetch.cancel()
+    }
+    let (size, type): (UInt64, String)
+    switch answer {
+    case .success(let found): (size, type) = found
+    case .failure(let failure):
+      close(fetch)
+      throw failure.piconetError(peer: nil)
+    }
+    let shared = SharedFetch(fetch, receivers: count) { [self] in forget(fetch) }
+    let sources = (0..<count).compactMap { _ in FetchedSource(shared, name: Array(name.utf8), size: size) }
+    guard !sources.isEmpty, sources.count == count else {
+      close(fetch)
+      if count == 0 { return OpenResource(sources: [], mediaType: type) }
+      throw Self.noHash
+    }
+    return OpenResource(sources: sources, mediaType: resource.mediaType ?? type)
+  }
+
+  private static let noHash = PiconetError(.internalError, blame: .us, detail: "no SHA-256")
+
+  private func begin(_ url: String, _ settings: HTTPSettings) throws(PiconetError) -> HTTPFetch {
+    let fetch: HTTPFetch
+    do throws(HTTPFailure) {
+      fetch = try HTTPFetch(url, settings)
+    } catch {
+      throw error.piconetError(peer: nil)
+    }
+    guard watch(fetch) else {
+      close(fetch)
+      throw PiconetError(.shuttingDown, blame: .us)
+    }
+    return fetch
+  }
+
+  /// As the server says, or as it turns out.
+  private static func size(of fetch: HTTPFetch) async -> Result<(UInt64, String), HTTPFailure> {
+    switch await fetch.head() {
+    case .failure(let failure): return .failure(failure)
+    case .success(let head):
+      if let size = head.size { return .success((size, head.mediaType)) }
+      return await fetch.whole().map { ($0, head.mediaType) }
+    }
+  }
+}

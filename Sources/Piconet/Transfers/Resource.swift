@@ -1,0 +1,106 @@
+import PiconetHTTP
+import PiconetWire
+
+/// What is sent as a whole, however large it is: a file, bytes in memory, or what a server has. `Member.send` and
+/// `Session.send` send it.
+///
+/// ```swift
+/// try await member.send(.file("/home/anna/sunset.jpg"))
+/// try await session.send(.bytes(png, named: "drawing.png", mediaType: "image/png"))
+/// ```
+public struct Resource: Sendable {
+  enum Content: Sendable {
+    case file(path: String)
+    case bytes(ArraySlice<UInt8>)
+    case url(String, HTTPSettings)
+  }
+
+  let content: Content
+  /// What it is offered as, at most 1,024 bytes of UTF-8. It goes as it is: a receiver that makes a file of it takes
+  /// only a name that is safe (`AcceptableName`), or chooses another (`IncomingOffer.store(in:as:)`). Nil: the last
+  /// part of the path or of the URL's path, which has to be such a name.
+  public var name: String?
+  /// The folders that it is to be stored below; nil: none.
+  public var folder: AcceptableFolder?
+  /// An IANA media type for the receiver, such as `image/png`, at most 127 bytes of UTF-8. Nil: none; of a URL the one
+  /// that the server says.
+  public var mediaType: String?
+  /// Free data that the receiver has with the offer, at most 4,096 bytes.
+  public var metadata: [UInt8]
+
+  private init(
+    _ content: Content, _ name: String?, _ folder: AcceptableFolder?, _ mediaType: String?, _ metadata: [UInt8]
+  ) {
+    self.content = content
+    self.name = name
+    self.folder = folder
+    self.mediaType = mediaType
+    self.metadata = metadata
+  }
+
+  /// A regular file; a symbolic link is followed. It is opened once, and read while it is sent.
+  /// - Parameters:
+  ///   - path: of the file.
+  ///   - name: what to offer it as; nil: the last part of the path.
+  ///   - folder: the folders that it is to be stored below.
+  ///   - mediaType: an IANA media type.
+  ///   - metadata: free data, at most 4,096 bytes.
+  public static func file(
+    _ path: String, named name: String? = nil, below folder: AcceptableFolder? = nil, mediaType: String? = nil,
+    metadata: [UInt8] = []
+  ) -> Resource {
+    Resource(.file(path: path), name, folder, mediaType, metadata)
+  }
+
+  /// Bytes of any number, such as an array, or `text.utf8`. The storage of an array or a slice of one is shared, not
+  /// copied.
+  /// - Parameters:
+  ///   - bytes: of any number.
+  ///   - name: what to offer them as.
+  ///   - folder: the folders that they are to be stored below.
+  ///   - mediaType: an IANA media type.
+  ///   - metadata: free data, at most 4,096 bytes.
+  public static func bytes(
+    _ bytes: some Sequence<UInt8>, named name: String, below folder: AcceptableFolder? = nil, mediaType: String? = nil,
+    metadata: [UInt8] = []
+  ) -> Resource {
+    let slice = bytes as? ArraySlice<UInt8> ?? Array(bytes)[...]
+    return Resource(.bytes(slice), name, folder, mediaType, metadata)
+  }
+
+  /// What an http or https server has, passed on while it arrives. What arrives waits in a file without a name, and no
+  /// more of it is fetched than the receivers take and `HTTPSettings.aheadLimit`. Where the server does not say how
+  /// long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. For several receivers it is
+  /// fetched once.
+  /// - Parameters:
+  ///   - url: http or https.
+  ///   - name: what to offer it as; nil: the last part of the URL's path.
+  ///   - folder: the folders that it is to be stored below.
+  ///   - mediaType: nil: as the server says.
+  ///   - metadata: free data, at most 4,096 bytes.
+  ///   - settings: time-outs and limits of the fetch.
+  public static func url(
+    _ url: String, named name: String? = nil, below folder: AcceptableFolder? = nil, mediaType: String? = nil,
+    metadata: [UInt8] = [], settings: HTTPSettings = HTTPSettings()
+  ) -> Resource {
+    Resource(.url(url, settings), name, folder, mediaType, metadata)
+  }
+
+  /// What no receiver would take is refused here, where its rule can be named.
+  func check() throws(PiconetError) {
+    if let name, name.utf8.count > WireLimits.resourceName {
+      throw Self.beyond("name", name.utf8.count, WireLimits.resourceName)
+    }
+    if let mediaType, mediaType.utf8.count > WireLimits.mediaType {
+      throw Self.beyond("media type", mediaType.utf8.count, WireLimits.mediaType)
+    }
+    if metadata.count > WireLimits.metadata {
+      throw Self.beyond("metadata", metadata.count, WireLimits.metadata)
+    }
+  }
+
+  private static func beyond(_ part: String, _ count: Int, _ limit: Int) -> PiconetError {
+    PiconetError(
+      .invalidArgument, blame: .us, detail: "a resource's \(part) has \(count) bytes; it may have \(limit)")
+  }
+}

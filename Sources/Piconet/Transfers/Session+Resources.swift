@@ -1,0 +1,45 @@
+extension Session {
+  /// Sends one resource to all members as they are now; see `send(_:to:)`.
+  public func send(_ resource: Resource) async throws(PiconetError) -> [NodeID: Result<SentResource, PiconetError>] {
+    try await send(resource, to: members)
+  }
+
+  /// Sends one resource to several members, and returns when each has stored it or failed; nobody waits for anybody
+  /// else. A file is read and hashed once for those who are less than 4 MiB apart; who falls further behind has it read
+  /// for itself. What a server has is fetched once. Cancelling the calling task cancels all of these transfers.
+  /// - Returns: what became of each member's transfer.
+  /// - Throws: as `Member.send` before anything is offered.
+  public func send(
+    _ resource: Resource, to members: [Member]
+  ) async throws(PiconetError) -> [NodeID: Result<SentResource, PiconetError>] {
+    let transfers = try await startSending(resource, to: members)
+    return await withTaskCancellationHandler {
+      var results: [NodeID: Result<SentResource, PiconetError>] = [:]
+      for transfer in transfers {
+        do throws(PiconetError) {
+          results[transfer.receiver] = .success(try await transfer.end)
+        } catch {
+          results[transfer.receiver] = .failure(error)
+        }
+      }
+      return results
+    } onCancel: {
+      for transfer in transfers { transfer.cancel() }
+    }
+  }
+
+  /// As `send`, to all members as they are now, but returns as soon as the resource is open.
+  /// - Returns: one for each member, in the order of `members`.
+  public func startSending(_ resource: Resource) async throws(PiconetError) -> [OutgoingTransfer] {
+    try await startSending(resource, to: members)
+  }
+
+  /// As `send(_:to:)`, but returns as soon as the resource is open and its size is known: each transfer can then be
+  /// watched, paused and cancelled.
+  /// - Returns: one for each member, in their order.
+  public func startSending(
+    _ resource: Resource, to members: [Member]
+  ) async throws(PiconetError) -> [OutgoingTransfer] {
+    try await core.send(resource, to: members)
+  }
+}

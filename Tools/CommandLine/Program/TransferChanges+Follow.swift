@@ -1,0 +1,20 @@
+import Piconet
+
+extension TransferChanges {
+  /// Calls back for what comes further, until the transfer ends.
+  /// - Parameters:
+  ///   - compared: with the bytes that a side has read to compare them.
+  ///   - stored: with the bytes that the receiver has, and the total.
+  func follow(
+    compared: @escaping @Sendable (UInt64) -> Void, stored: @escaping @Sendable (UInt64, UInt64) -> Void
+  ) -> Task<Void, Never> {
+    Task {
+      var last: (compared: UInt64, stored: UInt64) = (0, 0)
+      for await progress in self {
+        if progress.compared != last.compared { compared(progress.compared) }
+        if progress.stored != last.stored { stored(progress.stored, progress.total) }
+        last = (progress.compared, progress.stored)
+      }
+    }
+  }
+}
