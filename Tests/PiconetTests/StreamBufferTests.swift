@@ -55,6 +55,25 @@ struct StreamBufferTests {
     #expect(told.value.reduce(0, +) == 2)
   }
 
+  @Test("who reads without waiting gets what is there and the end, and nothing that somebody else waits for")
+  func withoutWaiting() async {
+    if case .some = buffer.readNow(upTo: 1) { Issue.record("something came of nothing") }
+    #expect(!buffer.hasBytes)
+    buffer.push([1, 2])
+    #expect(buffer.hasBytes)
+    guard case .bytes([1])? = buffer.readNow(upTo: 1), case .bytes([2])? = buffer.readNow(upTo: 5) else {
+      Issue.record("not what was pushed")
+      return
+    }
+    #expect(told.value == [2] && !buffer.hasBytes)
+    buffer.end(.finished)
+    guard case .end? = buffer.readNow(upTo: 1) else {
+      Issue.record("no end")
+      return
+    }
+    #expect(told.value == [2] && buffer.isOver)
+  }
+
   @Test("the end comes behind what waits; that of a stream without a byte is told, too")
   func end() async {
     buffer.end(.finished)

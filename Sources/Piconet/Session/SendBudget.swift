@@ -61,6 +61,23 @@ final class SendBudget: Sendable {
     }
   }
 
+  /// Takes as much of the cost as there is room for, if nobody waits.
+  /// - Returns: how much; 0: there is no room.
+  /// - Throws: why nothing more can be sent.
+  func claim(upTo cost: Int) throws(PiconetError) -> Int {
+    let (taken, ending) = state.withLock { state -> (Int, PiconetError?) in
+      if let ending = state.ending { return (0, ending) }
+      let taken = state.waiters.isEmpty ? max(0, min(cost, state.available)) : 0
+      state.available -= taken
+      return (taken, nil)
+    }
+    if let ending { throw ending }
+    return taken
+  }
+
+  /// Whether there is room now, and nobody waits for it.
+  var hasRoom: Bool { state.withLock { $0.ending == nil && $0.waiters.isEmpty && $0.available > 0 } }
+
   /// Waits for room and takes it.
   func wait(for cost: Int) async throws(PiconetError) {
     if let failure = await state.wait(for: cost, ifCancelled: .some(Self.cancelled)) { throw failure }

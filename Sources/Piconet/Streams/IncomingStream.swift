@@ -44,8 +44,28 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why
   ///   the member has left; `invalidArgument` after `cancel`, or for a count below 1.
   public func read(upTo count: Int) async throws(PiconetError) -> ArraySlice<UInt8>? {
-    guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
+    try Self.check(count)
     return try await read(upTo: count, isolation: nil)
+  }
+
+  /// The next bytes that are here now, at most `count`: never waits, for code that is no task. Empty where there are
+  /// none now, or where others wait for them; nil at the end, when all was read.
+  /// - Throws: as `read(upTo:)`.
+  public func tryRead(upTo count: Int) throws(PiconetError) -> ArraySlice<UInt8>? {
+    try Self.check(count)
+    switch buffer.readNow(upTo: count) {
+    case .bytes(let bytes): return bytes
+    case .end: return nil
+    case .failed(let error): throw error
+    case nil: return []
+    }
+  }
+
+  /// Whether `tryRead` would give some bytes. At the end, and where reading would throw, it is false.
+  public var hasBytesAvailable: Bool { buffer.hasBytes }
+
+  private static func check(_ count: Int) throws(PiconetError) {
+    guard count > 0 else { throw PiconetError(.invalidArgument, blame: .us, detail: "a read takes at least one byte") }
   }
 
   private func read(

@@ -61,6 +61,27 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above, for bytes that are in no array, such as `text.utf8`.
   public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
 
+  /// Writes as many of the bytes, from the first one on, as the stream takes now: never waits, for code that is no
+  /// task.
+  /// - Returns: how many were taken; 0 where there is no room now, or where others wait for it.
+  /// - Throws: as `write`.
+  public func tryWrite(_ bytes: ArraySlice<UInt8>) throws(PiconetError) -> Int {
+    let count = try state.budget.claim(upTo: bytes.count)
+    var rest = bytes.prefix(count)
+    while !rest.isEmpty {
+      let piece = rest.prefix(Self.pieceCount)
+      core.submit(.fact(.streamWritten(stream, piece)))
+      rest = rest.dropFirst(piece.count)
+    }
+    return count
+  }
+
+  /// As above.
+  public func tryWrite(_ bytes: [UInt8]) throws(PiconetError) -> Int { try tryWrite(bytes[...]) }
+
+  /// Whether `tryWrite` would take at least one byte. Where writing would throw it is false.
+  public var hasSpaceAvailable: Bool { state.budget.hasRoom }
+
   /// Ends the stream behind what was written, and returns when the remote side's reader has read all of it. Nothing can
   /// be written any more. Cancelling the calling task cancels the stream.
   /// - Throws: why the reader has not read all: it has cancelled, the member has left, the stream was cancelled here.

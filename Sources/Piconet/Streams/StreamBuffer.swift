@@ -115,15 +115,23 @@ final class StreamBuffer: Sendable {
     answers.tell()
   }
 
-  /// The next bytes, at most `count`.
-  func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
+  /// Whether bytes wait that nobody was waiting for.
+  var hasBytes: Bool { state.withLock { !$0.waiting.isEmpty && $0.waiters.isEmpty } }
+
+  /// The next bytes, at most `count`, or the end, if they are there and nobody waits for them; nil: not now.
+  func readNow(upTo count: Int) -> Reading? {
     let (answer, told) = state.withLock { state -> (Reading?, Int?) in
-      // What is there needs no waiting.
-      guard !Task.isCancelled, state.waiters.isEmpty, let reading = state.answer(to: count) else { return (nil, nil) }
+      guard state.waiters.isEmpty, let reading = state.answer(to: count) else { return (nil, nil) }
       return (reading, state.tell())
     }
     if let told { consumed(told) }
-    if let answer { return answer }
+    return answer
+  }
+
+  /// The next bytes, at most `count`.
+  func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
+    // What is there needs no waiting.
+    if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
     // It may have come before there was anything to wait for.
     if let told = state.withLock({ $0.tell() }) { consumed(told) }
