@@ -104,6 +104,9 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
 
   func waitUntilFinished() async { await isFinished.wait() }
 
+  /// Returns early when the calling task is cancelled.
+  func waitUntilFinishedOrCancelled() async { _ = await isFinished.waitUnlessCancelled() }
+
   /// Nobody waits for ever: what is still open ends with `shuttingDown`.
   func end() {
     let ending = Ending(.shuttingDown, .us)
