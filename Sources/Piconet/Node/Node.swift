@@ -230,13 +230,13 @@ public final class Node: Sendable {
     switch await core.answer(to: request) {
     case .success(let member): return member
     case .failure(let ending):
-      if case .node(let node) = target { throw PiconetError(ending, peer: node) }
+      if case .node(let node, _) = target { throw PiconetError(ending, peer: node) }
       throw PiconetError(ending, peer: nil)
     }
   }
 
   private func checkRight(to target: InvitationTarget) async throws(PiconetError) {
-    guard case .remembered = core.configuration.trust, case .node(let node) = target else { return }
+    guard case .remembered = core.configuration.trust, case .node(let node, _) = target else { return }
     guard await !core.standing(of: node.peer).rights.contains(.send) else { return }
     throw PiconetError(.identity, peer: node, blame: .peer, detail: "it has no right to be sent to")
   }

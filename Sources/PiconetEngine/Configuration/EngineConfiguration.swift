@@ -117,6 +117,14 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
   }
 
+  /// What a device may be called.
+  static func check(name: String) throws(InvalidConfiguration) {
+    guard (1...63).contains(name.utf8.count) else { throw InvalidConfiguration(rule: "a name has 1 to 63 bytes") }
+    if name.unicodeScalars.contains(where: isControl) {
+      throw InvalidConfiguration(rule: "a name has no control characters")
+    }
+  }
+
   /// Names the first setting that is out of its limits.
   public func validate() throws(InvalidConfiguration) {
     func check(_ holds: Bool, _ rule: String) throws(InvalidConfiguration) {
@@ -124,8 +132,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
     try check((1...WireLimits.scope).contains(scope.utf8.count), "a session id has 1 to \(WireLimits.scope) bytes")
     try check(!scope.unicodeScalars.contains(where: Self.isControl), "a session id has no control characters")
-    try check((1...63).contains(name.utf8.count), "a name has 1 to 63 bytes")
-    try check(!name.unicodeScalars.contains(where: Self.isControl), "a name has no control characters")
+    try Self.check(name: name)
     try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")
     try check((1...(64 << 20)).contains(messageLimit), "the message limit is 1 byte to 64 MiB")
     try check(

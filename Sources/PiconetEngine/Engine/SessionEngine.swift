@@ -161,6 +161,7 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       turn.places.association(of: transfer)?.cancelTransfer(transfer, reason, turn)
       turn.reply(id, .done)
     case .setDisconnectTimeout(let timeout): setDisconnectTimeout(id, timeout, turn)
+    case .setName(let name): setName(id, name, turn)
     case .tellCompared(let transfer, let count):
       turn.places.association(of: transfer)?.tellCompared(transfer, count, turn)
       turn.reply(id, .done)

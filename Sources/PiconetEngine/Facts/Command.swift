@@ -3,7 +3,8 @@ import PiconetWire
 /// Whom to invite.
 public enum InvitationTarget: Sendable, Hashable {
   /// A peer in sight.
-  case node(NodeID)
+  /// - Parameter transports: those by which it may be dialled; nil: all of the configuration.
+  case node(NodeID, over: [TransportKind]? = nil)
   /// Whoever answers at these addresses; `expected` (a pinned key) refuses anybody else.
   case addresses([TransportAddress], expected: PeerID?)
 }
@@ -57,6 +58,8 @@ public enum Command: Sendable, Hashable {
   case cancelTransfer(TransferID, Reason)
   /// Changes the disconnect timeout, for what is connected too: 0, or 2 s to 24 hours.
   case setDisconnectTimeout(Duration)
+  /// What this device is called from now on. Handshakes of links say it; peers that have a link know the former one.
+  case setName(String)
   /// Lets a transfer rest, or go on, in either direction: as a sender nothing is sent, as a receiver no credit is
   /// given.
   case pauseTransfer(TransferID, Bool)

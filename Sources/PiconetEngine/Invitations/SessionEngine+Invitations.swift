@@ -10,7 +10,7 @@ extension SessionEngine {
     _ turn: Turn
   ) {
     let (remote, expected, addresses) = resolve(target)
-    if let refusal = refusalOfInvitation(to: remote, context, hasAddresses: !addresses.isEmpty) {
+    if let refusal = refusalOfInvitation(to: remote, target, context, hasAddresses: !addresses.isEmpty) {
       turn.reply(id, .failed(refusal))
       return
     }
@@ -29,12 +29,15 @@ extension SessionEngine {
 
   private func resolve(_ target: InvitationTarget) -> (NodeID?, PeerID?, [TransportAddress]) {
     switch target {
-    case .node(let node): (node, node.peer, discovery.summary(of: node)?.addresses ?? [])
+    case .node(let node, let transports):
+      (node, node.peer, (discovery.summary(of: node)?.addresses ?? []).filter { transports?.contains($0.kind) ?? true })
     case .addresses(let addresses, let peer): (nil, peer, addresses)
     }
   }
 
-  private func refusalOfInvitation(to remote: NodeID?, _ context: [UInt8], hasAddresses: Bool) -> Ending? {
+  private func refusalOfInvitation(
+    to remote: NodeID?, _ target: InvitationTarget, _ context: [UInt8], hasAddresses: Bool
+  ) -> Ending? {
     if context.count > WireLimits.context {
       return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
     }
@@ -49,7 +52,12 @@ extension SessionEngine {
       if association.isMember { return Ending(.alreadyConnected, .us) }
       return association.leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
     }
-    return hasAddresses ? nil : Ending(.unreachable, .link, "the peer is not in sight")
+    if hasAddresses { return nil }
+    if case .node(_, let transports?) = target, discovery.summary(of: remote) != nil {
+      let names = transports.isEmpty ? "no transport" : transports.map(\.rawValue).joined(separator: ", ")
+      return Ending(.unreachable, .link, "the peer is not in sight over \(names)")
+    }
+    return Ending(.unreachable, .link, "the peer is not in sight")
   }
 
   /// Invitations of ours that have no reply yet.

@@ -35,6 +35,17 @@ extension SessionEngine {
     turn.flush(link)
   }
 
+  /// Links that have said hello keep the name with which they did.
+  mutating func setName(_ id: CommandID, _ name: String, _ turn: Turn) {
+    do throws(InvalidConfiguration) {
+      try EngineConfiguration.check(name: name)
+      configuration.name = name
+      turn.reply(id, .done)
+    } catch {
+      turn.reply(id, .failed(Ending(.limitExceeded, .us, error.rule)))
+    }
+  }
+
   /// The link looks for one node of a key while we have an association with another one: if that answers, our count
   /// must not tell it that we have lost the association.
   private func looksPast(_ link: Link) -> Bool {

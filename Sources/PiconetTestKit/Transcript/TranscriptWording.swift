@@ -106,8 +106,8 @@ struct TranscriptWording {
 
   private func describe(_ command: Command) -> String {
     switch command {
-    case .invite(.node(let node), _, let timeout, let code):
-      "invite \(name(node)) within \(timeout)\(code.map { " by code \($0.rawValue)" } ?? "")"
+    case .invite(.node(let node, let transports), _, let timeout, let code):
+      "invite \(name(node))\(transports.map { " over \($0)" } ?? "") within \(timeout)\(code.map { " by code \($0.rawValue)" } ?? "")"
     case .invite(.addresses(let addresses, let expected), _, let timeout, let code):
       "invite \(addresses.map(\.text).joined(separator: ", ")), \(expected?.shortDescription ?? "anybody"), within \(timeout)"
         + (code.map { " by code \($0.rawValue)" } ?? "")
@@ -124,6 +124,7 @@ struct TranscriptWording {
     case .declineOffer(let transfer, let reason, _): "declineOffer \(describe(transfer)) \(reason)"
     case .cancelTransfer(let transfer, let reason): "cancelTransfer \(describe(transfer)) \(reason)"
     case .setDisconnectTimeout(let timeout): "setDisconnectTimeout \(timeout)"
+    case .setName(let name): "setName \(name)"
     case .ping(let node, let timeout): "ping \(name(node)) within \(timeout)"
     case .cancelPing(let id): "cancelPing \(id.rawValue)"
     case .tellCompared(let transfer, let count): "tellCompared \(describe(transfer)) \(count)"

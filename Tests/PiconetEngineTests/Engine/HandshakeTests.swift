@@ -26,6 +26,26 @@ struct HandshakeTests {
     #expect(outcome.frames.count == 1)
   }
 
+  @Test("a new name is said by the next hello, and what is no name is refused with the rule")
+  func newName() {
+    let one = OneSided(isSmaller: true)
+    #expect(one.side.command(.setName("another"), id: 7).replies(to: 7) == [.done])
+    for (name, rule) in [("", "1 to 63 bytes"), (String(repeating: "a", count: 64), "63"), ("a\n", "control")] {
+      guard case .failed(let ending)? = one.side.command(.setName(name), id: 8).replies(to: 8).last else {
+        Issue.record("'\(name)' is taken")
+        continue
+      }
+      #expect(ending.blame == .us && ending.detail.contains(rule))
+    }
+    one.invite()
+    let outcome = one.side.take(.linkOpened(one.link, one.opening(dial: DialID(rawValue: 1))))
+    guard case .hello(let hello)? = outcome.frames.first else {
+      Issue.record("no hello")
+      return
+    }
+    #expect(hello.name == "another")
+  }
+
   @Test("a key that is not admitted is told so, and hears nothing of us")
   func notAdmitted() {
     let one = OneSided()

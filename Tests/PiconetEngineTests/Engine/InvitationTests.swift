@@ -244,6 +244,26 @@ struct InvitationTests {
     }
   }
 
+  @Test("an invitation that may take some transports only dials over no other, and says which it has looked for")
+  func chosenTransports() {
+    let l2cap = TransportAddress(kind: .l2cap, text: "far")
+    let kinds: [([TransportKind]?, [[TransportAddress]])] = [
+      (nil, [[tcp("far")]]), ([.l2cap], [[l2cap]]), ([.l2cap, .tcp], [[tcp("far")]]), ([.le], []), ([], []),
+    ]
+    for (transports, dials) in kinds {
+      let one = OneSided(configuration { $0.transports = [.tcp, .l2cap, .le] })
+      let sighting = Sighting(
+        peer: one.far.peer, incarnation: one.far.incarnation, name: "far", info: [:], addresses: [tcp("far"), l2cap])
+      one.side.take(.discoveryReported(source: "own", .seen(sighting)))
+      let outcome = one.side.command(
+        .invite(.node(one.far, over: transports), context: [], timeout: .seconds(9)), id: 1)
+      #expect(dialled(outcome) == dials)
+      guard dials.isEmpty else { continue }
+      #expect(ending(outcome)?.reason == .unreachable)
+      #expect(ending(outcome)?.detail == "the peer is not in sight over \(transports == [] ? "no transport" : "le")")
+    }
+  }
+
   @Test(
     "when no other address is left, or none answers, the attempt ends with the wrong key", arguments: [true, false])
   func onlyWrongKeys(answers: Bool) {

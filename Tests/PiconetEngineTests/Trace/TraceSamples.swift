@@ -79,7 +79,10 @@ struct TraceSamples {
     ]
   }
   mutating func targets() -> [InvitationTarget] {
-    [.node(node()), .addresses(addresses(), expected: optional(peer()))]
+    [
+      .node(node()), .node(node(), over: [pick(TransportKind.allCases)]),
+      .addresses(addresses(), expected: optional(peer())),
+    ]
   }
 
   mutating func conditions() -> [PeerCondition] {
@@ -94,7 +97,8 @@ struct TraceSamples {
       .declineOffer(transfer(), reason(), detail: text()), .cancelTransfer(transfer(), reason()), .shutDown,
       .ping(node(), timeout: duration()), .cancelPing(command()), .remove(node()), .pauseTransfer(transfer(), isTrue()),
       .tellCompared(transfer(), byteCount: number()),
-      .setDisconnectTimeout(duration()), .showCode(node()), .setCode(optional(TypedCodeID(rawValue: number()))),
+      .setDisconnectTimeout(duration()), .setName(text()), .showCode(node()),
+      .setCode(optional(TypedCodeID(rawValue: number()))),
       .invite(pick(targets()), context: bytes(), timeout: duration(), code: TypedCodeID(rawValue: number())),
       .openStream(stream(), to: node(), name: text()), .finishStream(stream()),
       .cancelStream(stream(), reason(), detail: text()),

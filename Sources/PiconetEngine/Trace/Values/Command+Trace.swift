@@ -5,7 +5,7 @@ extension Command: TraceCoded {
   private enum Tag: UInt8 {
     case invite, cancelInvitation, answerInvitation, confirm, leave, offer, acceptOffer, declineOffer, cancelTransfer
     case shutDown, ping, remove, pauseTransfer, openStream, finishStream, cancelStream, setDisconnectTimeout
-    case cancelPing, tellCompared, showCode, setCode
+    case cancelPing, tellCompared, showCode, setCode, setName
   }
 
   func write(to bytes: inout TraceBytes) {
@@ -31,6 +31,7 @@ extension Command: TraceCoded {
     case .cancelStream(let id, let reason, let detail): bytes(Tag.cancelStream, id, reason, detail)
     case .showCode(let node): bytes(Tag.showCode, node)
     case .setCode(let code): bytes(Tag.setCode, code)
+    case .setName(let name): bytes(Tag.setName, name)
     }
   }
 
@@ -51,6 +52,7 @@ extension Command: TraceCoded {
     case .cancelPing: .cancelPing(try reader())
     case .showCode: .showCode(try reader())
     case .setCode: .setCode(try reader())
+    case .setName: .setName(try reader())
     case .remove: .remove(try reader())
     case .pauseTransfer: .pauseTransfer(try reader(), try reader())
     case .setDisconnectTimeout: .setDisconnectTimeout(try reader())

@@ -57,11 +57,12 @@ extension ResourceOffer: TraceCoded {
 }
 
 extension InvitationTarget: TraceCoded {
-  private enum Tag: UInt8 { case node, addresses }
+  private enum Tag: UInt8 { case node, addresses, nodeOver }
 
   func write(to bytes: inout TraceBytes) {
     switch self {
-    case .node(let node): bytes(Tag.node, node)
+    case .node(let node, nil): bytes(Tag.node, node)
+    case .node(let node, let transports?): bytes(Tag.nodeOver, node, transports)
     case .addresses(let addresses, let expected): bytes(Tag.addresses, addresses, expected)
     }
   }
@@ -69,6 +70,7 @@ extension InvitationTarget: TraceCoded {
     switch try reader.tag(Tag.self) {
     case .node: .node(try reader())
     case .addresses: .addresses(try reader(), expected: try reader())
+    case .nodeOver: .node(try reader(), over: try reader() as [TransportKind])
     }
   }
 }
