@@ -39,6 +39,40 @@ extension SessionSuite {
       }
     }
 
+    @Test(
+      "what a node changes of its info and name is seen by who searches, and who connects hears the new name",
+      arguments: SuiteTransport.all)
+    func changed(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair(server: { $0.mode = .server }, client: { $0.mode = .client }) { pair in
+          #expect(await failure { try await pair.server.setDiscoveryInfo(["=": ""]) }?.code == .invalidArgument)
+          #expect(await failure { try await pair.server.setName("") }?.code == .invalidArgument)
+          try await pair.client.setAvailable(true)
+          let first = try #require(await world.sees(pair.client, pair.server))
+          #expect(first.info.isEmpty && first.name == "Server")
+          let info = ["level": "4"]
+          try await pair.server.setDiscoveryInfo(info)
+          _ = try await world.peers(of: pair.client, "the new info") { $0.contains { $0.info == info } }
+          try await pair.server.setName("Renamed")
+          #expect(pair.server.name == "Renamed" && pair.server.discoveryInfo == info)
+          let peers = try await world.peers(of: pair.client, "the new name") {
+            $0.contains { $0.name == "Renamed" && $0.info == info }
+          }
+          async let accepted = pair.server.invitations.first()?.accept()
+          let peer = try #require(peers.first { $0.id == pair.server.id })
+          let member = try await pair.client.invite(peer, timeout: transport.patience)
+          #expect(member.name == "Renamed" && member.proven.transport == transport.kind)
+          _ = try await accepted
+          // Hidden, it is shown with what was changed meanwhile.
+          try await pair.server.setAvailable(false)
+          try await world.seesNobody(pair.client)
+          try await pair.server.setDiscoveryInfo([:])
+          try await pair.server.setAvailable(true)
+          _ = try await world.peers(of: pair.client, "no info") { $0.contains { $0.info.isEmpty } }
+        }
+      }
+    }
+
     @Test("one that searches before anybody is there finds who comes later", arguments: SuiteTransport.all)
     func late(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
@@ -119,7 +153,7 @@ extension SuiteWorld {
   }
 
   /// The list of peers as soon as it is as wanted.
-  private func peers(
+  func peers(
     of node: Node, _ what: String, patience: Duration? = nil, _ holds: @escaping @Sendable ([Peer]) -> Bool
   ) async throws -> [Peer] {
     try await within(what, patience: patience) {

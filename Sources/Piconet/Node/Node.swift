@@ -24,11 +24,11 @@ import PiconetWire
 /// ```
 public final class Node: Sendable {
   let core: NodeCore
-  private let shell: NodeShell
+  let shell: NodeShell
   /// Who we are: our key's fingerprint and this start's incarnation.
   public var id: NodeID { core.id }
-  /// What people call this device.
-  public var name: String { core.configuration.name }
+  /// What people call this device; `setName` changes it.
+  public var name: String { shell.presence.name }
 
   /// Starts a node, hands it to `body`, and stops it when `body` returns or throws: members are left in good order.
   public static func run<Value>(

@@ -97,7 +97,8 @@ final class NodeShell: @unchecked Sendable {
     self.configuration = configuration
     self.host = host
     self.trace = trace
-    currentPresence = Mutex(Presence(mode: configuration.mode))
+    currentPresence = Mutex(
+      Presence(mode: configuration.mode, name: configuration.name, info: configuration.discoveryInfo))
     let threads = host.threads
     let peer = host.identity.peer
     let prover = TypedCodeProver(own: peer)
@@ -172,6 +173,9 @@ final class NodeShell: @unchecked Sendable {
   struct Presence: Sendable {
     var mode: SessionMode
     var isAvailable = false
+    /// What is advertised beside who it is.
+    var name: String
+    var info: [String: String]
     var advertises: Bool { isAvailable && mode != .client }
     var searches: Bool { isAvailable && mode != .server }
   }
@@ -207,12 +211,7 @@ final class NodeShell: @unchecked Sendable {
     var failures: [TransportKind: LinkFailure] = [:]
     if presence.advertises {
       failures = driver.listen()
-      driver.take([
-        .advertise(
-          Advertisement(
-            peer: core.id.peer, incarnation: core.id.incarnation, name: configuration.name,
-            info: configuration.discoveryInfo, scope: configuration.sessionID, ports: driver.listeningPorts))
-      ])
+      advertise(presence)
     } else if before.advertises {
       driver.hide()
       driver.take([.advertise(nil)])
@@ -223,6 +222,31 @@ final class NodeShell: @unchecked Sendable {
       driver.take([.search(scope: nil)])
     }
     return failures
+  }
+
+  /// On the loop.
+  private func advertise(_ presence: Presence) {
+    guard let driver else { return }
+    driver.take([
+      .advertise(
+        Advertisement(
+          peer: core.id.peer, incarnation: core.id.incarnation, name: presence.name, info: presence.info,
+          scope: configuration.sessionID, ports: driver.listeningPorts))
+    ])
+  }
+
+  /// Changes what is advertised; where nothing is, it will be the next time.
+  func setAdvertised(_ change: @escaping @Sendable (inout Presence) -> Void) async throws(PiconetError) {
+    let isRunning = await host.threads.loop.perform { [self] () -> Bool in
+      guard driver != nil else { return false }
+      let presence = currentPresence.withLock { presence in
+        change(&presence)
+        return presence
+      }
+      if presence.advertises { advertise(presence) }
+      return true
+    }
+    if !isRunning { throw PiconetError(.shuttingDown, blame: .us) }
   }
 
   var listeningAddresses: [TransportAddress] {

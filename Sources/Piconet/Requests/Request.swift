@@ -61,6 +61,7 @@ extension Request where Answer == Void {
 
   static func setCode(_ code: TypedCodeID?) -> Self { Self(.setCode(code)) }
   static func setDisconnectTimeout(_ timeout: Duration) -> Self { Self(.setDisconnectTimeout(timeout)) }
+  static func setName(_ name: String) -> Self { Self(.setName(name)) }
   static func shutDown() -> Self { Self(.shutDown) }
 
   static func decline(invitationOf node: NodeID, _ reason: Reason) -> Self {

@@ -1,0 +1,34 @@
+import PiconetEngine
+
+extension Node {
+  /// What others see before they connect; `setDiscoveryInfo` changes it.
+  public var discoveryInfo: [String: String] { shell.presence.info }
+
+  /// Changes what others see before they connect: at once where the node is advertised, and from the next time on where
+  /// it is not. Who has seen the former pairs sees the new ones when its discovery has noticed: over a common network
+  /// within a second or so, over Bluetooth with the next look at this device.
+  /// - Parameter info: as `NodeConfiguration.discoveryInfo`, with the same limits.
+  /// - Throws: `invalidArgument` with the rule that it breaks; `shuttingDown`.
+  public func setDiscoveryInfo(_ info: [String: String]) async throws(PiconetError) {
+    do throws(InvalidConfiguration) {
+      try DiscoveryInfo.validate(info)
+    } catch {
+      throw PiconetError(.invalidArgument, blame: .us, detail: error.rule, underlying: error)
+    }
+    try await shell.setAdvertised { $0.info = info }
+  }
+
+  /// Changes what people call this device: in the advertisement as `setDiscoveryInfo` does, and for whoever connects
+  /// from now on. Members know the former name until they join again (`Member.name`). Who dials the node as it was
+  /// found under the former name is refused there with `identity`, until its discovery has noticed.
+  /// - Parameter name: as `NodeConfiguration.name`: 1 to 63 bytes of UTF-8, no control characters.
+  /// - Throws: `invalidArgument` with the rule that it breaks; `shuttingDown`.
+  public func setName(_ name: String) async throws(PiconetError) {
+    // First: who has seen the new name must not hear the former one from us.
+    if case .failure(let ending) = await core.answer(to: .setName(name)) {
+      let code: PiconetError.Code = ending.reason == .limitExceeded ? .invalidArgument : .shuttingDown
+      throw PiconetError(code, blame: .us, detail: ending.detail)
+    }
+    try await shell.setAdvertised { $0.name = name }
+  }
+}
