@@ -60,7 +60,9 @@ extension SessionSuite {
           }
           async let accepted = pair.server.invitations.first()?.accept()
           let peer = try #require(peers.first { $0.id == pair.server.id })
-          let member = try await pair.client.invite(peer, timeout: transport.patience)
+          let none = await failure { try await pair.client.invite(peer, transports: []) }
+          #expect(none?.code == .invalidArgument, "\(String(describing: none))")
+          let member = try await pair.client.invite(peer, timeout: transport.patience, transports: [transport.kind])
           #expect(member.name == "Renamed" && member.proven.transport == transport.kind)
           _ = try await accepted
           // Hidden, it is shown with what was changed meanwhile.

@@ -161,17 +161,20 @@ public final class Node: Sendable {
   ///   - context: free data for the invited, at most 8,192 bytes.
   ///   - timeout: the whole attempt, the peer's answer included. Default 30 s. Who is invited may wait for less, at
   ///     most 300 s.
+  ///   - transports: those by which the peer may be dialled for this invitation; nil: all of the configuration, in
+  ///     whose order they are tried in any case. How a member is reached later is not restricted by it.
   ///   - proven: called on the node's loop once the peer's key is proven and it has been asked. Must return quickly.
   ///   - code: called on the node's loop with the short code, such as `042 917`, when the question is on the peer's
   ///     screen: to be shown here,
   ///     too, since a person there compares it. Never called where nobody is asked there. Must return quickly.
   /// - Throws: why there is no connection; exactly one reason, with every transport's failure in `failures`.
   public func invite(
-    _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30),
+    _ peer: Peer, context: [UInt8] = [], timeout: Duration = .seconds(30), transports: Set<TransportKind>? = nil,
     proven: (@Sendable (ProvenMember) -> Void)? = nil, code: (@Sendable (ProvenMember, String) -> Void)? = nil
   ) async throws(PiconetError) -> Member {
+    let kinds = try transports.map { (kinds) throws(PiconetError) in try core.configuration.usable(kinds) }
     let member = try await invite(
-      .node(peer.id), context: context, timeout: timeout, Inviting(proven: proven, code: code))
+      .node(peer.id, over: kinds), context: context, timeout: timeout, Inviting(proven: proven, code: code))
     // The judge has looked at what we have dialled; the peer may have dialled us at the same moment.
     guard member.proven.known == nil, member.proven.fingerprint != id.peer, member.name != peer.name,
       await !core.wasAdvertised(member.proven)

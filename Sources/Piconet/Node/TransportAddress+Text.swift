@@ -43,4 +43,16 @@ extension NodeConfiguration {
     }
     return usable
   }
+
+  /// Those of the transports that the node has, best first.
+  func usable(_ kinds: Set<TransportKind>) throws(PiconetError) -> [TransportKind] {
+    let usable = transports.filter { kinds.contains($0) }
+    guard !usable.isEmpty else {
+      let names = kinds.map(\.rawValue).sorted().joined(separator: ", ")
+      throw PiconetError(
+        .invalidArgument, blame: .us,
+        detail: "none of the transports is one of the node's: \(names.isEmpty ? "none was named" : names)")
+    }
+    return usable
+  }
 }
