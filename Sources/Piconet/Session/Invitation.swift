@@ -4,6 +4,8 @@ import PiconetWire
 
 /// A peer that wants us in a session: to be accepted or declined before it expires.
 public struct Invitation: Sendable, Identifiable {
+  /// Unique within the node: another invitation of the same peer has another one.
+  public let id: UInt64
   /// Who invites, proven.
   public let peer: ProvenMember
   /// The inviter's free data: not to be trusted before the peer is.
@@ -13,9 +15,6 @@ public struct Invitation: Sendable, Identifiable {
   public let comparesCodes: Bool
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
-
-  /// The inviter's.
-  public var id: NodeID { peer.id }
 
   /// The six digits to be compared with those on the inviter's screen, such as `042 917`. To be called when the
   /// question is on the screen, and not before: from then on this is one of the few tries that somebody in the middle

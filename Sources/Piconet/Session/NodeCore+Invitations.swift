@@ -6,11 +6,11 @@ import PiconetWire
 extension NodeCore {
   /// Whether the invitation waits for its answer.
   func isOpen(_ invitation: Invitation) -> Bool {
-    withState { $0.invitations.isOpen(invitation.id, invitation.state) }
+    withState { $0.invitations.isOpen(invitation.peer.id, invitation.state) }
   }
 
   func answered(_ invitation: Invitation) {
-    withState { $0.invitations.answered(invitation.id, invitation.state) }
+    withState { $0.invitations.answered(invitation.peer.id, invitation.state) }
   }
 
   // MARK: What the loop tells
@@ -24,7 +24,7 @@ extension NodeCore {
       return tell(.answerInvitation(member.id, accept: false, .declined))
     }
     let invitation = Invitation(
-      peer: member, context: context, comparesCodes: comparesCodes, core: self, state: Watched(nil))
+      id: makeNumber(), peer: member, context: context, comparesCodes: comparesCodes, core: self, state: Watched(nil))
     withState { $0.invitations.came(from: peer.node, invitation.state) }
     invitations.push(invitation)
   }
