@@ -65,6 +65,37 @@ import Testing
     #expect(try outcome(key, makeCertificate(key: key, padding: 20 << 10)).failureCode == .protocolViolation)
   }
 
+  @Test("an identity that somebody else has made is held to what peers ask of it, and says what is wrong")
+  func given() throws {
+    let ed25519 = makeKey("ED25519")
+    let certificate = makeCertificate(key: ed25519, digest: nil)
+    let identity = try DeviceIdentity(key: der(ed25519), certificate: PeerCertificate.bytes(of: certificate))
+    #expect(try identity.peer == PeerCertificate.fingerprint(of: certificate))
+    let (p256, p384, rsa) = (makeKey("EC", curve: "P-256"), makeKey("EC", curve: "P-384"), makeKey("RSA"))
+    let wrong: [(OpaquePointer, OpaquePointer, String)] = [
+      (rsa, makeCertificate(key: rsa), "neither P-256 nor Ed25519"),
+      (p384, makeCertificate(key: p384), "neither P-256 nor Ed25519"),
+      (p256, makeCertificate(key: p256, signer: p384, issuer: "CA"), "not self-signed"),
+      (p256, makeCertificate(key: p256, padding: 2048), "larger than 2048 bytes"),
+      (p256, makeCertificate(key: makeKey("EC", curve: "P-256")), "not of this key"),
+    ]
+    for (key, certificate, words) in wrong {
+      let failure = #expect(throws: SecureChannelFailure.self) {
+        try DeviceIdentity(key: der(key), certificate: PeerCertificate.bytes(of: certificate))
+      }
+      #expect(failure?.code == .badCertificate && failure?.detail.contains(words) == true, "\(words)")
+    }
+  }
+
+  private func der(_ key: OpaquePointer) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(i2d_PrivateKey(key, nil)))
+    bytes.withUnsafeMutableBufferPointer { buffer in
+      var cursor = buffer.baseAddress
+      i2d_PrivateKey(key, &cursor)
+    }
+    return bytes
+  }
+
   @Test("the peer id is what the openssl command says of the key")
   func fingerprintByCommand() throws {
     let process = Process()

@@ -73,6 +73,7 @@ final class HostShell: @unchecked Sendable {
       } catch {
         throw PiconetError(.internalError, blame: .us, detail: "\(error)", underlying: error)
       }
+    case .given(let identity): return (identity.device, nil)
     case .directory(let path):
       do throws(StateFailure) {
         let directory = StateDirectory(path: path)

@@ -27,6 +27,8 @@ public enum NodeVisibility: Sendable, Hashable {
 public enum IdentityStorage: Sendable, Hashable {
   /// A folder of its own, such as `$XDG_STATE_HOME/piconet`; made when needed, for this user only.
   case directory(String)
+  /// By the program. Nothing is remembered.
+  case given(NodeIdentity)
   /// Nowhere: a new identity each time, nothing is remembered.
   case ephemeral
 
@@ -160,7 +162,7 @@ public struct NodeConfiguration: Sendable {
       throw PiconetError(
         .invalidArgument, blame: .us, detail: "a program's name has 1 to \(PeerRight.programByteLimit) bytes")
     }
-    if visibility == .knownPeers, transports != [.tcp] || identity == .ephemeral {
+    if visibility == .knownPeers, transports != [.tcp] || !identity.isKept {
       throw PiconetError(
         .invalidArgument, blame: .us,
         detail: "only over TCP, and with an identity that is kept, can a node be visible to known peers alone")

@@ -6,8 +6,8 @@ import Synchronization
 
 /// What node, session, members, invitations and offers share: the way to the loop, and what the loop has told.
 final class NodeCore: NodeObserver, @unchecked Sendable {
-  // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; `judge` is used on
-  // the loop only, where the observer's methods are called, too.
+  // Sendable is right: constants, values behind mutexes, and `inputs`, which any thread may push to; `judge` and
+  // `security` are used on the loop only, where the observer's methods are called, too.
   let id: NodeID
   let configuration: NodeConfiguration
   let loop: EventLoop
@@ -17,6 +17,8 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   let prover: TypedCodeProver
   /// Confined to the loop.
   let judge: KnownPeersJudge
+  /// Confined to the loop.
+  private let security: OpenSSLLinkSecurity
   private let inputs: BatchMailbox<NodeInput>
   let messageWindow: Int
 
@@ -47,7 +49,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   /// - Parameter inputs: where the loop takes what is submitted.
   init(
     id: NodeID, configuration: NodeConfiguration, messageWindow: Int, loop: EventLoop, worker: WorkerThread,
-    prover: TypedCodeProver, judge: KnownPeersJudge, inputs: BatchMailbox<NodeInput>
+    prover: TypedCodeProver, judge: KnownPeersJudge, inputs: BatchMailbox<NodeInput>, security: OpenSSLLinkSecurity
   ) {
     self.id = id
     self.configuration = configuration
@@ -59,6 +61,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     self.prover = prover
     self.judge = judge
     self.inputs = inputs
+    self.security = security
   }
 
   /// Any thread. For a short look or change: `body` calls nobody.
@@ -88,7 +91,11 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
     isClosed ? false : await loop.perform { [self] in judge.wasAdvertised(peer.fingerprint, as: peer.name) }
   }
 
-  func proven(_ peer: ProvenPeer) -> ProvenMember { ProvenMember(peer, judge.standing(of: peer.node.peer)) }
+  func proven(_ peer: ProvenPeer) -> ProvenMember {
+    let fingerprint = peer.node.peer
+    return ProvenMember(
+      peer, judge.standing(of: fingerprint), certificate: security.certificate(of: fingerprint))
+  }
 
   // MARK: The end
 

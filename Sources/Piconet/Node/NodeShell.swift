@@ -102,6 +102,7 @@ final class NodeShell: @unchecked Sendable {
     let threads = host.threads
     let peer = host.identity.peer
     let prover = TypedCodeProver(own: peer)
+    let security = OpenSSLLinkSecurity(contexts: host.contexts, prover: prover)
     let judge = KnownPeersJudge(
       policy: configuration.trust, program: configuration.program, ownPeer: peer,
       visibility: configuration.visibility, table: host.knownPeers)
@@ -113,7 +114,7 @@ final class NodeShell: @unchecked Sendable {
     let inputs = BatchMailbox<NodeInput>(loop: threads.loop, limit: .max)
     core = NodeCore(
       id: id, configuration: configuration, messageWindow: plan.engine.messageWindow, loop: threads.loop,
-      worker: threads.worker, prover: prover, judge: judge, inputs: inputs)
+      worker: threads.worker, prover: prover, judge: judge, inputs: inputs, security: security)
     var engine = SessionEngine(identity: LocalIdentity(node: id), configuration: plan.engine, seed: random.next())
     if let settings = configuration.trace {
       engine.startRecording(limit: settings.limit, redacted: settings.isRedacted)
@@ -123,7 +124,7 @@ final class NodeShell: @unchecked Sendable {
     limits.closingTimeout = configuration.patience.leave
     driver = NodeDriver(
       loop: threads.loop, worker: threads.worker, engine: engine, transports: wiring.transports,
-      discoveries: wiring.discoveries, security: OpenSSLLinkSecurity(contexts: host.contexts, prover: prover),
+      discoveries: wiring.discoveries, security: security,
       trust: judge, observer: core, inputs: inputs, buffers: host.buffers, limits: limits, trace: trace)
   }
 

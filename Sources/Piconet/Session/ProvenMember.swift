@@ -13,6 +13,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let remoteAddress: String
   /// That address without its port or channel, which is another one for each link.
   public let remoteHost: String
+  /// The certificate that it has shown, in DER: that of its key, by which the key itself has signed it. What else is in
+  /// it are the peer's own words.
+  public let certificate: [UInt8]
   /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that,
   /// and where nobody was asked.
   public let shortCode: String?
@@ -29,7 +32,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
   public let unreliableLimit: Int
 
-  init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing) {
+  init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing, certificate: [UInt8] = []) {
+    self.certificate = certificate
     id = peer.node
     name = peer.name
     transport = peer.traits.kind

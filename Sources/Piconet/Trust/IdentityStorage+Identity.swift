@@ -5,6 +5,9 @@ import PiconetWire
 /// The device's own key, without a node. All of it blocks on the disk; programs that run keep the identity with which
 /// they began.
 extension IdentityStorage {
+  /// Whether it is in a folder, with the known peers.
+  var isKept: Bool { if case .directory = self { true } else { false } }
+
   /// The fingerprint of this device's key: what others compare, and what they pin. The key is made if there is none.
   /// - Throws: `state`.
   public func fingerprint() throws(PiconetError) -> PeerID { try identity().peer }
@@ -60,7 +63,7 @@ extension IdentityStorage {
   }
 
   /// Why there is no identity in it, in words for who has named the file.
-  private static func fault(of pem: [UInt8], _ passphrase: [UInt8]?, _ failure: SecureChannelFailure) -> String {
+  static func fault(of pem: [UInt8], _ passphrase: [UInt8]?, _ failure: SecureChannelFailure) -> String {
     let text = String(decoding: pem, as: UTF8.self)
     // RFC 7468, sections 10 and 11.
     guard text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") else {
@@ -71,7 +74,7 @@ extension IdentityStorage {
       ? "the key in it is encrypted" : "the passphrase is another one, or the key in it is damaged"
   }
 
-  private static func check(_ passphrase: [UInt8]?) throws(PiconetError) {
+  static func check(_ passphrase: [UInt8]?) throws(PiconetError) {
     guard let passphrase else { return }
     guard (1...1024).contains(passphrase.count), !passphrase.contains(0) else {
       throw PiconetError(.invalidArgument, blame: .us, detail: "a passphrase has 1 to 1,024 bytes, none of them NUL")
@@ -79,7 +82,8 @@ extension IdentityStorage {
   }
 
   private func identity() throws(PiconetError) -> DeviceIdentity {
-    try withStore { (store) throws(StateFailure) in try store.identity() }
+    if case .given(let identity) = self { return identity.device }
+    return try withStore { (store) throws(StateFailure) in try store.identity() }
   }
 
   private func put(_ identity: DeviceIdentity, replacing: Bool) throws(PiconetError) {
@@ -90,7 +94,10 @@ extension IdentityStorage {
     _ body: (FileIdentityStore) throws(StateFailure) -> Value
   ) throws(PiconetError) -> Value {
     guard case .directory(let path) = self else {
-      throw PiconetError(.state, blame: .us, detail: "an identity that is kept nowhere lives as long as its node")
+      let words =
+        self == .ephemeral
+        ? "an identity that is kept nowhere lives as long as its node" : "the program keeps the identity"
+      throw PiconetError(.state, blame: .us, detail: words)
     }
     do throws(StateFailure) {
       return try body(FileIdentityStore(directory: StateDirectory(path: path)))

@@ -1,5 +1,6 @@
 import PiconetEngine
 import PiconetTLS
+import PiconetWire
 
 /// TLS 1.3 by OpenSSL with one identity, for all nodes that have it.
 struct OpenSSLContexts: Sendable {
@@ -29,8 +30,24 @@ final class OpenSSLLinkSecurity: LinkSecurity {
   }
 
   func makeChannel(isDialler: Bool, over kind: TransportKind) -> any SecureChannel {
-    contexts[kind].makeChannel(role: isDialler ? .client : .server)
+    let channel = contexts[kind].makeChannel(role: isDialler ? .client : .server)
+    channels.removeAll { $0.channel == nil }
+    channels.append(WeakChannel(channel: channel))
+    return channel
   }
+
+  /// The certificate that a peer has shown on a channel that is there, in DER; empty where it has shown none.
+  func certificate(of peer: PeerID) -> [UInt8] {
+    let channel = channels.lazy.compactMap(\.channel).last { $0.state == .secured(peer: peer) }
+    return channel?.peerCertificate ?? []
+  }
+
+  private struct WeakChannel {
+    weak var channel: OpenSSLChannel?
+  }
+
+  /// Those that are there, and some that were: links bound them.
+  private var channels: [WeakChannel] = []
 
   func makeNonce() -> CodeNonce? {
     guard let nonce = try? ShortCode.makeNonce() else { return nil }

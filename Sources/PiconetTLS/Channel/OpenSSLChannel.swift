@@ -139,6 +139,12 @@ public final class OpenSSLChannel: SecureChannel {
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
+  /// The remote side's certificate in DER; empty before its key is proven.
+  public var peerCertificate: [UInt8] {
+    guard let ssl, provenPeer != nil else { return [] }
+    return PeerCertificate.bytes(of: SSL_get0_peer_certificate(ssl))
+  }
+
   /// Empty unless the channel is, or was until the remote side's close_notify, secured.
   public func exportedKey(label: String) -> [UInt8] {
     guard let ssl, provenPeer != nil, SSL_is_init_finished(ssl) == 1, !hasFailed else { return [] }

@@ -69,7 +69,7 @@ public final class OpenSSLContext: Sendable {
   }
 
   /// A new channel, to be used on one thread. If there is no memory for it, it is in state `failed` from the start.
-  public func makeChannel(role: OpenSSLChannel.Role) -> any SecureChannel {
+  public func makeChannel(role: OpenSSLChannel.Role) -> OpenSSLChannel {
     OpenSSLChannel(role: role, context: role == .client ? client : server, options: options)
   }
 

@@ -44,6 +44,22 @@ enum PeerCertificate {
     return try fingerprint(ofPublicKey: key)
   }
 
+  /// Whether others take this certificate of ours.
+  static func checkOwn(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
+    _ = try check(certificate, chainCount: 1)
+  }
+
+  /// DER; empty where there is none.
+  static func bytes(of certificate: OpaquePointer?) -> [UInt8] {
+    guard let certificate else { return [] }
+    let count = Int(i2d_X509(certificate, nil))
+    guard count > 0 else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      var cursor = buffer.baseAddress
+      initialized = Int(i2d_X509(certificate, &cursor))
+    }
+  }
+
   /// The fingerprint of a certificate's key, if it is of a type that we use.
   static func fingerprint(of certificate: OpaquePointer) throws(SecureChannelFailure) -> PeerID {
     try fingerprint(ofPublicKey: publicKey(of: certificate))

@@ -12,11 +12,11 @@ public final class DeviceIdentity: Sendable {
   nonisolated(unsafe) let certificate: OpaquePointer
 
   /// Takes over both references, also when it throws.
-  private init(key: OpaquePointer, certificate: OpaquePointer) throws(SecureChannelFailure) {
+  init(key: OpaquePointer, certificate: OpaquePointer) throws(SecureChannelFailure) {
     do throws(SecureChannelFailure) {
       peer = try PeerCertificate.fingerprint(of: certificate)
       guard X509_check_private_key(certificate, key) == 1 else {
-        throw SecureChannelFailure(.internalError, "the certificate is not of this key")
+        throw SecureChannelFailure(.badCertificate, "the certificate is not of this key")
       }
     } catch {
       ERR_clear_error()
@@ -118,7 +118,10 @@ public final class DeviceIdentity: Sendable {
     guard let key = Self.readKey(bio, passphrase) else {
       throw SecureChannelFailure(.internalError, "no private key in it: \(OpenSSLError.takeText())")
     }
-    guard let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) else {
+    // It may stand before the key.
+    guard BIO_ctrl(bio, BIO_CTRL_RESET, 0, nil) >= 0,
+      let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil)
+    else {
       EVP_PKEY_free(key)
       throw SecureChannelFailure(.badCertificate, "no certificate in it: \(OpenSSLError.takeText())")
     }

@@ -1,0 +1,68 @@
+import PiconetEngine
+import PiconetTLS
+import PiconetWire
+
+/// A device's key with its certificate, which the program keeps by its own means: `IdentityStorage.given` has a node
+/// use it.
+///
+/// The key is one of P-256 or Ed25519. The certificate is one that the key itself has signed, of at most 2,048 bytes of
+/// DER; its names and dates mean nothing to Piconet. What peers would refuse is refused here.
+public struct NodeIdentity: Sendable, Hashable {
+  let device: DeviceIdentity
+
+  /// Makes a new P-256 key, with a certificate.
+  public init() throws(PiconetError) {
+    try self.init { () throws(SecureChannelFailure) in try DeviceIdentity.generate() }
+  }
+
+  /// Takes a key and its certificate in PEM (RFC 7468), in any order, such as `IdentityStorage.exportIdentity` gives.
+  /// - Parameters:
+  ///   - pem: one private key and one certificate.
+  ///   - passphrase: the one that the key is encrypted with, if it is. At most 1,024 bytes, without NUL.
+  /// - Throws: `invalidArgument`, with what is wrong with them.
+  public init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(PiconetError) {
+    try IdentityStorage.check(passphrase)
+    do throws(SecureChannelFailure) {
+      device = try DeviceIdentity(anyPEM: pem, passphrase: passphrase)
+    } catch {
+      let detail =
+        error.code == .internalError ? IdentityStorage.fault(of: pem, passphrase, error) : error.detail
+      throw PiconetError(.invalidArgument, blame: .us, detail: detail, underlying: error)
+    }
+  }
+
+  /// Takes a key and its certificate in DER.
+  /// - Parameters:
+  ///   - key: PKCS #8 (RFC 5958), or SEC 1 (RFC 5915) for a key of P-256; not encrypted.
+  ///   - certificate: X.509.
+  /// - Throws: `invalidArgument`, with what is wrong with them.
+  public init(key: [UInt8], certificate: [UInt8]) throws(PiconetError) {
+    try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificate: certificate) }
+  }
+
+  private init(_ make: () throws(SecureChannelFailure) -> DeviceIdentity) throws(PiconetError) {
+    do throws(SecureChannelFailure) {
+      device = try make()
+    } catch {
+      throw PiconetError(.invalidArgument, blame: .us, detail: error.detail, underlying: error)
+    }
+  }
+
+  /// The SHA-256 of the public key: what others compare, and what they pin.
+  public var fingerprint: PeerID { device.peer }
+
+  /// The certificate in DER.
+  public var certificate: [UInt8] { device.certificateBytes }
+
+  // Two that have the same key may show different certificates.
+  public static func == (left: NodeIdentity, right: NodeIdentity) -> Bool {
+    left.fingerprint == right.fingerprint && left.certificate == right.certificate
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
+}
+
+/// The key stays out of what is printed.
+extension NodeIdentity: CustomStringConvertible {
+  public var description: String { "\(fingerprint)" }
+}
