@@ -16,6 +16,7 @@ let package = Package(
   name: "Piconet",
   products: [
     .library(name: "Piconet", targets: ["Piconet"]),
+    .library(name: "PiconetFoundation", targets: ["PiconetFoundation"]),
     .library(name: "PiconetTestKit", targets: ["PiconetTestKit"]),
     .executable(name: "imagesend", targets: ["imagesend"]),
     .executable(name: "imagerecv", targets: ["imagerecv"]),
@@ -80,6 +81,9 @@ let package = Package(
         "PiconetSDP", "CPiconetSystem",
       ],
       swiftSettings: strictOnCaller),
+
+    // The public module for programs that use Foundation.
+    .target(name: "PiconetFoundation", dependencies: ["Piconet"], swiftSettings: strictOnCaller),
 
     // Tools.
     .target(
@@ -174,6 +178,7 @@ let package = Package(
         "CPiconetSystem",
       ],
       swiftSettings: strict),
+    .testTarget(name: "PiconetFoundationTests", dependencies: ["PiconetFoundation"], swiftSettings: strict),
     .testTarget(name: "ArticleTests", dependencies: ["TestSupport", "Piconet"], swiftSettings: strict),
     .testTarget(
       name: "PiconetSessionSuite",

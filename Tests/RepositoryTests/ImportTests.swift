@@ -27,6 +27,7 @@ struct ImportTests {
       "PiconetBluetooth", "PiconetSDP",
       "CPiconetSystem", "Glibc", "Synchronization",
     ],
+    "PiconetFoundation": ["Piconet", "Foundation"],
   ]
 
   /// Tools see the public module only, but for those that show or test one part of it.

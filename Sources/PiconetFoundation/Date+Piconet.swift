@@ -1,0 +1,18 @@
+import Foundation
+import Piconet
+
+extension IncomingOffer {
+  /// When the content was last changed, as the sender says; nil if it says nothing. `Date` is exact to some hundred
+  /// nanoseconds.
+  public var modificationDate: Date? {
+    modified.map { nanoseconds in
+      let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+      return Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(rest) / 1_000_000_000)
+    }
+  }
+}
+
+extension KnownPeer {
+  /// When a person has taken it.
+  public var sinceDate: Date { Date(timeIntervalSince1970: TimeInterval(since)) }
+}

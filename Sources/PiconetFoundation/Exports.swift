@@ -1,0 +1,3 @@
+// A program that wants Foundation's types needs the rest as well.
+@_exported import Foundation
+@_exported import Piconet

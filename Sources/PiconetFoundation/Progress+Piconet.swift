@@ -1,0 +1,40 @@
+import Foundation
+import Piconet
+
+extension TransferChanges {
+  /// Tells a progress of what changes, until the transfer ends.
+  fileprivate func follow(with progress: Progress) {
+    Task {
+      for await change in self {
+        progress.completedUnitCount = Int64(clamping: change.stored)
+      }
+    }
+  }
+}
+
+extension OutgoingTransfer {
+  /// The transfer as a `Progress`, in bytes that the receiver has stored: to be shown, made a part of another one, and
+  /// cancelled, paused and resumed, which the transfer then is. Each call makes another one.
+  public func makeProgress() -> Progress {
+    let progress = Progress(totalUnitCount: Int64(clamping: self.progress.total))
+    progress.kind = .file
+    progress.cancellationHandler = { [self] in cancel() }
+    progress.pausingHandler = { [self] in pause() }
+    progress.resumingHandler = { [self] in resume() }
+    changes.follow(with: progress)
+    return progress
+  }
+}
+
+extension IncomingTransfer {
+  /// As `OutgoingTransfer.makeProgress()`.
+  public func makeProgress() -> Progress {
+    let progress = Progress(totalUnitCount: Int64(clamping: self.progress.total))
+    progress.kind = .file
+    progress.cancellationHandler = { [self] in cancel() }
+    progress.pausingHandler = { [self] in pause() }
+    progress.resumingHandler = { [self] in resume() }
+    changes.follow(with: progress)
+    return progress
+  }
+}
