@@ -121,8 +121,18 @@ final class Association {
   /// member may send comes rightly, and is nobody's.
   var dropsMemberFrames: Bool { !isMember && leaving != nil }
 
+  /// Whether a frame counts that only a member may send.
+  func speaksAsMember() throws(Breach) -> Bool {
+    if isMember { return true }
+    guard dropsMemberFrames else { throw Breach("a removal by one that is no member") }
+    return false
+  }
+
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
+
+  /// Grows with what comes and is of use to somebody.
+  var movedCount: UInt64 { sequenced.received &+ unreliable.counts.received &+ transfers.chunkCount }
 
   // MARK: Time
 
@@ -142,6 +152,16 @@ final class Association {
     consider(leaving?.deadline)
     if isUnused { consider(idleSince + configuration.idleTimeout) }
     return next
+  }
+}
+
+extension Association {
+  /// Something may be due, but for the search.
+  /// - Returns: why the association ends; nil where it does not.
+  func deadlineReached(_ turn: Turn) -> Ending? {
+    if let leaving { return leaving.deadline <= turn.now ? Ending(leaving.reason, .us, by: leaving.by) : nil }
+    if invitationsDeadlineReached(turn) { return nil }
+    return isUnused && idleSince + configuration.idleTimeout <= turn.now ? Ending(.idle, .nobody) : nil
   }
 }
 
@@ -184,10 +204,30 @@ extension Association {
     return Farewells.Farewell(association: id, reason: reason, until: now + patience)
   }
 
-  /// It is in no table any more.
-  func close(_ turn: Turn) {
+  /// It is in no table any more, and all that it carried ends.
+  func end(_ ending: Ending, _ turn: Turn) {
     isOver = true
     endSearch(turn)
+    dropTransfers(ending, turn)
+    dropStreams(ending, turn)
+    endMembership(ending, turn)
+  }
+
+  /// How it has ended for those of our own node.
+  func ending(of ending: Ending, seenBy node: NodeID) -> Ending {
+    var ending = ending
+    // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
+    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
+    // Whoever has said goodbye is not told of a failed link: the remote side's closing is what it waited for.
+    guard let leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed else { return ending }
+    return Ending(leaving.reason, .nobody, by: leaving.by)
+  }
+
+  /// How it ends by the remote side's goodbye.
+  func endingByLeave(_ reason: Reason, _ detail: String) -> Ending {
+    // Of a leave and a removal that cross, the removal counts on both sides.
+    let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
+    return Ending(reason, isOurs ? .nobody : .peer, detail, by: reason == .removed ? removedBy ?? node : nil)
   }
 }
 
@@ -234,7 +274,8 @@ extension Association {
   }
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one, or stated anew.
-  func detach() {
+  func detach(_ turn: Turn) {
+    invitationsLostLink(turn)
     sequenced.detach()
     inbox.restateCredit(isLinked: false)
     dropChunksUnderWay()
@@ -285,7 +326,7 @@ extension Association {
   func setDisconnectTimeout(_ timeout: Duration) { disconnectTimeout = timeout }
 
   /// Why a suspended association ends now; nil where it does not.
-  func endOfSuspension(_ now: Instant) -> Ending? {
+  private func endOfSuspension(_ now: Instant) -> Ending? {
     guard let suspension, suspension.lastHeard + disconnectTimeout <= now else { return nil }
     if disconnectTimeout == .zero { return suspension.cause }
     return Ending(
@@ -317,7 +358,12 @@ extension Association {
     return continueSearch(surroundings, turn)
   }
 
-  func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+  /// A suspension may have lasted long enough; otherwise its search goes on.
+  func searchOn(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    endOfSuspension(turn.now) ?? continueSearch(surroundings, turn)
+  }
+
+  private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     guard search != nil, wantsLink(surroundings) else { return nil }
     let addresses = suspension == nil ? betterAddresses(surroundings) : knownAddresses(surroundings)
     let hasRoundEnded = search?.proceed(to: addresses, searchTerms, turn)

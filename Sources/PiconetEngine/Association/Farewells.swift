@@ -12,6 +12,8 @@ struct Farewells: Sendable {
 
   private var said: [NodeID: Farewell] = [:]
 
+  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has
+  /// not reached.
   /// - Parameter limit: with more the one goes that ends first.
   mutating func note(_ farewell: Farewell, to node: NodeID, limit: Int, at now: Instant) {
     said[node] = farewell

@@ -64,7 +64,7 @@ extension SessionEngine {
     begun.increment(remote.peer)
     link.phase = .active
     let association = Association(id: id, node: remote, on: link, hello, configuration, watch, at: turn.now)
-    associations[remote] = association
+    associations.append(association)
     link.association = association
     association.dialled(at: addressesDialled(for: link))
     associationBegan(association, turn)
@@ -84,22 +84,11 @@ extension SessionEngine {
     if association.isOver { return }
     // The end of the link leads back here.
     if let link = association.link { return end(link, ending, told: told, turn) }
-    associations[association.node] = nil
-    association.close(turn)
-    let ending = endingSeenHere(association, ending)
-    noteFarewell(to: association, ending, turn.now)
-    association.dropTransfers(ending, turn)
-    association.dropStreams(ending, turn)
-    association.endMembership(ending, turn)
-  }
-
-  private func endingSeenHere(_ association: Association, _ ending: Ending) -> Ending {
-    var ending = ending
-    // Its farewell took too long, so that only the link's end told why: whoever ended it has said so.
-    if ending.reason == .removed, ending.blame != .peer, ending.by == nil { ending.by = node }
-    // Whoever has said goodbye is not told of a failed link: the remote side's closing is what it waited for.
-    guard let leaving = association.leaving, leaving.isTold, ending.reason != .removed || leaving.reason == .removed
-    else { return ending }
-    return Ending(leaving.reason, .nobody, by: leaving.by)
+    associations.remove(association)
+    let ending = association.ending(of: ending, seenBy: node)
+    if shutdown == nil, let farewell = association.farewell(after: ending, turn.now) {
+      farewells.note(farewell, to: association.node, limit: configuration.associationLimit, at: turn.now)
+    }
+    association.end(ending, turn)
   }
 }

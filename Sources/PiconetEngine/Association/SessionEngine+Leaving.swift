@@ -23,11 +23,7 @@ extension SessionEngine {
   mutating func receivedLeave(
     _ reason: Reason, _ detail: String, from association: Association, on link: Link, _ turn: Turn
   ) {
-    // Of a leave and a removal that cross, the removal counts on both sides.
-    let leaving = association.leaving
-    let isOurs = leaving?.isTold == true && (reason != .removed || leaving?.reason == .removed)
     turn.add(.closeLink(link.id, flush: true))
-    let by = reason == .removed ? association.removedBy ?? association.node : nil
-    forget(link, Ending(reason, isOurs ? .nobody : .peer, detail, by: by), turn)
+    forget(link, association.endingByLeave(reason, detail), turn)
   }
 }

@@ -19,24 +19,14 @@ extension SessionEngine {
   mutating func suspend(
     _ association: Association, on link: Link, _ cause: Ending, _ turn: Turn
   ) {
-    detach(association, turn)
+    association.detach(turn)
     association.suspend(on: link, cause, turn)
     // A link that the remote side has opened meanwhile may do.
-    if node < association.node,
-      let other = links.values.filter({ $0.node == association.node && $0.phase == .ready }).min(by: { $0.id < $1.id })
-    {
-      ready(other, turn)
-    }
+    if node < association.node, let other = links.ready(to: association.node).first { ready(other, turn) }
     guard associations[association.node] === association, association.suspension != nil else { return }
     if let ending = association.beginSearch(isDialler: link.isDialler, surroundings, turn) {
       end(association, ending, turn)
     }
-  }
-
-  /// Nothing of what is under way on the link counts any more.
-  private mutating func detach(_ association: Association, _ turn: Turn) {
-    association.invitationsLostLink(turn)
-    association.detach()
   }
 
   /// Why an association that the remote side holds is over.
@@ -44,41 +34,24 @@ extension SessionEngine {
     farewells.reason(for: remote, holding: held, at: now) ?? .noSuchAssociation
   }
 
-  /// A member that is left while it has no link can be told only when it comes back; so can one that our goodbye has
-  /// not reached.
-  mutating func noteFarewell(to association: Association, _ ending: Ending, _ now: Instant) {
-    guard shutdown == nil, let farewell = association.farewell(after: ending, now) else { return }
-    farewells.note(farewell, to: association.node, limit: configuration.associationLimit, at: now)
-  }
-
   // MARK: The smaller node, which decides
 
   /// The remote side holds the association and has opened another link, perhaps because it has lost the one that we
   /// take for good. That link is asked for a sign of life, and the new one waits for what comes of it.
   /// - Returns: false if the new link has nothing to wait for.
-  mutating func waits(_ link: Link, beside association: Association, _ turn: Turn) -> Bool {
+  func waits(_ link: Link, beside association: Association, _ turn: Turn) -> Bool {
     guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
       return false
     }
-    if current.phase == .active {
-      let token = current.pings.begin(nil, at: turn.now)
-      link.probe = Link.Probe(token: token, ends: turn.now + probeTime)
-      current.queue(.ping(token))
-      turn.flush(current)
-    }
+    let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
+    if current.phase == .active { link.waitForSign(of: current, until: turn.now + time, turn) }
     return true
   }
-
-  /// How long a link may take for its sign of life before another takes its place.
-  private var probeTime: Duration { min(.seconds(1), configuration.silence(isDurable: true) / 8) }
 
   /// The active link lives: those that wait for the contrary are not used.
   mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .active else { return }
-    let waiting = links.values.filter { $0.node == link.node && $0.probe?.token == token }
-    for other in waiting.sorted(by: { $0.id < $1.id }) {
-      refuse(other, .duplicateLink, "", turn)
-    }
+    for other in links.waiting(for: token, of: link.node) { refuse(other, .duplicateLink, "", turn) }
   }
 
   /// The active link has given no sign of life.
@@ -94,10 +67,7 @@ extension SessionEngine {
     _ association: Association, on link: Link, _ turn: Turn
   ) {
     leave(linkOf: association, for: link, turn)
-    link.probe = nil
-    link.phase = .resuming
-    link.queue(.associate(association.id, received: association.sequenced.received))
-    turn.flush(link)
+    link.askToResume(association, turn)
   }
 
   /// The remote side has answered that it goes on.
@@ -113,8 +83,7 @@ extension SessionEngine {
     association.confirmed(begun: begun)
     if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
     activate(association, on: link, received, turn)
-    let others = links.values.filter { $0.node == remote && $0.phase == .ready }
-    for other in others.sorted(by: { $0.id < $1.id }) { refuse(other, .duplicateLink, "", turn) }
+    for other in links.ready(to: remote) { refuse(other, .duplicateLink, "", turn) }
   }
 
   // MARK: The larger node
@@ -145,7 +114,7 @@ extension SessionEngine {
     linkOf association: Association, for link: Link, _ turn: Turn
   ) {
     if let former = association.take(link), former !== link { end(former, Ending(.duplicateLink, .nobody), turn) }
-    detach(association, turn)
+    association.detach(turn)
   }
 
   private mutating func activate(
@@ -168,15 +137,9 @@ extension SessionEngine {
     configuration.disconnectTimeout = timeout
     for association in associations.values { association.setDisconnectTimeout(timeout) }
     for link in links.values { link.setDisconnectTimeout(timeout) }
-    for remote in associations.keys.sorted() {
-      if let association = associations[remote] { suspensionDeadline(association, turn) }
+    for association in associations.inOrder where !association.isOver {
+      if let ending = association.searchOn(surroundings, turn) { end(association, ending, turn) }
     }
     turn.reply(id, .done)
-  }
-
-  mutating func suspensionDeadline(_ association: Association, _ turn: Turn) {
-    let ending =
-      association.endOfSuspension(turn.now) ?? association.continueSearch(surroundings, turn)
-    if let ending { end(association, ending, turn) }
   }
 }

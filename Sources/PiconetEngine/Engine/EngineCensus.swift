@@ -12,7 +12,8 @@ extension SessionEngine {
       queuedBytes: associations.values.reduce(0) { $0 + $1.outbox.queuedCost + $1.streams.queuedCount }
         + links.values.reduce(0) { $0 + $1.control.count },
       keptBytes: associations.values.reduce(0) { $0 + $1.sequenced.unacknowledged.byteCount },
-      retainedBytes: retainedBytes,
+      retainedBytes: associations.values.reduce(0) { $0 + $1.retainedBytes }
+        + links.values.reduce(0) { $0 + $1.retainedBytes },
       nextDeadline: earliestDeadline)
   }
 }

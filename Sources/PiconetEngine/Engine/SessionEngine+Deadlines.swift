@@ -16,15 +16,16 @@ extension SessionEngine {
     watch.changed()
     turn.budgets.deadlineReached(at: turn.now)
     invitationDeadlines(turn)
-    pingDeadlines(turn)
+    for link in links.inOrder { link.pingDeadlineReached(turn) }
     linkDeadlines(turn)
     let surroundings = surroundings
-    let due = associations.values.filter { association in
+    let due = associations.inOrder.filter { association in
       association.nextDeadline(surroundings).map { $0 <= turn.now } ?? false
     }
-    for association in due.sorted(by: { $0.node < $1.node }) where !association.isOver {
-      associationDeadline(association, turn)
-      if !association.isOver { suspensionDeadline(association, turn) }
+    for association in due where !association.isOver {
+      if let ending = association.deadlineReached(turn) ?? association.searchOn(self.surroundings, turn) {
+        end(association, ending, turn)
+      }
     }
   }
 
@@ -48,19 +49,6 @@ extension SessionEngine {
       link.ping(turn.now)
       turn.flush(link)
     case nil: break
-    }
-  }
-
-  private mutating func associationDeadline(_ association: Association, _ turn: Turn) {
-    if let leaving = association.leaving {
-      if leaving.deadline <= turn.now {
-        end(association, Ending(leaving.reason, .us, by: leaving.by), turn)
-      }
-      return
-    }
-    if association.invitationsDeadlineReached(turn) { return }
-    if association.isUnused, association.idleSince + configuration.idleTimeout <= turn.now {
-      end(association, Ending(.idle, .nobody), turn)
     }
   }
 }

@@ -63,7 +63,7 @@ extension SessionEngine {
     case .associated(let received, let begun): receivedAssociated(received, begun, on: link, turn)
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
     case .ping(let token): link.answer(ping: token, turn)
-    case .pong(let token): receivedPong(token, on: link, turn)
+    case .pong(let token): received(pong: token, on: link, turn)
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
       .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
       .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
@@ -85,7 +85,10 @@ extension SessionEngine {
     case .offer(let number, let offer):
       defer { turn.flush(link) }
       guard try association.admitsOffer(number, turn) else { return }
-      releaseFormerStores(of: association.node, offer, turn)
+      // What its former run was sending is let go, for this offer to go on with.
+      for former in associations.formerTransfers(of: association.node, offer) {
+        former.association.releaseStore(of: former.transfer, turn)
+      }
       try association.receive(frame, turn)
     case .invite, .inviteByCode: try receivedInvitation(frame, from: association, turn)
     case .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .codeAnswer, .codeConfirm:
@@ -96,26 +99,13 @@ extension SessionEngine {
     case .associated(_, let count): try receivedAssociated(count, from: association)
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
     case .ping(let token): link.answer(ping: token, turn)
-    case .pong(let token): receivedPong(token, on: link, turn)
+    case .pong(let token): received(pong: token, on: link, turn)
     case .hello, .associate, .unknownOptional: break
     }
   }
 
-  /// A sender that was killed and runs anew offers what its former run was sending, which counts as suspended for a
-  /// while yet: what is stored of it is let go, for the new offer to go on with.
-  private func releaseFormerStores(of sender: NodeID, _ offer: ResourceOffer, _ turn: Turn) {
-    guard !offer.identity.isEmpty else { return }
-    let former = associations.values.filter {
-      $0.node != sender && $0.node.peer == sender.peer && $0.suspension != nil
-    }
-    let transfers = former.flatMap { association in
-      association.transfers.incoming.values.map { (association: association, transfer: $0) }
-    }
-    for (association, transfer) in transfers.sorted(by: { $0.transfer.id < $1.transfer.id })
-    where transfer.phase == .receiving && transfer.offer.identity == offer.identity
-      && transfer.offer.size == offer.size
-    {
-      association.releaseStore(of: transfer, turn)
-    }
+  private mutating func received(pong token: UInt64, on link: Link, _ turn: Turn) {
+    probeAnswered(token, on: link, turn)
+    link.received(pong: token, turn)
   }
 }

@@ -10,17 +10,17 @@ extension SessionEngine {
   mutating func shutDown(_ command: CommandID, _ turn: Turn) {
     shutdown = Shutdown(command: command)
     withdrawInvitations(Ending(.shuttingDown, .us), turn)
-    for association in associations.values.sorted(by: { $0.node < $1.node }) {
+    for association in associations.inOrder {
       if association.suspension != nil || association.link?.phase == .resuming {
         end(association, Ending(.shuttingDown, .us), turn)
       } else {
         association.endSearch(turn)
       }
     }
-    for link in links.values.sorted(by: { $0.id < $1.id }) where link.phase != .active {
+    for link in links.inOrder where link.phase != .active {
       end(link, Ending(.shuttingDown, .us), turn)
     }
-    for association in associations.values.sorted(by: { $0.node < $1.node }) where association.leaving == nil {
+    for association in associations.inOrder where association.leaving == nil {
       guard association.isMember else {
         end(association, Ending(.shuttingDown, .us), turn)
         continue

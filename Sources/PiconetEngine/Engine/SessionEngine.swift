@@ -16,8 +16,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
   var discovery: DiscoveryTable { didSet { watch.changed() } }
   /// Invitations of ours without an association.
   var attempts = InvitationAttempts() { didSet { watch.changed() } }
-  var links: InlineFirstDictionary<LinkID, Link> = [:] { didSet { watch.changed() } }
-  var associations: InlineFirstDictionary<NodeID, Association> = [:] { didSet { watch.changed() } }
+  var links = LinkTable() { didSet { watch.changed() } }
+  var associations = AssociationTable() { didSet { watch.changed() } }
   var farewells = Farewells()
   /// Associations begun per peer.
   var begun = BegunCounts()
@@ -62,14 +62,8 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .received(let id, let bytes): if let link = links[id] { received(bytes, on: link, turn) }
     case .transmitted(let id, let count): links[id]?.transmitted(count, turn)
     case .messagesConsumed(let node, let cost): associations[node]?.messagesConsumed(cost, turn)
-    case .streamWritten(let id, let bytes):
-      if let (association, number) = turn.places.place(of: id), association.write(bytes, to: number, turn) { break }
-      // It has ended meanwhile, which an event has told.
-      turn.add(.streamTaken(id, byteCount: bytes.count))
-    case .streamConsumed(let id, let count):
-      if id.isIncoming, let (association, number) = turn.places.place(of: id) {
-        association.streamConsumed(number, count, turn)
-      }
+    case .streamWritten(let id, let bytes): turn.streamWritten(id, bytes)
+    case .streamConsumed(let id, let count): turn.streamConsumed(id, count)
     case .commanded(let id, let command): handle(command, id, turn)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
@@ -140,23 +134,20 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       answerInvitation(id, node, accept: accept, reason, turn)
     case .showCode(let node): showCode(id, node, turn)
     case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, turn)
-    case .ping(let node, let timeout): ping(id, node, timeout, turn)
+    case .ping(let node, let timeout):
+      guard let association = associations[node] else { return turn.reply(id, .failed(Association.notConnected)) }
+      association.ping(by: id, timeout, turn)
     case .cancelPing(let ping):
-      cancelPing(ping, turn)
+      for link in links.inOrder { link.cancelPing(ping, turn) }
       turn.reply(id, .done)
     case .leave(let node, let reason): leave(id, node, reason, turn)
     case .remove(let node): remove(id, node, turn)
-    case .offer(let transfer, let node, let offer): self.offer(id, transfer, to: node, offer, turn)
-    case .acceptOffer(let transfer, let offset):
-      if turn.places.association(of: transfer)?.acceptOffer(id, transfer, offset: offset, turn) == true { break }
-      // The link may have gone while the store was being opened: what it has of an earlier transfer waits for the next.
-      turn.add(.keepStore(transfer))
-      turn.reply(id, .failed(Self.offerEnded))
-    case .declineOffer(let transfer, let reason, let detail):
-      let association = turn.places.association(of: transfer)
-      if association?.declineOffer(id, transfer, reason, detail, turn) != true {
-        turn.reply(id, .failed(Self.offerEnded))
-      }
+    case .offer(let transfer, let node, let offer):
+      if let association = associations[node] { return association.offer(id, transfer, offer, turn) }
+      turn.add(.closeSource(transfer))
+      turn.reply(id, .failed(Association.notConnected))
+    case .acceptOffer(let transfer, let offset): turn.acceptOffer(id, transfer, offset: offset)
+    case .declineOffer(let transfer, let reason, let detail): turn.declineOffer(id, transfer, reason, detail)
     case .cancelTransfer(let transfer, let reason):
       turn.places.association(of: transfer)?.cancelTransfer(transfer, reason, turn)
       turn.reply(id, .done)
@@ -168,65 +159,14 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .pauseTransfer(let transfer, let isPaused):
       turn.places.association(of: transfer)?.pauseTransfer(transfer, isPaused, turn)
       turn.reply(id, .done)
-    case .openStream(let stream, let node, let name): openStream(id, stream, to: node, name: name, turn)
-    case .finishStream(let stream):
-      if let (association, number) = turn.places.place(of: stream), association.finishStream(id, number, turn) {
-        break
-      }
-      turn.reply(id, .failed(Ending(.noSuchAssociation, .us, "the stream has ended")))
+    case .openStream(let stream, let node, let name):
+      guard let association = associations[node] else { return turn.reply(id, .failed(Association.notConnected)) }
+      association.openStream(id, stream, name: name, turn)
+    case .finishStream(let stream): turn.finishStream(id, stream)
     case .cancelStream(let stream, let reason, let detail):
-      if let (association, number) = turn.places.place(of: stream) {
-        association.cancelStream(stream, number, Ending(reason, .us, detail), turn)
-      }
-      turn.reply(id, .done)
+      turn.cancelStream(id, stream, Ending(reason, .us, detail))
     case .shutDown: shutDown(id, turn)
     }
-  }
-
-  // MARK: What every part uses
-
-  private static let offerEnded = Ending(.noSuchAssociation, .peer, "the offer has ended")
-
-  /// Outgoing transfers that may wait or run at once, to all peers together.
-  private static let outgoingLimit = 65_536
-
-  private func offer(
-    _ command: CommandID, _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ turn: Turn
-  ) {
-    if let refusal = refusalOfOffer(id, to: remote, offer, turn.places) {
-      turn.add(.closeSource(id))
-      turn.reply(command, .failed(refusal))
-    } else {
-      associations[remote]?.offer(command, id, offer, turn)
-    }
-  }
-
-  private func refusalOfOffer(
-    _ id: TransferID, to remote: NodeID, _ offer: ResourceOffer, _ places: borrowing OpenPlaces
-  ) -> Ending? {
-    guard let association = associations[remote], association.isMember, association.leaving == nil else {
-      return Ending(.noSuchAssociation, .us, "not connected to this peer")
-    }
-    if offer.name.count > WireLimits.resourceName || offer.metadata.count > WireLimits.metadata {
-      let detail = "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"
-      return Ending(.limitExceeded, .us, detail)
-    }
-    if offer.identity.count > WireLimits.contentIdentity {
-      return Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes")
-    }
-    if places.outgoingTransferCount >= Self.outgoingLimit || places.association(of: id) != nil {
-      return Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way")
-    }
-    return nil
-  }
-
-  private func openStream(
-    _ command: CommandID, _ id: StreamID, to remote: NodeID, name: String, _ turn: Turn
-  ) {
-    guard let association = associations[remote], association.isMember, association.leaving == nil else {
-      return turn.reply(command, .failed(Ending(.noSuchAssociation, .us, "not connected to this peer")))
-    }
-    association.openStream(command, id, name: name, turn)
   }
 
   private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: Turn) {

@@ -61,7 +61,7 @@ extension SessionEngine {
   }
 
   /// Invitations of ours that have no reply yet.
-  var attemptCount: Int { attempts.count + associations.values.count { $0.invitations.own != nil } }
+  var attemptCount: Int { attempts.count + associations.invitationCount }
 
   /// Whether an invitation of ours to this node is under way.
   func invites(_ remote: NodeID) -> Bool {
@@ -70,20 +70,12 @@ extension SessionEngine {
 
   /// Whether this command has no reply yet.
   func isInviting(by command: CommandID) -> Bool {
-    attempts.commands.contains(command) || association(inviting: command) != nil
+    attempts.commands.contains(command) || associations.inviting(by: command) != nil
   }
-
-  private func association(inviting command: CommandID) -> Association? {
-    associations.values.first { $0.invitations.own?.command == command }
-  }
-
-  /// Members of the session, ourselves included.
-  var memberCount: Int { 1 + associations.values.count { $0.isMember } }
-  private var isFull: Bool { memberCount >= configuration.capacity }
 
   /// Ends an invitation of ours before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
-    if let association = association(inviting: command) {
+    if let association = associations.inviting(by: command) {
       association.withdrawInvitation(ending, turn)
     } else if let id = attempts.withdraw(command, ending, turn), let link = links[id], link.phase != .active {
       end(link, ending, turn)
@@ -119,7 +111,7 @@ extension SessionEngine {
   private mutating func follow(_ step: InvitationAttempts.Step?, _ turn: Turn) {
     switch step {
     case .raceLost(let command, let node):
-      let hasLink = node.map { node in links.values.contains { $0.node == node } } ?? false
+      let hasLink = node.map { links.contains(node: $0) } ?? false
       attempts.raceLost(command, hasLink: hasLink, turn)
     case .met(let command, let node): goOn(command, with: node, turn)
     case nil: break
@@ -135,21 +127,9 @@ extension SessionEngine {
   }
 
   mutating func dialFailed(of command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ turn: Turn) {
-    let holder = failure.code == .busy ? nodeDialled(kind, attempts.addresses(of: command)) : nil
-    follow(attempts.dialFailed(command, kind, failure, holder: holder, turn), turn)
-  }
-
-  /// The node with which we hold an association over a link that we dialled at one of these addresses. Where a device
-  /// takes but one connection to a number, as with RFCOMM, that link is what keeps the address busy.
-  private func nodeDialled(_ kind: TransportKind, _ addresses: [TransportAddress]) -> NodeID? {
-    for association in associations.values.sorted(by: { $0.node < $1.node }) {
-      guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind
-      else { continue }
-      if addresses.contains(where: { $0.kind == kind && $0.leads(to: opening.traits.remoteAddress) }) {
-        return association.node
-      }
-    }
-    return nil
+    // Where a device takes but one connection to a number, as with RFCOMM, a link of ours keeps the address busy.
+    let holder = failure.code == .busy ? associations.dialled(kind, at: attempts.addresses(of: command)) : nil
+    follow(attempts.dialFailed(command, kind, failure, holder: holder?.node, turn), turn)
   }
 
   /// A link that we dialled is open.
@@ -188,7 +168,7 @@ extension SessionEngine {
 
   private func way(to remote: NodeID) -> InvitationAttempts.Rest {
     if associations[remote] != nil { return .association }
-    return links.values.contains { $0.node == remote } ? .link : .nothing
+    return links.contains(node: remote) ? .link : .nothing
   }
 
   mutating func invitationDeadlines(_ turn: Turn) {
@@ -210,24 +190,20 @@ extension SessionEngine {
   // MARK: Answers of the driver
 
   mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: Turn) {
-    association(awaiting: id)?.nonceDrawn(id, nonce, isFull: isFull, turn)
+    associations.awaiting(id)?.nonceDrawn(id, nonce, isFull: isFull, turn)
   }
 
   mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: Turn) {
-    guard let association = association(awaiting: id) else { return }
+    guard let association = associations.awaiting(id) else { return }
     follow(of: association, turn) { () throws(Breach) in try association.codeDerived(id, code, turn) }
   }
 
   mutating func codeProven(_ id: CodeID, _ finding: TypedCodeFinding, _ turn: Turn) {
-    guard let association = association(awaiting: id) else { return }
+    guard let association = associations.awaiting(id) else { return }
     let isFull = isFull
     follow(of: association, turn) { () throws(Breach) in
       try association.codeProven(id, finding, isFull: isFull, turn)
     }
-  }
-
-  private func association(awaiting id: CodeID) -> Association? {
-    associations.values.first { $0.invitations.awaits(id) }
   }
 
   private mutating func follow(

@@ -10,10 +10,8 @@ extension SessionEngine {
       return
     }
     let subject = MemberName(peer: remote.peer, incarnation: remote.incarnation)
-    for other in associations.keys.sorted() where other != remote {
-      guard let member = associations[other], member.isMember, member.leaving == nil,
-        member.capabilities.contains(.removal)
-      else { continue }
+    for member in associations.inOrder
+    where member !== association && member.isMember && member.leaving == nil && member.capabilities.contains(.removal) {
       member.send(.removeMember(subject: subject, .removed), turn)
     }
     leave(id, remote, .removed, by: node, turn)
@@ -23,7 +21,7 @@ extension SessionEngine {
     throws(Breach)
   {
     let remote = association.node
-    guard try isFromMember(association) else { return }
+    guard try association.speaksAsMember() else { return }
     let subject = NodeID(peer: subject.peer, incarnation: subject.incarnation)
     guard subject != node, subject != remote else {
       throw Breach("removes itself, or whom it asks to")
@@ -40,14 +38,7 @@ extension SessionEngine {
 
   /// The leave that follows is the wish of another member.
   mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: Turn) throws(Breach) {
-    guard try isFromMember(association) else { return }
+    guard try association.speaksAsMember() else { return }
     association.isRemoved(by: NodeID(peer: member.peer, incarnation: member.incarnation))
-  }
-
-  /// - Returns: false where the frame is nobody's.
-  private func isFromMember(_ association: Association) throws(Breach) -> Bool {
-    if association.isMember { return true }
-    guard association.dropsMemberFrames else { throw Breach("a removal by one that is no member") }
-    return false
   }
 }

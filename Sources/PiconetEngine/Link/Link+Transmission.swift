@@ -26,6 +26,13 @@ extension Link {
     hand(over: bytes[...], turn)
   }
 
+  /// Ends the link in good order, behind what waits.
+  func close(_ reason: Reason, _ detail: String, _ turn: Turn) {
+    queue(.close(reason, detail: detail))
+    handOverControl(turn)
+    turn.add(.closeLink(id, flush: true))
+  }
+
   /// Hands whole frames to the driver.
   func hand(over frames: Bytes, _ turn: Turn) {
     outstanding += frames.count

@@ -128,6 +128,50 @@ final class Link {
     }
   }
 
+  // MARK: Handshake
+
+  func sendHello(
+    as node: NodeID, begun: UInt64, holding held: Association?, _ configuration: EngineConfiguration, _ turn: Turn
+  ) {
+    let hello = Hello(
+      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
+      capabilities: [.resume, .removal, .streams, .typedCodes],
+      limits: configuration.peerLimits(on: opening.traits), associationsBegun: begun,
+      held: held.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) })
+    queue(.hello(hello))
+    turn.flush(self)
+  }
+
+  /// Takes the remote side's hello: everything else goes by it.
+  /// - Returns: why the link can't be used, and in which words; nil where it can.
+  func received(_ hello: Hello, at node: NodeID, _ scope: String) -> (reason: Reason, words: String)? {
+    guard hello.versions.overlaps(Hello.supportedVersions) else {
+      return (.version, "versions \(hello.versions) and \(Hello.supportedVersions)")
+    }
+    guard hello.scope.utf8.elementsEqual(scope.utf8) else { return (.wrongSession, "") }
+    let remote = NodeID(peer: opening.peer, incarnation: hello.incarnation)
+    guard remote != node else { return (.selfConnection, "this is our own address") }
+    self.node = remote
+    self.hello = hello
+    return nil
+  }
+
+  /// The association is to go on here: the remote side is asked.
+  func askToResume(_ association: Association, _ turn: Turn) {
+    probe = nil
+    phase = .resuming
+    queue(.associate(association.id, received: association.sequenced.received))
+    turn.flush(self)
+  }
+
+  /// This link takes the place of the active one if that gives no sign of life.
+  func waitForSign(of active: Link, until ends: Instant, _ turn: Turn) {
+    let token = active.pings.begin(nil, at: turn.now)
+    probe = Probe(token: token, ends: ends)
+    active.queue(.ping(token))
+    turn.flush(active)
+  }
+
   // MARK: Liveness
 
   /// Bytes have come.

@@ -10,7 +10,7 @@ extension SessionEngine {
     let link = Link(id: id, opening: opening, at: turn.now, configuration, watch)
     if let dial = opening.dial, !claim(link, from: dial, turn) { return }
     makeRoomForHandshake(turn)
-    links[id] = link
+    links.append(link)
     guard opening.isAdmitted else {
       let told = "this device is not trusted there"
       return end(link, Ending(.identity, .peer, "a stranger, to whom nothing is said"), told: told, turn)
@@ -19,20 +19,11 @@ extension SessionEngine {
   }
 
   private func sendHello(on link: Link, _ turn: Turn) {
-    // A dialling side does not know the remote side's incarnation yet: an association with any of them may be the one.
-    let held = associations.values.filter { association in
-      guard association.isDurable else { return false }
-      return (link.node ?? link.searchedFor).map { $0 == association.node }
-        ?? (association.node.peer == link.opening.peer)
-    }
-    let hello = Hello(
-      incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
-      capabilities: [.resume, .removal, .streams, .typedCodes],
-      limits: configuration.peerLimits(on: link.opening.traits),
-      associationsBegun: looksPast(link) ? 0 : begun[link.opening.peer],
-      held: held.count == 1 ? held.first.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) } : nil)
-    link.queue(.hello(hello))
-    turn.flush(link)
+    // The link looks for one node of a key while we have an association with another one: if that answers, our count
+    // must not tell it that we have lost the association.
+    let looksPast = link.searchedFor.map { associations.hasOther(than: $0) } ?? false
+    let begun = looksPast ? 0 : begun[link.opening.peer]
+    link.sendHello(as: node, begun: begun, holding: associations.held(for: link), configuration, turn)
   }
 
   /// Links that have said hello keep the name with which they did.
@@ -46,26 +37,11 @@ extension SessionEngine {
     }
   }
 
-  /// The link looks for one node of a key while we have an association with another one: if that answers, our count
-  /// must not tell it that we have lost the association.
-  private func looksPast(_ link: Link) -> Bool {
-    guard let wanted = link.searchedFor else { return false }
-    return associations.values.contains { $0.node.peer == wanted.peer && $0.node != wanted }
-  }
-
   mutating func receivedHello(_ hello: Hello, on link: Link, _ turn: Turn) {
-    guard hello.versions.overlaps(Hello.supportedVersions) else {
-      return refuse(link, .version, "versions \(hello.versions) and \(Hello.supportedVersions)", turn)
+    if let refusal = link.received(hello, at: node, configuration.scope) {
+      return refuse(link, refusal.reason, refusal.words, turn)
     }
-    guard hello.scope.utf8.elementsEqual(configuration.scope.utf8) else {
-      return refuse(link, .wrongSession, "", turn)
-    }
-    let remote = NodeID(peer: link.opening.peer, incarnation: hello.incarnation)
-    guard remote != node else {
-      return refuse(link, .selfConnection, "this is our own address", turn)
-    }
-    link.node = remote
-    link.hello = hello
+    guard let remote = link.node else { return }
     // Our own hello, which holds nothing any more, would tell that we have lost the association.
     if !link.isDialler, let reason = farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) {
       return refuse(link, reason, "", turn)

@@ -5,52 +5,20 @@ extension SessionEngine {
   mutating func receivedClose(_ reason: Reason, _ detail: String, on link: Link, _ turn: Turn) {
     turn.add(.closeLink(link.id, flush: false))
     let remote = link.node ?? link.searchedFor
-    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, Self.blame(of: reason), detail)
+    var ending = reason == .noSuchAssociation ? Self.lostThere : Ending(reason, reason.blameOfClose, detail)
     if reason == .removed, let remote, let association = associations[remote] {
       // Who removes for another member has said so before; a goodbye that is said late does not tell.
       ending.by = association.removedBy ?? (association.suspension == nil ? remote : nil)
     }
-    forget(link, ending, isOnlyLink: Self.endsOnlyLink(reason), turn)
+    forget(link, ending, isOnlyLink: reason.endsOnlyLink, turn)
     // The remote side has no association with us any more, or does not want one: no other link will bring it back.
-    if let remote, let association = associations[remote], association.suspension != nil,
-      Self.endsSuspended.contains(reason)
-    {
+    if reason.endsSuspended, let remote, let association = associations[remote], association.suspension != nil {
       end(association, ending, turn)
     }
   }
 
-  /// Whose fault it is that the remote side closes with this reason.
-  private static func blame(of reason: Reason) -> Blame {
-    switch reason.known {
-    case .protocolBroken, .limitExceeded, .identity, .selfConnection: .us
-    case .duplicateLink: .nobody
-    case .timedOut, .linkFailed: .link
-    case .left, .declined, .cancelled, .full, .version, .codeMismatch, .wrongSession, .shuttingDown, .removed, .idle,
-      .noSuchAssociation, .restarted, .alreadyConnected, .inProgress, .unreachable, .notSupported, .notAvailable,
-      .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists, .digestMismatch,
-      .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted, .storageFailed,
-      .tooManyTransfers, .internalError, nil:
-      .peer
-    }
-  }
-
-  /// Reasons with which a link is closed that was to carry on an association which is over.
-  private static let endsSuspended: Set<Reason> = [.noSuchAssociation, .identity, .left, .removed, .shuttingDown]
-
-  /// Reasons with which one side closes a link that is dead, or that it does not use; with any other the association
-  /// ends, too.
-  static func endsOnlyLink(_ reason: Reason) -> Bool {
-    reason == .timedOut || reason == .linkFailed || reason == .duplicateLink
-  }
-
   mutating func closed(_ link: Link, _ end: LinkEnd, _ turn: Turn) {
-    let ending =
-      switch end {
-      case .ended: Ending(.linkFailed, .peer, "the other side closed the connection")
-      case .failed(let failure): Ending(.linkFailed, .link, "\(failure)")
-      case .insecure(let failure): Ending(.linkFailed, .link, "TLS: \(failure)")
-      }
-    forget(link, ending, isOnlyLink: true, turn)
+    forget(link, end.ending, isOnlyLink: true, turn)
   }
 
   /// We end the link in good order and tell the remote side why; nobody broke a rule.
@@ -72,9 +40,7 @@ extension SessionEngine {
     _ link: Link, _ ending: Ending, told: String? = nil, isOnlyLink: Bool = false, _ turn: Turn
   ) {
     if link.isForgotten { return }
-    link.queue(.close(ending.reason, detail: told ?? ending.detail))
-    link.handOverControl(turn)
-    turn.add(.closeLink(link.id, flush: true))
+    link.close(ending.reason, told ?? ending.detail, turn)
     forget(link, ending, isOnlyLink: isOnlyLink, turn)
   }
 
@@ -82,7 +48,7 @@ extension SessionEngine {
   /// - Parameter isOnlyLink: an association on it goes on without it, if it can.
   mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: Turn) {
     if link.isForgotten { return }
-    links[link.id] = nil
+    links.remove(link)
     link.isForgotten = true
     link.association = nil
     turn.forget(link)
@@ -95,7 +61,7 @@ extension SessionEngine {
       }
     }
     if let wanted = link.searchedFor { associations[wanted]?.searchLinkEnded(link, turn) }
-    pingsLostLink(link, ending, turn)
+    link.endPings(ending, turn)
     linkEnded(link, ending, turn)
   }
 }

@@ -5,6 +5,7 @@ extension Association {
   func openStream(
     _ command: CommandID, _ id: StreamID, name: String, _ turn: Turn
   ) {
+    guard isMember, leaving == nil else { return turn.reply(command, .failed(Self.notConnected)) }
     guard streams.limit != nil else {
       return turn.reply(command, .failed(Ending(.notSupported, .peer, "the other side takes no streams")))
     }

@@ -3,9 +3,33 @@ import PiconetWire
 /// Transfers of ours: offered, sent as credit allows, ended by one reply.
 extension Association {
   func offer(_ command: CommandID, _ id: TransferID, _ offer: ResourceOffer, _ turn: Turn) {
+    if let refusal = refusal(of: offer, id, turn.places) {
+      turn.add(.closeSource(id))
+      return turn.reply(command, .failed(refusal))
+    }
     transfers.append(TransferSender(id: id, command: command, offer: offer))
     turn.places.append(id, in: self)
     sendOffers(turn)
+  }
+
+  /// Outgoing transfers that may wait or run at once, to all peers together.
+  private static let outgoingLimit = 65_536
+
+  private func refusal(
+    of offer: ResourceOffer, _ id: TransferID, _ places: borrowing OpenPlaces
+  ) -> Ending? {
+    guard isMember, leaving == nil else { return Self.notConnected }
+    if offer.name.count > WireLimits.resourceName || offer.metadata.count > WireLimits.metadata {
+      let detail = "a name has at most \(WireLimits.resourceName) bytes, metadata at most \(WireLimits.metadata)"
+      return Ending(.limitExceeded, .us, detail)
+    }
+    if offer.identity.count > WireLimits.contentIdentity {
+      return Ending(.limitExceeded, .us, "a content identity has at most \(WireLimits.contentIdentity) bytes")
+    }
+    if places.outgoingTransferCount >= Self.outgoingLimit || places.association(of: id) != nil {
+      return Ending(.tooManyTransfers, .us, "\(Self.outgoingLimit) transfers are under way")
+    }
+    return nil
   }
 
   /// Offers what waits, as far as the remote side takes more transfers.

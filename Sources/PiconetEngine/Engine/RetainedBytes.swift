@@ -1,14 +1,9 @@
 import PiconetWire
 
-/// What peers make an engine hold, for tests that flood it.
-extension SessionEngine {
-  var retainedBytes: Int {
-    associations.values.reduce(0) { $0 + $1.retainedBytes } + links.values.reduce(0) { $0 + $1.retainedBytes }
-  }
-}
+// What peers make an engine hold, for tests that flood it.
 
 extension Association {
-  fileprivate var retainedBytes: Int {
+  var retainedBytes: Int {
     let offers = transfers.incoming.values.map { transfer in
       Self.transferCost + transfer.offer.name.count + transfer.offer.metadata.count + transfer.offer.identity.count
     }
@@ -23,7 +18,7 @@ extension Association {
 }
 
 extension Link {
-  fileprivate var retainedBytes: Int { control.count + unreliable.count + outstanding + decoder.bufferedCount }
+  var retainedBytes: Int { control.count + unreliable.count + outstanding + decoder.bufferedCount }
 }
 
 extension EngineConfiguration {

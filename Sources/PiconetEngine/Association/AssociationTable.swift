@@ -1,0 +1,164 @@
+import PiconetWire
+
+/// The associations of one node, and what is asked of all of them together.
+struct AssociationTable {
+  private var associations: InlineFirstDictionary<NodeID, Association> = [:]
+
+  subscript(node: NodeID) -> Association? { associations[node] }
+  var isEmpty: Bool { associations.isEmpty }
+  var count: Int { associations.count }
+  /// In no order.
+  var values: [Association] { associations.values }
+  /// In the order of their nodes.
+  var inOrder: [Association] { associations.values.sorted { $0.node < $1.node } }
+
+  mutating func append(_ association: Association) { associations[association.node] = association }
+  mutating func remove(_ association: Association) { associations[association.node] = nil }
+
+  // MARK: Invitations
+
+  /// Invitations of ours that have no reply yet.
+  var invitationCount: Int { values.count { $0.invitations.own != nil } }
+
+  /// The one with an invitation of ours by this command.
+  func inviting(by command: CommandID) -> Association? {
+    values.first { $0.invitations.own?.command == command }
+  }
+
+  /// The one that has asked the driver for something by this number.
+  func awaiting(_ id: CodeID) -> Association? { values.first { $0.invitations.awaits(id) } }
+
+  /// The one whose link we have dialled at one of these addresses.
+  func dialled(_ kind: TransportKind, at addresses: [TransportAddress]) -> Association? {
+    inOrder.first { association in
+      guard let opening = association.link?.opening, opening.dial != nil, opening.traits.kind == kind else {
+        return false
+      }
+      return addresses.contains { $0.kind == kind && $0.leads(to: opening.traits.remoteAddress) }
+    }
+  }
+
+  // MARK: Handshakes
+
+  /// The association that a hello of ours on this link can hold. A dialling side does not know the remote side's
+  /// incarnation yet: an association with any of them may be the one.
+  func held(for link: Link) -> Association? {
+    let held = values.filter { association in
+      guard association.isDurable else { return false }
+      return (link.node ?? link.searchedFor).map { $0 == association.node }
+        ?? (association.node.peer == link.opening.peer)
+    }
+    return held.count == 1 ? held.first : nil
+  }
+
+  /// Whether there is one with another node of the same key.
+  func hasOther(than node: NodeID) -> Bool { values.contains { $0.node.peer == node.peer && $0.node != node } }
+
+  /// Resources that come from former runs of the sender, which count as suspended for a while yet, and are the one
+  /// that it offers.
+  func formerTransfers(of sender: NodeID, _ offer: ResourceOffer) -> [(
+    association: Association, transfer: TransferReceiver
+  )] {
+    guard !offer.identity.isEmpty else { return [] }
+    let former = values.filter { $0.node != sender && $0.node.peer == sender.peer && $0.suspension != nil }
+    let transfers = former.flatMap { association in
+      association.transfers.incoming.values.filter {
+        $0.phase == .receiving && $0.offer.identity == offer.identity && $0.offer.size == offer.size
+      }.map { (association: association, transfer: $0) }
+    }
+    return transfers.sorted { $0.transfer.id < $1.transfer.id }
+  }
+}
+
+// MARK: - Members
+
+extension AssociationTable {
+  /// Members of the session, ourselves included.
+  var memberCount: Int { 1 + values.count { $0.isMember } }
+
+  /// Who gives way to a newcomer in a full session, and why; nil where nobody has to.
+  func givingWay(
+    to newcomer: NodeID, _ configuration: EngineConfiguration, _ now: Instant
+  ) -> (member: Association, why: String)? {
+    let timeout = configuration.idleMemberTimeout
+    guard timeout > .zero else { return nil }
+    if let idle = idleMember(for: timeout, now) { return (idle, "nothing has moved for \(timeout.inWords)") }
+    return crowdingMember(for: newcomer, capacity: configuration.capacity).map {
+      ($0, "its address has many of the places")
+    }
+  }
+
+  /// The member of which nothing has moved for longest, and for as long as this.
+  private func idleMember(for timeout: Duration, _ now: Instant) -> Association? {
+    let idle = values.filter { association in
+      association.isMember && association.leaving == nil && association.hasNothingOpen
+        && association.isOwedWhatIsOpen && association.lastMoved + timeout <= now
+    }
+    return idle.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+
+  /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than
+  /// whoever wants in, the one of its strangers of which nothing has moved for longest; nil where no address has.
+  private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
+    let members = values.filter { $0.isMember && $0.leaving == nil }
+    let counts = Dictionary(grouping: members, by: \.peer.traits.remoteHost).mapValues(\.count)
+    let own = self[newcomer].flatMap { counts[$0.peer.traits.remoteHost] } ?? 0
+    let crowded = max(own + 2, (capacity + 3) / 4)
+    let strangers = members.filter {
+      $0.judgement != .known && counts[$0.peer.traits.remoteHost, default: 0] >= crowded
+    }
+    return strangers.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+  }
+}
+
+extension Association {
+  /// Nothing is under way that somebody waits for, but for resources that come.
+  fileprivate var hasNothingOpen: Bool {
+    transfers.outgoing.isEmpty && outbox.isEmpty && streams.outgoing.isEmpty && streams.incoming.isEmpty
+  }
+
+  /// Every resource that comes from it waits for its next bytes, and for nothing of ours.
+  fileprivate var isOwedWhatIsOpen: Bool {
+    if transfers.incoming.isEmpty { return true }
+    // What can't be reached for the moment may come back and go on.
+    return suspension == nil && transfers.incoming.values.allSatisfy(\.waitsForSender)
+  }
+}
+
+// MARK: - Strangers
+
+extension AssociationTable {
+  /// Associations of one key beyond how many a stranger may have: the oldest.
+  func beyondKey(_ peer: PeerID, _ attempts: borrowing InvitationAttempts) -> Association? {
+    let ofKey = strangers(attempts).filter { $0.node.peer == peer }
+    guard ofKey.count >= KeepingLimits.strangersOfKey else { return nil }
+    return ofKey.min { ($0.begunAt, $0.node) < ($1.begunAt, $1.node) }
+  }
+
+  /// Who gives way to another association where there are as many as there may be: one that nobody uses, or else one
+  /// whose invitation waits, of the host that has most.
+  func strangerGivingWay(_ attempts: borrowing InvitationAttempts) -> Association? {
+    let strangers = strangers(attempts)
+    let idle = strangers.filter(\.isUnused)
+    return Crowd.oldest(of: idle.isEmpty ? strangers : idle, by: \.node) {
+      ($0.peer.traits.remoteHost, since: $0.idleSince)
+    }
+  }
+
+  /// Those that are there because the remote side wants it: nobody is a member, leaving, or invited by us.
+  private func strangers(_ attempts: borrowing InvitationAttempts) -> [Association] {
+    var strangers: [Association] = []
+    for association in values
+    where !association.isMember && association.leaving == nil && association.invitations.own == nil
+      && !attempts.contains(node: association.node)
+    {
+      strangers.append(association)
+    }
+    return strangers
+  }
+}
+
+extension KeepingLimits {
+  /// Associations that one key may have with us by several incarnations without being a member or invited.
+  static let strangersOfKey = 4
+}

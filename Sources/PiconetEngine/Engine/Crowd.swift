@@ -1,0 +1,15 @@
+/// Who gives way in a crowd, so that strangers keep nobody out but one another.
+enum Crowd {
+  /// The oldest one of the host that has most.
+  static func oldest<Item, Order: Comparable>(
+    of items: [Item], by order: (Item) -> Order, _ place: (Item) -> (host: String, since: Instant)
+  ) -> Item? {
+    let placed = items.map { (item: $0, order: order($0), place: place($0)) }
+    let counts = Dictionary(grouping: placed, by: \.place.host).mapValues(\.count)
+    return placed.min { left, right in
+      let (leftCount, rightCount) = (counts[left.place.host] ?? 0, counts[right.place.host] ?? 0)
+      if leftCount != rightCount { return leftCount > rightCount }
+      return (left.place.since, left.order) < (right.place.since, right.order)
+    }?.item
+  }
+}

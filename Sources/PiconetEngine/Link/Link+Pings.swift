@@ -1,0 +1,53 @@
+import PiconetWire
+
+/// Pings that the application asks for: each ends with a round trip, or with why there is none.
+extension Link {
+  func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
+    guard !pings.isFull else {
+      let detail = "\(PingTable.limit) pings to this peer are under way"
+      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
+    }
+    guard control.count <= Self.pingLimit else {
+      let detail = "the peer takes nothing, and too much waits for it"
+      return turn.reply(command, .failed(Ending(.limitExceeded, .us, detail)))
+    }
+    queue(.ping(pings.begin(command, deadline: turn.now + timeout, at: turn.now)))
+    turn.flush(self)
+  }
+
+  func cancelPing(_ ping: CommandID, _ turn: Turn) {
+    guard pings.commands.contains(ping) else { return }
+    pings.cancel(ping)
+    turn.reply(ping, .failed(Ending(.cancelled, .us)))
+  }
+
+  func received(pong token: UInt64, _ turn: Turn) {
+    guard let (command, roundTrip) = pings.answered(token, at: turn.now) else { return }
+    turn.reply(command, .roundTrip(roundTrip))
+  }
+
+  func pingDeadlineReached(_ turn: Turn) {
+    for command in pings.expired(at: turn.now) {
+      turn.reply(command, .failed(Ending(.timedOut, .peer, "no answer to the ping")))
+    }
+  }
+
+  /// The link is gone, and the answers with it.
+  func endPings(_ ending: Ending, _ turn: Turn) {
+    for command in pings.commands { turn.reply(command, .failed(ending)) }
+  }
+}
+
+extension Association {
+  /// Over the link that leads to the member now.
+  func ping(by command: CommandID, _ timeout: Duration, _ turn: Turn) {
+    guard isMember else { return turn.reply(command, .failed(Self.notConnected)) }
+    guard let activeLink else {
+      return turn.reply(command, .failed(Ending(.linkFailed, .link, "no link leads to this peer now")))
+    }
+    activeLink.ping(by: command, timeout, turn)
+  }
+
+  /// How a command ends that is for members alone.
+  static let notConnected = Ending(.noSuchAssociation, .us, "not connected to this peer")
+}

@@ -1,0 +1,38 @@
+import PiconetWire
+
+/// The links of one node, to whomever they lead.
+struct LinkTable {
+  private var links: InlineFirstDictionary<LinkID, Link> = [:]
+
+  subscript(id: LinkID) -> Link? { links[id] }
+  var isEmpty: Bool { links.isEmpty }
+  var count: Int { links.count }
+  /// In no order.
+  var keys: [LinkID] { links.keys }
+  /// In no order.
+  var values: [Link] { links.values }
+  /// In the order of their numbers.
+  var inOrder: [Link] { links.values.sorted { $0.id < $1.id } }
+
+  mutating func append(_ link: Link) { links[link.id] = link }
+  mutating func remove(_ link: Link) { links[link.id] = nil }
+
+  /// Whether there is one to this node.
+  func contains(node: NodeID) -> Bool { values.contains { $0.node == node } }
+
+  /// Links to this node that wait for a decision, in the order of their numbers.
+  func ready(to node: NodeID) -> [Link] { inOrder.filter { $0.node == node && $0.phase == .ready } }
+
+  /// Those that wait for what comes of this sign of life.
+  func waiting(for token: UInt64, of node: NodeID?) -> [Link] {
+    inOrder.filter { $0.node == node && $0.probe?.token == token }
+  }
+
+  /// Who gives way to another handshake where there are as many as there may be: of the address with most of them the
+  /// oldest, but none that we dialled, whose number our attempts bound.
+  func givingWay(limit: Int) -> Link? {
+    let unfinished = values.filter { $0.phase != .active && !$0.isDialler }
+    guard unfinished.count >= limit else { return nil }
+    return Crowd.oldest(of: unfinished, by: \.id) { ($0.opening.traits.remoteHost, since: $0.openedAt) }
+  }
+}
