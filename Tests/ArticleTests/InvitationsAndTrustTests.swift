@@ -106,4 +106,20 @@ struct InvitationsAndTrustTests {
   func printableNames() {
     #expect(printable("A\u{1B}[31m\u{202E}n\nna") == "A[31mnna")
   }
+
+  @Test("who accepts knows what the inviter proposes, before and after, and has proposed nothing itself")
+  func proposal() async throws {
+    try await Players.run { players in
+      async let accepted: Member? = {
+        for await invitation in players.server.invitations {
+          #expect(invitation.context == Array("chess".utf8))
+          return try await invitation.accept()
+        }
+        return nil
+      }()
+      let (_, theirs) = try await join(players.serverInSight(), from: players.client, proposing: "chess")
+      #expect(theirs == nil)
+      #expect(try await accepted?.proven.invitationContext == Array("chess".utf8))
+    }
+  }
 }

@@ -154,7 +154,8 @@ public final class Node: Sendable {
   /// threads. They must not block.
   public var executor: any TaskExecutor { core.executor }
 
-  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted.
+  /// Invites a peer in sight and waits until it has accepted. If it invites us at the same time, both have accepted,
+  /// and `ProvenMember.invitationContext` is what its invitation says.
   /// Cancelling the calling task withdraws the invitation.
   /// - Parameters:
   ///   - peer: of `peers`.

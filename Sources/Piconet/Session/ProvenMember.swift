@@ -27,6 +27,10 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let rights: Set<PeerRight.Action>
   /// Whether the peer has proven that it has the code which was typed, and became a member by that (`Node.setCode`).
   public let hasProvenCode: Bool
+  /// What the peer's own invitation says, its `context`, whether it was that or ours which made the peer a member: two
+  /// that invite each other at the same time have each other's. Nil before the peer is a member, and where it has not
+  /// invited this node. Not to be trusted before the peer is.
+  public let invitationContext: [UInt8]?
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
@@ -44,6 +48,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     known = standing.known
     rights = standing.rights
     hasProvenCode = peer.isProven
+    invitationContext = peer.invitationContext
     messageLimit = peer.messageLimit
     unreliableLimit = peer.unreliableLimit
   }

@@ -41,6 +41,8 @@ final class Association {
 
   // Membership.
   var isMember = false { didSet { watch.changed() } }
+  /// Which membership of this run it is (`Turn.membershipCount`); 0: none.
+  var membershipNumber: UInt64 = 0
   /// What may lead to it.
   var invitations = Invitations() { didSet { watch.changed() } }
   /// What the trust policy has said on the last link.
@@ -130,6 +132,10 @@ final class Association {
 
   /// The longest frame body that we may send.
   var frameLimit: Int { Int(clamping: min(limits.frame, UInt64(WireLimits.largestFrame))) }
+
+  /// One side has given its word, and waits for the other's: a place is kept, so that nobody becomes a member where
+  /// there is none.
+  var holdsPlace: Bool { !isMember && leaving == nil && invitations.holdsPlace }
 
   /// Grows with what comes and is of use to somebody.
   var movedCount: UInt64 { sequenced.received &+ unreliable.counts.received &+ transfers.chunkCount }

@@ -73,8 +73,8 @@ struct AssociationTable {
 // MARK: - Members
 
 extension AssociationTable {
-  /// Members of the session, ourselves included.
-  var memberCount: Int { 1 + values.count { $0.isMember } }
+  /// Places in the session that are taken or kept for somebody, our own included.
+  var takenPlaces: Int { 1 + values.count { $0.isMember || $0.holdsPlace } }
 
   /// Who gives way to a newcomer in a full session, and why; nil where nobody has to.
   func givingWay(

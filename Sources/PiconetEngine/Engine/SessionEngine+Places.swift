@@ -23,7 +23,7 @@ extension SessionEngine {
 
   // MARK: Members
 
-  var isFull: Bool { associations.memberCount >= configuration.capacity }
+  var isFull: Bool { associations.takenPlaces >= configuration.capacity }
 
   /// Whether somebody can become a member.
   func hasRoomForMember(_ newcomer: NodeID, _ now: Instant) -> Bool {
@@ -33,7 +33,7 @@ extension SessionEngine {
   /// Somebody is to become a member: where the session is full, another one goes.
   /// - Returns: whether there is room.
   mutating func makeRoomForMember(_ newcomer: NodeID, _ turn: Turn) -> Bool {
-    guard isFull else { return true }
+    guard isFull, associations[newcomer]?.holdsPlace != true else { return true }
     guard let (member, why) = associations.givingWay(to: newcomer, configuration, turn.now) else { return false }
     end(member, Ending(.idle, .us, "somebody else wants in, and \(why)"), turn)
     return true

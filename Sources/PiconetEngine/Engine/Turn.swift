@@ -23,6 +23,8 @@ final class Turn {
   /// What others may ask, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   private var nextCode: UInt64 = 1
+  /// Memberships begun in this run, with all peers.
+  private(set) var membershipCount: UInt64 = 0
   var dials = DialTable()
   var random: SeededRandom
   /// Messages of one association that came with one fact, and are delivered at once.
@@ -52,6 +54,12 @@ final class Turn {
   }
 
   func add(_ effect: Effect) { effects.append(effect) }
+
+  /// - Returns: the number of the membership that begins.
+  func countMembership() -> UInt64 {
+    membershipCount += 1
+    return membershipCount
+  }
 
   // MARK: Codes
 

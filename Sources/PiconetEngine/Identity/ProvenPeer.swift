@@ -14,6 +14,9 @@ public struct ProvenPeer: Sendable, Hashable {
   public var isKnown: Bool
   /// Whether the peer has proven that it has the code which was typed, and so become a member.
   public var isProven = false
+  /// What the peer's own invitation said to the application, whether it was that or ours which made the peer a member;
+  /// nil before that, and where the peer has not invited us.
+  public var invitationContext: [UInt8]?
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame.

@@ -37,12 +37,17 @@ extension Association {
     case .crossing:
       send(.accept, turn)
       becomeMember(turn)
+    case .confirming:
+      invitations.confirmed()
+      send(.codeConfirmed, turn)
+      if invitations.exchange?.isRemoteDone == true { becomeMember(turn) }
     case .agreed: becomeMember(turn)
     case .agreedByCode:
       peer.isProven = true
       becomeMember(turn)
-    case .proven:
+    case .proven(let context):
       peer.isProven = true
+      peer.invitationContext = context
       send(.accept, turn)
       becomeMember(turn)
     }
@@ -54,6 +59,7 @@ extension Association {
     switch entry {
     case .accepting(let command?): declineFull(command, turn)
     case .accepting(nil): if invitations.isAnswering { withdrawInvitation(configuration.full, turn) }
+    case .confirming: withdrawInvitation(configuration.full, turn)
     case .proven: declineProven(turn)
     case .crossing, .agreed, .agreedByCode: return false
     }
@@ -63,8 +69,10 @@ extension Association {
   func becomeMember(_ turn: Turn) {
     guard !isMember else { return }
     isMember = true
+    membershipNumber = turn.countMembership()
     moved(turn.now)
     let former = invitations.takeAll()
+    if let context = former.remoteContext { peer.invitationContext = context }
     turn.budgets.removeQuestion(of: node)
     if let exchange = former.exchange {
       peer.code = exchange.code
@@ -98,7 +106,7 @@ extension Association {
       let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
       switch invitations.own?.phase {
       case .invited, .answering: withdrawInvitation(ending, turn)
-      case .drawing, .sharing, .proving, .proven, nil: breakOff(ending, turn)
+      case .drawing, .crossing, .sharing, .proving, .proven, nil: breakOff(ending, turn)
       }
     }
     let ending = Ending(.wrongCode, .link, "the attempt broke off: the connection was lost")

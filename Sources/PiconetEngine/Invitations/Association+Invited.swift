@@ -59,18 +59,32 @@ extension Association {
   private func crossed(
     _ own: OutgoingInvitation, _ invite: Invite, _ turn: Turn
   ) throws(Breach) -> MembershipRequest? {
-    let expires = turn.now + IncomingInvitation.longestTime
-    if own.phase == .invited {
-      guard invitations.exchange == nil, let sent = invitations.lastSent, sent.command == own.command else {
-        throw Breach("an invitation beside the one that it has begun to answer")
-      }
-      if !sent.terms.union(invite.terms).contains(.comparesCodes) { return .place(.crossing) }
-      if turn.node < node {
-        send(.decline(.inProgress, detail: ""), turn)
-        return nil
-      }
+    if own.phase == .invited, invitations.exchange != nil || invitations.lastSent?.command != own.command {
+      throw Breach("an invitation beside the one that it has begun to answer")
     }
-    open(invite, until: expires, turn)
+    open(invite, until: turn.now + IncomingInvitation.longestTime, turn)
+    switch own.phase {
+    case .drawing:
+      // The peer is to see what ours says, too.
+      invitations.cross()
+      return nil
+    case .invited: return decideCrossing(turn)
+    case .crossing, .sharing, .proving, .proven, .answering:
+      invitations.yield()
+      return answerByOwn(turn)
+    }
+  }
+
+  /// Both sides' invitations are sent.
+  func decideCrossing(_ turn: Turn) -> MembershipRequest? {
+    guard let incoming = invitations.incoming, let sent = invitations.lastSent else { return nil }
+    if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.crossing) }
+    if turn.node < node {
+      send(.decline(.inProgress, detail: ""), turn)
+      invitations.crossed(incoming.context)
+      closeInvitation(Ending(.inProgress, .us, "our own invitation is the one that counts"), turn)
+      return nil
+    }
     invitations.yield()
     return answerByOwn(turn)
   }

@@ -4,6 +4,11 @@ import PiconetWire
 extension Association {
   /// An attempt of ours goes on here.
   func invite(_ invitation: OutgoingInvitation, _ turn: Turn) -> MembershipRequest? {
+    if isMember, invitation.code == nil, membershipNumber > invitation.formerMemberships {
+      // Who has invited us while our own was on its way: both sides have what they wanted.
+      invitation.succeed(node, turn)
+      return nil
+    }
     if let refusal = refusal(of: invitation, turn) {
       invitation.fail(refusal, to: node, turn)
       return nil
@@ -21,8 +26,13 @@ extension Association {
       invitation.fail(Ending(.inProgress, .us), to: node, turn)
       return nil
     }
-    invitations.begin(invitation, .answering)
-    return answerByOwn(turn)
+    if invitations.isTry {
+      // Its code is under way, and another invitation would have another one.
+      invitations.begin(invitation, .answering)
+      return answerByOwn(turn)
+    }
+    invitations.begin(invitation, .crossing(turn.drawNonce()))
+    return nil
   }
 
   private func refusal(of invitation: OutgoingInvitation, _ turn: Turn) -> Ending? {
@@ -36,17 +46,20 @@ extension Association {
 
   /// The driver has drawn the nonce of ours.
   /// - Parameter isFull: others became members while we dialled.
-  func sendInvite(_ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ turn: Turn) {
-    guard let nonce else { return failInvitation(Self.noRandomBytes, turn) }
-    if isFull {
-      failInvitation(configuration.full, turn)
-      return idle(turn)
+  func sendInvite(
+    _ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ turn: Turn
+  ) -> MembershipRequest? {
+    let isCrossing = invitations.isCrossing
+    let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? configuration.full : tooManyUnanswered
+    if isCrossing, obstacle != nil || invitations.isTry {
+      // It answers without saying anything of its own.
+      invitations.yield()
+      return answerByOwn(turn)
     }
-    let count = invitations.unansweredCount
-    guard count < WireLimits.unansweredInvitations else {
-      let detail =
-        "\(count) invitations to this peer have no answer; the limit is \(WireLimits.unansweredInvitations)"
-      return failInvitation(Ending(.limitExceeded, .us, detail), turn)
+    guard let nonce, obstacle == nil else {
+      failInvitation(obstacle ?? Self.noRandomBytes, turn)
+      if isFull { idle(turn) }
+      return nil
     }
     let terms: InvitationTerms = judgement == .ask ? .comparesCodes : []
     invitations.nonceDrawn(nonce)
@@ -55,6 +68,13 @@ extension Association {
       timeout: own.timeLeft(turn.now), terms: terms, commitment: nonce.commitment, context: own.context[...])
     send(.invite(invite), turn)
     turn.deliver(.invitationSent(own.command, peer))
+    return isCrossing ? decideCrossing(turn) : nil
+  }
+
+  private var tooManyUnanswered: Ending? {
+    let (count, limit) = (invitations.unansweredCount, WireLimits.unansweredInvitations)
+    guard count >= limit else { return nil }
+    return Ending(.limitExceeded, .us, "\(count) invitations to this peer have no answer; the limit is \(limit)")
   }
 
   // MARK: Answers
@@ -114,7 +134,7 @@ extension Association {
     if invitations.withdraw(own.command) || (own.phase == .invited && own.code == nil) {
       send(.withdraw(ending.reason), turn)
     }
-    if own.phase == .answering { breakOff(ending, turn) } else { endExchange(ending, turn) }
+    if invitations.isAnswering || invitations.isCrossing { breakOff(ending, turn) } else { endExchange(ending, turn) }
     idle(turn)
     failInvitation(ending, turn)
   }

@@ -8,14 +8,16 @@ extension Association {
   static let noLink = Ending(.linkFailed, .link, "the peer can't be reached for the moment")
 
   /// - Parameter isFull: the session has no place for another member.
-  func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, isFull: Bool, _ turn: Turn) {
-    if let own = invitations.own, own.phase == .drawing(id) {
-      sendInvite(own, nonce, isFull: isFull, turn)
-    } else if let exchange = invitations.exchange, exchange.id == id, exchange.phase == .drawing,
+  func nonceDrawn(
+    _ id: CodeID, _ nonce: CodeNonce?, isFull: Bool, _ turn: Turn
+  ) -> MembershipRequest? {
+    if let own = invitations.own, own.drawing == id { return sendInvite(own, nonce, isFull: isFull, turn) }
+    if let exchange = invitations.exchange, exchange.id == id, exchange.phase == .drawing,
       invitations.incoming != nil
     {
       give(nonce, turn)
     }
+    return nil
   }
 
   // MARK: The invited side
@@ -125,10 +127,9 @@ extension Association {
       withdrawInvitation(Ending(reason, .us), turn)
       return nil
     }
+    if exchange.isInviter { return .place(.confirming) }
     invitations.confirmed()
-    guard exchange.isInviter else { return acceptByOwn() }
-    send(.codeConfirmed, turn)
-    return exchange.isRemoteDone ? .place(.agreed) : nil
+    return acceptByOwn()
   }
 
   static let nothingToConfirm = Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")

@@ -84,21 +84,23 @@ extension Association {
       }
       if own.phase == .invited, own.code != nil, turn.node < node {
         // Of two that prove codes to each other the smaller node's counts.
+        invitations.crossed(Array(invite.context))
         return send(.decline(.inProgress, detail: ""), turn)
       }
     }
     switch turn.budgets.beginTry(peer, turn.now) {
-    case .success(let begun): begin(begun, invite.share, on: link, turn)
+    case .success(let begun): begin(begun, invite, on: link, turn)
     case .failure(let refusal): declineInvitation(refusal.ending, turn)
     }
   }
 
-  private func begin(_ begun: TypedCodeTries.Try, _ share: [UInt8], on link: Link, _ turn: Turn) {
+  private func begin(_ begun: TypedCodeTries.Try, _ invite: InviteByCode, on link: Link, _ turn: Turn) {
     invitations.yield()
-    let proof = CodeProof(id: turn.takeCodeID(), one: begun, until: turn.now + CodeProof.time)
+    let proof = CodeProof(
+      id: turn.takeCodeID(), one: begun, until: turn.now + CodeProof.time, context: Array(invite.context))
     invitations.begin(proof)
     turn.tell(turn.conditions.proofBegan(node, name: peer.name))
-    turn.add(.proveCode(proof.id, .answer(begun.code, link.id, share: share)))
+    turn.add(.proveCode(proof.id, .answer(begun.code, link.id, share: invite.share)))
   }
 
   private func answerMade(share: [UInt8], confirmation: [UInt8], of proof: CodeProof, _ turn: Turn) {
@@ -122,7 +124,7 @@ extension Association {
     turn.budgets.wasRight(proof.one)
     turn.add(.proveCode(proof.id, .end))
     turn.budgets.matched(node.peer)
-    return .place(.proven)
+    return .place(.proven(context: proof.context))
   }
 
   /// The peer has proven our code, and there is no place.

@@ -18,6 +18,8 @@ struct InvitationAttempt: Sendable {
   let context: [UInt8]
   /// The code that a person has typed for it.
   let code: TypedCodeID?
+  /// Memberships of this run that were begun before it (`Turn.membershipCount`).
+  let formerMemberships: UInt64
   let deadline: Instant
   var race: ConnectRace
   var phase = Phase.dialling

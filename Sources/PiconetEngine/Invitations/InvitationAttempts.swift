@@ -138,6 +138,14 @@ struct InvitationAttempts: Sendable {
     }
   }
 
+  /// The remote side of a link is known, and may be the node of an association by another link.
+  /// - Returns: attempts by address that wait for the link.
+  mutating func answered(_ link: LinkID, by node: NodeID, name: String, _ turn: Turn) -> [CommandID] {
+    let indices = attempts.indices.filter { attempts[$0].phase == .linking(link) && attempts[$0].node == nil }
+    for index in indices { meet(index, node, name: name, turn) }
+    return indices.map { attempts[$0].command }
+  }
+
   /// The node that an attempt by address leads to is known.
   private mutating func meet(_ index: Int, _ node: NodeID, name: String?, _ turn: Turn) {
     let former = attempts[index].node

@@ -27,11 +27,20 @@ struct Invitations: Sendable {
 
   /// The driver has been asked for something by this number, and its answer counts.
   func awaits(_ id: CodeID) -> Bool {
-    own?.phase == .drawing(id) || own?.proof == id || exchange?.id == id || proof?.id == id
+    own?.drawing == id || own?.proof == id || exchange?.id == id || proof?.id == id
+  }
+
+  /// The peer makes itself a member by what we have said.
+  var holdsPlace: Bool {
+    if let exchange, exchange.isInviter { return exchange.isConfirmed }
+    return incoming?.acceptance != nil
   }
 
   /// A nonce was given, and the code is not compared yet: an end now is one try of it.
   var isTry: Bool { exchange?.isTry == true }
+
+  /// Ours is about to be sent, and crosses the peer's.
+  var isCrossing: Bool { if case .crossing = own?.phase { true } else { false } }
 
   /// Ours is the acceptance of the peer's.
   var isAnswering: Bool { own?.phase == .answering }
@@ -59,6 +68,14 @@ struct Invitations: Sendable {
 
   /// The answer was right.
   mutating func proven() { own?.phase = .proven }
+
+  /// The peer's has come before ours was sent.
+  mutating func cross() {
+    if let id = own?.drawing { own?.phase = .crossing(id) }
+  }
+
+  /// The two have crossed, and ours is the one that counts.
+  mutating func crossed(_ context: [UInt8]) { own?.crossedContext = context }
 
   /// The peer's invitation is the one that counts.
   mutating func yield() { own?.phase = .answering }
@@ -123,9 +140,10 @@ struct Invitations: Sendable {
     incoming?.acceptance = IncomingInvitation.Acceptance(command: command)
   }
 
-  /// It is over without membership.
+  /// It is over without membership. What was to cross it is sent alone.
   mutating func takeIncoming() -> IncomingInvitation? {
     defer { incoming = nil }
+    if isCrossing, let id = own?.drawing { own?.phase = .drawing(id) }
     return incoming
   }
 
@@ -215,6 +233,9 @@ struct Invitations: Sendable {
   }
 
   // MARK: Membership
+
+  /// What the peer's own invitation says, or has said before it crossed ours.
+  var remoteContext: [UInt8]? { incoming?.context ?? own?.crossedContext }
 
   /// The node is a member, and nothing stands between the two any more.
   mutating func takeAll() -> Invitations {

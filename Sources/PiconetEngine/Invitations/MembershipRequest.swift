@@ -11,11 +11,13 @@ enum MembershipRequest: Sendable {
     case accepting(CommandID?)
     /// Both have invited, and no code is compared: each takes the other's invitation as the answer to its own.
     case crossing
+    /// Our person has confirmed the code of our invitation, and the peer is to be told.
+    case confirming
     /// It has accepted our invitation, or confirmed what we have accepted.
     case agreed
     /// It has accepted our invitation by a code, which both have proven.
     case agreedByCode
-    /// It has proven our code.
-    case proven
+    /// It has proven our code, and its invitation said this to the application.
+    case proven(context: [UInt8])
   }
 }

@@ -5,6 +5,9 @@ struct OutgoingInvitation: Sendable {
   enum Phase: Equatable, Sendable {
     /// The driver draws the nonce of its short code.
     case drawing(CodeID)
+    /// The same, and the peer's invitation is here: once ours is sent the two cross, and each side has the other's
+    /// context.
+    case crossing(CodeID)
     /// The driver makes the share with which a typed code is proven.
     case sharing
     /// The invite frame was sent, of whichever kind.
@@ -19,6 +22,8 @@ struct OutgoingInvitation: Sendable {
 
   let command: CommandID
   let context: [UInt8]
+  /// Memberships that were begun before its attempt.
+  let formerMemberships: UInt64
   /// The code that a person has typed for it.
   let code: TypedCodeID?
   let deadline: Instant
@@ -29,15 +34,26 @@ struct OutgoingInvitation: Sendable {
   var nonce: CodeNonce?
   /// Our side's proof of its typed code.
   var proof: CodeID?
+  /// Of the peer's invitation, which has crossed this one and does not count.
+  var crossedContext: [UInt8]?
 
   /// Nothing was sent yet.
   init(_ attempt: InvitationAttempt) {
     command = attempt.command
     context = attempt.context
+    formerMemberships = attempt.formerMemberships
     code = attempt.code
     deadline = attempt.deadline
     failures = attempt.race.failures
     phase = .answering
+  }
+
+  /// The driver draws its nonce by this number.
+  var drawing: CodeID? {
+    switch phase {
+    case .drawing(let id), .crossing(let id): id
+    case .sharing, .invited, .proving, .proven, .answering: nil
+    }
   }
 
   /// The invited's answer is here, and the driver checks it.
@@ -48,7 +64,7 @@ struct OutgoingInvitation: Sendable {
     guard code != nil else { return false }
     return switch phase {
     case .sharing, .invited, .proving, .proven: true
-    case .drawing, .answering: false
+    case .drawing, .crossing, .answering: false
     }
   }
 

@@ -19,7 +19,7 @@ extension SessionEngine {
     attempts.begin(
       InvitationAttempt(
         command: id, node: remote, expectedPeer: expected, context: context, code: code,
-        deadline: turn.now + timeout, race: race), turn)
+        formerMemberships: turn.membershipCount, deadline: turn.now + timeout, race: race), turn)
     if let remote, associations[remote] != nil {
       goOn(id, with: remote, turn)
     } else {
@@ -143,6 +143,15 @@ extension SessionEngine {
     }
   }
 
+  /// It is known to whom a link leads that we dialled: where both sides have an association by another link, we go on
+  /// with that, before the peer's own invitation is answered.
+  mutating func answered(by remote: NodeID, _ hello: Hello, on link: Link, _ turn: Turn) {
+    let commands = attempts.answered(link.id, by: remote, name: hello.name, turn)
+    guard let association = associations[remote], hello.held?.id == association.id, association.activeLink != nil
+    else { return }
+    for command in commands { goOn(command, with: remote, turn) }
+  }
+
   /// An association has begun: whoever waits for its node goes on with it.
   mutating func associationBegan(_ association: Association, _ turn: Turn) {
     guard let link = association.link?.id,
@@ -190,7 +199,8 @@ extension SessionEngine {
   // MARK: Answers of the driver
 
   mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: Turn) {
-    associations.awaiting(id)?.nonceDrawn(id, nonce, isFull: isFull, turn)
+    guard let association = associations.awaiting(id) else { return }
+    follow(association.nonceDrawn(id, nonce, isFull: isFull, turn), of: association, turn)
   }
 
   mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: Turn) {

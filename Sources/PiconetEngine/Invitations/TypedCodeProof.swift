@@ -53,6 +53,8 @@ struct CodeProof: Sendable {
   let one: TypedCodeTries.Try
   /// After this the attempt is over, and wrong.
   let until: Instant
+  /// Of the invitation, for the application.
+  let context: [UInt8]
   var phase = Phase.answering
 
   /// How long an attempt may take from the inviter's share to its confirmation: two flights, over the slowest link.

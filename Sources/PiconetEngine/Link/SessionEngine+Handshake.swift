@@ -77,6 +77,7 @@ extension SessionEngine {
     }
     link.judgement = judgement
     link.phase = .ready
+    if let remote = link.node, let hello = link.hello { answered(by: remote, hello, on: link, turn) }
     ready(link, turn)
     decode(link, turn)
   }

@@ -64,6 +64,13 @@ func invite(
   return member
 }
 
+/// Joins a game, and tells what the other side has proposed, if it has invited us at the same time.
+func join(_ peer: Peer, from node: Node, proposing rules: String) async throws(PiconetError) -> (Member, String?) {
+  let member = try await node.invite(peer, context: Array(rules.utf8))
+  let theirs = member.proven.invitationContext.map { String(decoding: $0, as: UTF8.self) }
+  return (member, theirs)
+}
+
 /// For the device without a screen: a new code, to be printed or spoken. Who proves it becomes a member, and nobody
 /// else who is not known.
 func showNewCode(of node: Node) async throws(PiconetError) -> String {

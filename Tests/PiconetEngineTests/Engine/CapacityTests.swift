@@ -101,4 +101,52 @@ struct CapacityTests {
     #expect(one.side.wait(.seconds(3) - .nanoseconds(1)).closeReason == nil)
     #expect(one.side.wait(.nanoseconds(1)).closeReason == .idle)
   }
+
+  /// The second peer invites and compares codes; we have accepted.
+  private func accepted() -> OneSided {
+    let one = OneSided(configuration { $0.capacity = 2 }).associated()
+    associate(one)
+    receive(one, .invite(Invite(timeout: 9_000, terms: .comparesCodes, commitment: someCommitment)))
+    one.side.command(.showCode(node(2)), id: 3)
+    receive(one, .codeReveal(someNonce))
+    let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 4)
+    #expect(outcome.frames == [.accept] && one.side.members.isEmpty)
+    return one
+  }
+
+  @Test("a place is kept for who is accepted and compares codes yet, and is free again if nothing comes of it")
+  func keptPlace() {
+    let invite = Frame.invite(Invite(timeout: 9_000, commitment: someCommitment))
+    let one = accepted()
+    guard case .decline(.full, _)? = one.receive(invite).frames.first else {
+      Issue.record("the place was given away")
+      return
+    }
+    let outcome = receive(one, .codeConfirmed)
+    #expect(outcome.replies(to: 4) == [.done] && one.side.members == [node(2)])
+    let other = accepted()
+    receive(other, .withdraw(.codeMismatch))
+    other.receive(invite)
+    #expect(other.side.command(.answerInvitation(other.far, accept: true, .declined)).frames == [.accept])
+  }
+
+  @Test("where the last place is gone when a person has compared, the peer is not told that the code is the same")
+  func comparedTooLate() {
+    let one = OneSided(configuration { $0.capacity = 2 }).associated()
+    one.side.judgement = .ask
+    associate(one)
+    one.side.command(.invite(.node(node(2)), context: [], timeout: .seconds(9)), id: 1)
+    receive(one, .codeNonce(someNonce))
+    receive(one, .accept)
+    one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    #expect(one.side.members == [one.far])
+    let outcome = one.side.command(.confirm(node(2), true, .codeMismatch), id: 2)
+    #expect(outcome.frames == [.withdraw(.full)])
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("\(outcome.effects)")
+      return
+    }
+    #expect(ending.reason == .full && one.side.census.associations == 2)
+  }
 }

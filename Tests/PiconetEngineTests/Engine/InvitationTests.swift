@@ -138,12 +138,14 @@ struct InvitationTests {
         == .protocolBroken)
   }
 
-  @Test("our invitation to one who invites us accepts the other's")
+  @Test("our invitation to one who invites us accepts the other's, and says what it has to say before that")
   func invitationAsAnswer() {
     let one = invited()
-    let outcome = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 1)
-    #expect(outcome.frames == [.accept])
+    let outcome = one.side.command(.invite(.node(one.far), context: [8], timeout: .seconds(9)), id: 1)
+    let invite = Invite(timeout: 9_000, commitment: one.side.lastCommitment, context: [8])
+    #expect(outcome.frames == [.invite(invite), .accept])
     #expect(outcome.replies(to: 1) == [.connected(one.far)])
+    #expect(one.receive(.accept).frames == [])
   }
 
   @Test("invitations that cross are accepted by both")

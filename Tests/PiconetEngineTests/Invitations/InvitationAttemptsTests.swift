@@ -16,7 +16,8 @@ struct InvitationAttemptsTests {
       attempts.begin(
         InvitationAttempt(
           command: CommandID(rawValue: command), node: node, expectedPeer: expected, context: [], code: nil,
-          deadline: seconds(30), race: ConnectRace(addresses: addresses, preference: [.tcp], headStart: .seconds(1))),
+          formerMemberships: 0, deadline: seconds(30),
+          race: ConnectRace(addresses: addresses, preference: [.tcp], headStart: .seconds(1))),
         turn)
     }
     return attempts

@@ -9,7 +9,8 @@ struct InvitationsTests {
     OutgoingInvitation(
       InvitationAttempt(
         command: CommandID(rawValue: command), node: node(2), expectedPeer: nil, context: [], code: nil,
-        deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
+        formerMemberships: 0, deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero))
+    )
   }
 
   private var incoming: IncomingInvitation {

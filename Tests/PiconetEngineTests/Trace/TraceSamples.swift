@@ -55,6 +55,7 @@ struct TraceSamples {
       code: optional(text()), isKnown: isTrue(), messageLimit: count(),
       unreliableLimit: count())
     peer.isProven = isTrue()
+    peer.invitationContext = optional(bytes())
     return peer
   }
   mutating func summary() -> PeerSummary {

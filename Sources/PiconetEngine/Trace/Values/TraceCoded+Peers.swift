@@ -34,7 +34,8 @@ extension PeerSummary: TraceCoded {
 
 extension ProvenPeer: TraceCoded {
   func write(to bytes: inout TraceBytes) {
-    bytes(node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven)
+    bytes(
+      node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven, invitationContext)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
     // Not the optional one that the initializer takes.
@@ -43,6 +44,7 @@ extension ProvenPeer: TraceCoded {
       node: try reader(), name: try reader(), traits: try reader(), association: try reader(), code: try reader(),
       isKnown: try reader(), messageLimit: try reader(), unreliableLimit: try number())
     peer.isProven = try reader()
+    peer.invitationContext = try reader()
     return peer
   }
 }

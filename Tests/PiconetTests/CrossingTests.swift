@@ -1,0 +1,86 @@
+import Foundation
+import Piconet
+import Testing
+
+@Suite("Two nodes that invite each other at once", .timeLimit(.minutes(15)))
+struct CrossingTests {
+  private static func run(
+    discovers: Bool, _ body: (_ first: Node, _ second: Node) async throws -> Void
+  ) async throws {
+    var configuration = NodeConfiguration(sessionID: UUID().uuidString, name: "First")
+    configuration.interfaces = ["lo"]
+    configuration.listen = "127.0.0.1:0"
+    configuration.discovers = discovers
+    var other = configuration
+    other.name = "Second"
+    try await Node.run(configuration) { first in
+      try await first.setAvailable(true)
+      try await Node.run(other) { second in
+        try await second.setAvailable(true)
+        try await body(first, second)
+      }
+    }
+  }
+
+  /// Both invite, find each other, and part again.
+  /// - Returns: what each has seen of the other's invitation, that of the second one first.
+  private static func cross(
+    _ first: () async throws -> Member, _ second: () async throws -> Member
+  ) async throws -> [[UInt8]?] {
+    async let here = first()
+    async let there = second()
+    let members = try await [here, there]
+    for member in members { await member.disconnect() }
+    return members.map(\.proven.invitationContext)
+  }
+
+  @Test("by sight, both are connected and have what the other's invitation says", arguments: 0..<4)
+  func bySight(pair: Int) async throws {
+    try await Self.run(discovers: true) { first, second in
+      let (there, here) = try await (first.firstPeer(named: "Second"), second.firstPeer(named: "First"))
+      for round in 0..<10 as Range<UInt8> {
+        let contexts = try await Self.cross {
+          try await first.invite(there, context: [1, round])
+        } _: {
+          try await second.invite(here, context: [2, round])
+        }
+        #expect(contexts == [[2, round], [1, round]])
+      }
+    }
+  }
+
+  @Test("by address, both are connected and have what the other's invitation says", arguments: 0..<9)
+  func byAddress(pair: Int) async throws {
+    try await Self.run(discovers: false) { first, second in
+      let there = try #require(await second.listeningAddresses.first).text
+      let here = try #require(await first.listeningAddresses.first).text
+      for round in 0..<10 as Range<UInt8> {
+        let contexts = try await Self.cross {
+          try await first.invite(at: there, context: [1, round])
+        } _: {
+          try await second.invite(at: here, context: [2, round])
+        }
+        #expect(contexts == [[2, round], [1, round]])
+      }
+    }
+  }
+
+  @Test("by address, both calls succeed also where both accept at once whoever invites them", arguments: 0..<9)
+  func acceptingAtOnce(pair: Int) async throws {
+    try await Self.run(discovers: false) { first, second in
+      let there = try #require(await second.listeningAddresses.first).text
+      let here = try #require(await first.listeningAddresses.first).text
+      let accepting = [first, second].map { node in
+        Task { for await invitation in node.invitations { _ = try? await invitation.accept() } }
+      }
+      for _ in 0..<10 {
+        _ = try await Self.cross {
+          try await first.invite(at: there)
+        } _: {
+          try await second.invite(at: here)
+        }
+      }
+      for task in accepting { task.cancel() }
+    }
+  }
+}
