@@ -25,7 +25,7 @@ struct CrossingTests {
   /// Both invite, find each other, and part again.
   /// - Returns: what each has seen of the other's invitation, that of the second one first.
   private static func cross(
-    _ first: () async throws -> Member, _ second: () async throws -> Member
+    _ first: @escaping @Sendable () async throws -> Member, _ second: @escaping @Sendable () async throws -> Member
   ) async throws -> [[UInt8]?] {
     async let here = first()
     async let there = second()
