@@ -22,6 +22,8 @@ struct NodeRecord {
   var conditions: [NodeID: PeerCondition] = [:]
   /// Invitations of others that nothing has ended yet.
   var invitations: Set<NodeID> = []
+  /// Peers whose code a person of ours was to compare.
+  var compared: Set<NodeID> = []
   /// Invitations of ours that have reached their peers.
   var sentInvitations: Set<CommandID> = []
   /// Our offers: the number of their content.

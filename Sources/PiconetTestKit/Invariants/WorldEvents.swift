@@ -28,6 +28,7 @@ extension World {
       checkHonest(ending, peer, node)
       checkFair(ending, peer, node)
       checkRemoval(ending, of: peer, at: node)
+      checkPlace(ending, of: peer, at: node)
     case .suspended(let peer, let ending):
       statistics.suspended += 1
       if node.record.members[peer] == nil || !node.record.suspended.insert(peer).inserted {
@@ -62,7 +63,16 @@ extension World {
     case .streamOpened, .streamReceived, .streamEnded, .streamStopped: observeStream(event, node)
     case .codeFailed(_, _, let left, _):
       if !(0...2).contains(left) { finding("a wrong try leaves \(left)") }
-    case .confirmationNeeded, .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
+    case .confirmationNeeded(let peer, _): node.record.compared.insert(peer.node)
+    case .codeShown, .peerFound, .peerChanged, .peerLost, .peerRefused: break
+    }
+  }
+
+  /// Whose code was compared has a place from then on.
+  private func checkPlace(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
+    guard ending.reason == .full, let index = indices[peer.peer], !isHostile(index) else { return }
+    if nodes[index].node == peer, nodes[index].record.compared.contains(node.node) {
+      finding("n\(node.index) was a member of \(name(peer)) for a moment, which has no place")
     }
   }
 
