@@ -6,6 +6,7 @@ import socket
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 import frames
+import hello
 import meetings
 import tls
 from association import Association, joined, resumed
@@ -181,6 +182,15 @@ def test_unknown_parameter(place: Place):
     member = joined(receiver.address, Node(parameters={4_000: b"new"}))
     member.send(frames.Unknown(0xA0, b"new"), frames.Unknown(0xFF, b"counts"))
     member.link.ping()
+
+
+def test_greeting(place: Place):
+    """a greeting does no harm, and one of more than 1,024 bytes ends the link"""
+    receiver = place.receiver()
+    joined(receiver.address, Node(parameters={hello.GREETING: bytes(1_024)})).link.ping()
+    link = Link.secured(receiver.address, Node())
+    link.send(Hello(1, 1, {**Node().own_parameters(), hello.GREETING: bytes(1_025)}))
+    assert link.end().reason == Reason.PROTOCOL_BROKEN
 
 
 def test_order_of_frames(place: Place):

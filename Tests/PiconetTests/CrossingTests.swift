@@ -65,6 +65,27 @@ struct CrossingTests {
     }
   }
 
+  @Test(
+    "what a program says to everybody is with its invitation, and with its acceptance; above 1,024 bytes it starts not")
+  func greetings() async throws {
+    try await NodePair.run(server: { $0.greeting = [1, 1] }, client: { $0.greeting = [2] }) { pair in
+      async let accepted: Member? = {
+        for await invitation in pair.server.invitations {
+          #expect(invitation.peer.greeting == [2])
+          return try await invitation.accept()
+        }
+        return nil
+      }()
+      let member = try await pair.client.invite(at: pair.address())
+      let inviter = try await accepted
+      #expect(member.proven.greeting == [1, 1] && inviter?.proven.greeting == [2])
+    }
+    let error = await failure {
+      try await NodePair.run(server: { $0.greeting = [UInt8](repeating: 0, count: 1_025) }) { _ in }
+    }
+    #expect(error?.code == .invalidArgument && error?.detail == "a greeting has at most 1024 bytes")
+  }
+
   @Test("by address, both calls succeed also where both accept at once whoever invites them", arguments: 0..<9)
   func acceptingAtOnce(pair: Int) async throws {
     try await Self.run(discovers: false) { first, second in

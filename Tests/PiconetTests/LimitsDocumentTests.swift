@@ -32,6 +32,7 @@ struct LimitsDocumentTests {
       ("bytes that come of a stream that nobody reads", "\(engine.firstStreamWindow / 1024) KiB"),
       ("name of a stream", "\(Self.grouped(WireLimits.streamName)) bytes"),
       ("context of an invitation", "\(Self.grouped(WireLimits.context)) bytes"),
+      ("greeting of a program", "\(Self.grouped(WireLimits.greeting)) bytes"),
       (
         "discovery info",
         "\(DiscoveryInfo.pairLimit) bytes a pair, \(DiscoveryInfo.limit) in all, \(DiscoveryInfo.pairCount) pairs; "

@@ -52,6 +52,10 @@ public struct NodeConfiguration: Sendable {
   public var sessionID: String
   /// What people call this device. 1 to 63 bytes of UTF-8, no control characters.
   public var name: String
+  /// What others have of this program with its first words on a connection, whoever of the two has invited:
+  /// `ProvenMember.greeting`. At most 1,024 bytes. Everybody who connects to this node gets it, before it is asked
+  /// whether he is let in, as he gets the name. Default: nothing.
+  public var greeting: [UInt8] = []
   /// What the node does while it is available. Default: advertises and searches. `Node.setMode` changes it later.
   public var mode = SessionMode.peer
   /// Free key=value pairs that others see before they connect: at most 255 bytes a pair, 400 in all, and 32 pairs. A
@@ -168,6 +172,7 @@ public struct NodeConfiguration: Sendable {
         detail: "only over TCP, and with an identity that is kept, can a node be visible to known peers alone")
     }
     var configuration = EngineConfiguration(scope: sessionID, name: name)
+    configuration.greeting = greeting
     configuration.capacity = capacity
     configuration.idleMemberTimeout = idleMemberTimeout ?? .zero
     configuration.allowsRemoval = allowsRemoval

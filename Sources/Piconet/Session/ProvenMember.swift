@@ -31,6 +31,9 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   /// that invite each other at the same time have each other's. Nil before the peer is a member, and where it has not
   /// invited this node. Not to be trusted before the peer is.
   public let invitationContext: [UInt8]?
+  /// What the peer's program says to whoever it connects to (`NodeConfiguration.greeting`): here with its invitation,
+  /// and with its acceptance of ours. Not to be trusted before the peer is.
+  public let greeting: [UInt8]
   /// The longest message in bytes that both sides take.
   public let messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
@@ -49,6 +52,7 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
     rights = standing.rights
     hasProvenCode = peer.isProven
     invitationContext = peer.invitationContext
+    greeting = peer.greeting
     messageLimit = peer.messageLimit
     unreliableLimit = peer.unreliableLimit
   }

@@ -95,6 +95,7 @@ final class Association {
     peer = ProvenPeer(
       node: node, name: hello.name, traits: traits, association: id, isKnown: link.judgement == .known,
       messageLimit: messageLimit, unreliableLimit: min(messageLimit, frameLimit - UnreliableTraffic.numberCount))
+    peer.greeting = hello.greeting
     // Our windows are made for frames of our own limit: a longer one, legal for the remote side, might never fit into
     // them.
     var limits = hello.limits

@@ -6,6 +6,9 @@ public struct EngineConfiguration: Sendable, Hashable {
   public var scope: String
   /// What people call this device. 1 to 63 bytes of UTF-8.
   public var name: String
+  /// What our application says to whoever we connect to, before anybody is asked; at most `WireLimits.greeting` bytes.
+  /// Default: nothing.
+  public var greeting: [UInt8] = []
   /// Members of the session, oneself included. Default 8, as Multipeer Connectivity; 2 to 1024.
   public var capacity = 8
   /// The longest message in bytes, sent or received. Default 95 KiB, as GKSession.
@@ -132,6 +135,7 @@ public struct EngineConfiguration: Sendable, Hashable {
     }
     try check((1...WireLimits.scope).contains(scope.utf8.count), "a session id has 1 to \(WireLimits.scope) bytes")
     try check(!scope.unicodeScalars.contains(where: Self.isControl), "a session id has no control characters")
+    try check(greeting.count <= WireLimits.greeting, "a greeting has at most \(WireLimits.greeting) bytes")
     try Self.check(name: name)
     try check((2...1024).contains(capacity), "a session has room for 2 to 1024 members")
     try check((1...(64 << 20)).contains(messageLimit), "the message limit is 1 byte to 64 MiB")

@@ -17,6 +17,8 @@ public struct ProvenPeer: Sendable, Hashable {
   /// What the peer's own invitation said to the application, whether it was that or ours which made the peer a member;
   /// nil before that, and where the peer has not invited us.
   public var invitationContext: [UInt8]?
+  /// What its application says to whoever it connects to; its own words.
+  public var greeting: [UInt8] = []
   /// The longest message in bytes that both sides take.
   public var messageLimit: Int
   /// The longest unreliable message in bytes that both sides take: it goes in one frame.

@@ -137,7 +137,8 @@ final class Link {
       incarnation: node.incarnation, name: configuration.name, scope: configuration.scope,
       capabilities: [.resume, .removal, .streams, .typedCodes],
       limits: configuration.peerLimits(on: opening.traits), associationsBegun: begun,
-      held: held.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) })
+      held: held.map { HeldAssociation(id: $0.id, received: $0.sequenced.received) },
+      greeting: configuration.greeting)
     queue(.hello(hello))
     turn.flush(self)
   }

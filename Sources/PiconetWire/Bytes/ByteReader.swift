@@ -55,6 +55,13 @@ struct ByteReader {
     return try Self.text(rest, field, type: type)
   }
 
+  /// The rest of the body.
+  mutating func remainingBytes(_ field: String, atMost limit: Int) throws(WireError) -> [UInt8] {
+    guard rest.count <= limit else { throw malformed("\(field) has \(rest.count) bytes, above \(limit)") }
+    defer { rest = rest.suffix(0) }
+    return Array(rest)
+  }
+
   func end() throws(WireError) {
     guard rest.isEmpty else { throw malformed("\(rest.count) bytes too many") }
   }

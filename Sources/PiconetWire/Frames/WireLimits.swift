@@ -10,6 +10,8 @@ public enum WireLimits {
   /// The display name of a peer: what Multipeer Connectivity allows (63), and room for an id behind it.
   public static let name = 127
   public static let scope = 127
+  /// What a hello says to the application.
+  public static let greeting = 1_024
   /// What a reliable message costs of the message window beside its bytes, so that empty messages are bounded too.
   public static let messageCost = 32
   /// Context data of an invitation.

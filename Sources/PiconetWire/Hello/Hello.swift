@@ -12,13 +12,15 @@ public struct Hello: Equatable, Sendable {
   /// How many associations the sender has begun with the receiver since it started. It tells a hello that crossed an
   /// `associated` from a hello of a peer that has lost the association since.
   public var associationsBegun: UInt64
+  /// What the sender's application says to whoever it connects to; at most `WireLimits.greeting` bytes.
+  public var greeting: [UInt8]
   /// The association that the sender still holds and wants to go on with over this link.
   public var held: HeldAssociation?
 
   public init(
     versions: ClosedRange<UInt8> = Hello.supportedVersions, incarnation: Incarnation, name: String, scope: String,
     capabilities: Capabilities = [], limits: PeerLimits = PeerLimits(), associationsBegun: UInt64 = 0,
-    held: HeldAssociation? = nil
+    held: HeldAssociation? = nil, greeting: [UInt8] = []
   ) {
     self.versions = versions
     self.incarnation = incarnation
@@ -28,6 +30,7 @@ public struct Hello: Equatable, Sendable {
     self.limits = limits
     self.associationsBegun = associationsBegun
     self.held = held
+    self.greeting = greeting
   }
 
   public static let supportedVersions: ClosedRange<UInt8> = 1...1

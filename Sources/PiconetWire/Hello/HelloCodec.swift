@@ -15,6 +15,7 @@ enum HelloCodec {
     static let held: UInt64 = 11
     static let streamLimit: UInt64 = 14
     static let streamWindow: UInt64 = 15
+    static let greeting: UInt64 = 16
   }
 
   static func append(_ hello: Hello, to body: inout [UInt8]) {
@@ -41,6 +42,7 @@ enum HelloCodec {
     }
     appendInteger(Parameter.streamLimit, hello.limits.streams, to: &body)
     appendInteger(Parameter.streamWindow, hello.limits.streamWindow, to: &body)
+    if !hello.greeting.isEmpty { appendParameter(Parameter.greeting, hello.greeting, to: &body) }
   }
 
   private static func appendParameter(_ id: UInt64, _ value: [UInt8], to body: inout [UInt8]) {
@@ -93,6 +95,7 @@ enum HelloCodec {
     case Parameter.transferLimit: hello.limits.transfers = try reader.integer("transfer limit")
     case Parameter.streamLimit: hello.limits.streams = try reader.integer("stream limit")
     case Parameter.streamWindow: hello.limits.streamWindow = try reader.integer("stream window")
+    case Parameter.greeting: hello.greeting = try reader.remainingBytes("greeting", atMost: WireLimits.greeting)
     case Parameter.silence:
       hello.limits.silence = try reader.integer("silence")
       guard WireLimits.silence.contains(hello.limits.silence) else {

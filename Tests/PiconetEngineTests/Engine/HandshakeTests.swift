@@ -159,6 +159,29 @@ struct HandshakeTests {
     #expect(one.receive(one.hello { $0.scope = "cafe\u{301}" }).closeReason == .wrongSession)
   }
 
+  @Test("a greeting is with the peer's invitation, and with its acceptance of ours")
+  func greeting() {
+    let one = OneSided(configuration { $0.greeting = [7, 7] }).associated { $0.greeting = [8, 8] }
+    #expect(
+      one.side.log.frames.contains { if case .hello(let hello) = $0 { hello.greeting == [7, 7] } else { false } })
+    guard
+      case .invitationReceived(let peer, _, _, _)? = one.receive(
+        .invite(Invite(timeout: 1_000, commitment: someCommitment))
+      ).events.last
+    else {
+      Issue.record("not invited")
+      return
+    }
+    #expect(peer.greeting == [8, 8])
+    one.receive(.withdraw(.cancelled))
+    one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(5)), id: 1)
+    guard case .connected(let member)? = one.receive(.accept).events.last else {
+      Issue.record("not connected")
+      return
+    }
+    #expect(member.greeting == [8, 8] && member.invitationContext == nil)
+  }
+
   @Test("a peer that is not trusted is told so in words without our own files; our user is told everything")
   func trustRefused() {
     let one = dialled()

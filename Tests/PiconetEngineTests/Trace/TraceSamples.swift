@@ -56,6 +56,7 @@ struct TraceSamples {
       unreliableLimit: count())
     peer.isProven = isTrue()
     peer.invitationContext = optional(bytes())
+    peer.greeting = bytes()
     return peer
   }
   mutating func summary() -> PeerSummary {

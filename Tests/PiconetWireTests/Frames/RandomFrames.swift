@@ -65,7 +65,8 @@ struct RandomFrames {
         messageWindow: integer(), transfers: integer(), silence: UInt64.random(in: WireLimits.silence, using: &dice),
         streams: integer(), streamWindow: integer()),
       associationsBegun: integer(),
-      held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil)
+      held: Bool.random(using: &dice) ? HeldAssociation(id: association(), received: integer()) : nil,
+      greeting: bytes(0...WireLimits.greeting))
   }
 
   mutating func offer() -> ResourceOffer {

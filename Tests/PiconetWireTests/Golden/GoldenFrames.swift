@@ -39,6 +39,10 @@ enum GoldenFrames {
         limits: PeerLimits(
           message: 65_536, frame: 8192, messageWindow: 262_144, transfers: 4, silence: 5000, streams: 4,
           streamWindow: 8192))),
+    "hello-greeting": .hello(
+      Hello(
+        incarnation: incarnation, name: "Ada", scope: "photos", capabilities: [.resume, .streams],
+        greeting: [0xCA, 0xFE])),
     "codeNonce": .codeNonce(bytes(0x20...0x3F)),
     "codeReveal": .codeReveal(bytes(0...31)),
     "codeConfirmed": .codeConfirmed,

@@ -38,6 +38,11 @@ struct FieldLimitTests {
     #expect(try !hello(scope: 128))
   }
 
+  @Test func `a greeting ends at 1024 bytes`() throws {
+    #expect(try hello(field(16, [UInt8](repeating: 0, count: 1_024))))
+    #expect(try !hello(field(16, [UInt8](repeating: 0, count: 1_025))))
+  }
+
   @Test func `a hello may state a frame limit from 1024 bytes on and a silence from 1 s to a day`() throws {
     #expect(try hello(field(6, integer(1024))))
     #expect(try !hello(field(6, integer(1023))))

@@ -9,7 +9,7 @@ extension EngineConfiguration: TraceCoded {
     bytes(disconnectTimeout, handshakeTimeout, idleTimeout, leaveTimeout)
     bytes(handshakeLimit, associationLimit, sightingLimit, transports, transportHeadStart)
     bytes(allowsRemoval, deliversLateMessages, streamLimit, streamWindow, firstStreamWindow, streamMemory)
-    bytes(movesBetweenTransports, idleMemberTimeout, openInvitations)
+    bytes(movesBetweenTransports, idleMemberTimeout, openInvitations, greeting)
   }
 
   static func read(from reader: inout TraceReader) throws(TraceError) -> EngineConfiguration {
@@ -42,6 +42,7 @@ extension EngineConfiguration: TraceCoded {
     settings.movesBetweenTransports = try reader()
     settings.idleMemberTimeout = try reader()
     settings.openInvitations = try reader()
+    settings.greeting = try reader()
     return settings
   }
 }

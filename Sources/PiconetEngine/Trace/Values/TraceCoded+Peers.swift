@@ -35,7 +35,8 @@ extension PeerSummary: TraceCoded {
 extension ProvenPeer: TraceCoded {
   func write(to bytes: inout TraceBytes) {
     bytes(
-      node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven, invitationContext)
+      node, name, traits, association, code, isKnown, messageLimit, unreliableLimit, isProven, invitationContext,
+      greeting)
   }
   static func read(from reader: inout TraceReader) throws(TraceError) -> ProvenPeer {
     // Not the optional one that the initializer takes.
@@ -45,6 +46,7 @@ extension ProvenPeer: TraceCoded {
       isKnown: try reader(), messageLimit: try reader(), unreliableLimit: try number())
     peer.isProven = try reader()
     peer.invitationContext = try reader()
+    peer.greeting = try reader()
     return peer
   }
 }
