@@ -59,6 +59,8 @@ extension SessionEngine {
     link.probe = nil
     guard let remote = link.node, let association = associations[remote], association.link?.phase == .active
     else { return }
+    // The one that it has waited beside may have ended, and another begun since.
+    guard link.hello?.held?.id == association.id else { return ready(link, turn) }
     resume(association, on: link, turn)
   }
 

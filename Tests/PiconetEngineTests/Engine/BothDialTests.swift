@@ -76,4 +76,37 @@ struct BothDialTests {
     }
     #expect(orders >= 1)
   }
+
+  @Test("a link that has waited beside an association which is over does not get the next one")
+  func waitedBesideAnother() throws {
+    let one = OneSided(isSmaller: true).associated { $0.capabilities = .resume }
+    func name() -> AssociationID? { one.side.engine.associations[one.far]?.id }
+    func receive(_ frames: Frame..., on link: LinkID) -> Outcome {
+      one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
+    }
+    // The remote side holds it on a second link: the first one is asked for a sign of life.
+    let former = try #require(name())
+    let (second, third) = (LinkID(rawValue: 2), LinkID(rawValue: 3))
+    one.side.take(.linkOpened(second, one.opening()))
+    _ = receive(
+      one.hello {
+        $0.capabilities = .resume
+        $0.associationsBegun = 1
+        $0.held = HeldAssociation(id: former, received: 0)
+      }, on: second)
+    one.receive(.leave(.left, detail: ""))
+    #expect(name() == nil)
+    one.side.take(.linkOpened(third, one.opening()))
+    _ = receive(
+      one.hello {
+        $0.capabilities = .resume
+        $0.associationsBegun = 1
+      }, on: third)
+    _ = receive(.associated(received: 0, begun: 2), on: third)
+    let next = try #require(name())
+    #expect(next != former)
+    let outcome = one.side.wait(.seconds(2))
+    #expect(outcome.closedLinks == [second] && outcome.closeReason == .duplicateLink)
+    #expect(one.side.engine.associations[one.far]?.link?.id == third && name() == next)
+  }
 }
