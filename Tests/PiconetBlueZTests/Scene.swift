@@ -17,6 +17,8 @@ struct Scene {
   var reads: [BlueZReadID: BluetoothPlace] = [:]
   var reports: [DiscoveryReport] = []
   var pauses: [Bool] = []
+  /// The scans that other nodes are told of.
+  var scans: [ScanWindow] = []
   var ends = 0
   var mostCalls = 0
   var mostReads = 0
@@ -57,6 +59,7 @@ struct Scene {
       case .report(let report): reports.append(report)
       case .showAdvertisement: break
       case .scanPaused(let isPaused): pauses.append(isPaused)
+      case .scans(let window): scans.append(window)
       case .adapter(_, let address): adapters.append(address)
       case .ended: ends += 1
       }

@@ -64,6 +64,42 @@ struct DriverRadioTests {
     #expect(log == ["ports []", "ports [l2cap 4101]", "ports [l2cap 4103]", "ports none"])
   }
 
+  @Test("a dial of one node stops the scans of its siblings, and a node that comes meanwhile is told at once")
+  func siblings() async throws {
+    let clock = ManualClock()
+    let loop = try EventLoop(name: "radio", clock: clock)
+    defer { loop.stop() }
+    let worker = try WorkerThread(name: "radio disk", limit: 4)
+    defer { worker.stop() }
+    let plan = await loop.perform { PlanBox(RadioPlan(loop: loop)) }
+    let stages = (0..<3).map { _ in DriverStage(loop, worker, .l2cap, plan: plan.value) }
+    await loop.perform {
+      stages[0].make()
+      stages[1].make()
+    }
+    await stages[0].invite()
+    await loop.perform { stages[2].make() }
+    clock.advance(by: .seconds(5))
+    await stages[1].note("5 s")
+    // Stopped in the middle of its dial.
+    await loop.perform { stages[0].end() }
+    clock.advance(by: .seconds(2))
+    let logs = await loop.perform {
+      stages[1].end()
+      stages[2].end()
+      return stages.map(\.log)
+    }
+    #expect(logs[0].prefix(2) == ["busy", "dial"])
+    #expect(logs[1] == ["busy", "5 s", "free"])
+    #expect(logs[2] == ["busy", "free"])
+  }
+
+  /// Sendable is right: used on the loop only.
+  private struct PlanBox: @unchecked Sendable {
+    let value: RadioPlan
+    init(_ value: RadioPlan) { self.value = value }
+  }
+
   private func run(
     _ kind: TransportKind, _ body: (DriverStage, ManualClock) async throws -> Void
   ) async throws -> [String] {

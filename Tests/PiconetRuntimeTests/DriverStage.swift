@@ -22,9 +22,11 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
   private var port: UInt16?
   private var links: (MemoryLink, MemoryLink)?
   private let invitation = CommandID(rawValue: 1)
+  private let plan: RadioPlan
 
-  init(_ loop: EventLoop, _ worker: WorkerThread, _ kind: TransportKind) {
+  init(_ loop: EventLoop, _ worker: WorkerThread, _ kind: TransportKind, plan: RadioPlan? = nil) {
     self.loop = loop
+    self.plan = plan ?? RadioPlan(loop: loop)
     self.worker = worker
     self.kind = kind
   }
@@ -37,7 +39,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       loop: loop, worker: worker,
       engine: SessionEngine(identity: LocalIdentity(node: id), configuration: configuration, seed: 1),
       transports: [self], discoveries: [self], security: self, trust: self, observer: self,
-      inputs: BatchMailbox(loop: loop, limit: .max), buffers: LinkBuffers())
+      inputs: BatchMailbox(loop: loop, limit: .max), buffers: LinkBuffers(), radioPlan: plan)
   }
 
   func end() {

@@ -11,8 +11,7 @@ import Synchronization
 
 /// The real parts that the nodes of a host share, from start to stop.
 final class HostShell: @unchecked Sendable {
-  // Sendable is right: `knownPeers`, `buffers` and `multicast` are used on the loop only; the rest is constant or
-  // guards itself.
+  // Sendable is right: what says so is used on the loop only; the rest is constant or guards itself.
   let configuration: NodeHostConfiguration
   let identity: DeviceIdentity
   let threads: HostThreads
@@ -23,6 +22,8 @@ final class HostShell: @unchecked Sendable {
   let knownPeers: KnownPeersTable
   /// Confined to the loop.
   let buffers = LinkBuffers()
+  /// Confined to the loop.
+  let radioPlan: RadioPlan
   /// Confined to the loop; has sockets as long as a node uses it.
   private(set) lazy var multicast: MulticastDNSEndpoint = {
     var random = SystemRandomNumberGenerator()
@@ -30,6 +31,10 @@ final class HostShell: @unchecked Sendable {
       loop: LoopForDatagrams(threads.loop),
       options: MulticastDNSEndpoint.Options(interfaces: configuration.interfaces, seed: random.next()))
   }()
+  #if Bluetooth
+    /// Confined to the loop.
+    let scanCircle = ScanCircle()
+  #endif
   private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
   private let hasEnded = Outcome<Void>()
 
@@ -59,6 +64,7 @@ final class HostShell: @unchecked Sendable {
     self.identity = identity
     self.contexts = contexts
     self.threads = threads
+    radioPlan = RadioPlan(loop: threads.loop)
     knownPeersFile = knownPeers
     self.knownPeers = KnownPeersTable(file: knownPeers)
   }

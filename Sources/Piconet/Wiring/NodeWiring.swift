@@ -35,7 +35,8 @@ final class NodeWiring {
       if !kinds.isEmpty {
         var settings = try BluetoothConfiguration(configuration.bluetooth, scope: configuration.sessionID)
         settings.transports = kinds
-        let stack = BluetoothStack(loop: loop, configuration: settings, discovers: configuration.discovers)
+        let stack = BluetoothStack(
+          loop: loop, configuration: settings, discovers: configuration.discovers, circle: host.scanCircle)
         bluetooth = stack
         transports += stack.transports
         discoveries += stack.discoveries

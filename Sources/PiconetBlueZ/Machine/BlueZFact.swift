@@ -47,6 +47,8 @@ public enum BlueZFact: Sendable {
   case radioBusy(Bool)
   /// A record is to be read over LE, which Linux does not do while it scans; or none any more.
   case pauseWanted(Bool)
+  /// Another node of this process has begun to scan.
+  case siblingScans(ScanWindow)
   case recordsRead(BlueZReadID, Result<[NodeRecord], LinkFailure>)
   /// bluetoothd has dropped the profile.
   case profileReleased
@@ -69,6 +71,8 @@ public enum BlueZEffect: Sendable, Hashable {
   case cancelRead(BlueZReadID)
   /// We do not scan from now on, because of `pauseWanted`; or we may scan again.
   case scanPaused(Bool)
+  /// bluetoothd scans for us, which the other nodes of this process are to be told.
+  case scans(ScanWindow)
   case report(DiscoveryReport)
   /// What our advertisement object shows; before it is registered.
   case showAdvertisement([String: DBusValue])

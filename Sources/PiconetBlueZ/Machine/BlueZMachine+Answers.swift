@@ -78,6 +78,7 @@ extension BlueZMachine {
     case .startDiscovery(let service):
       use?.discovery = .held(service)
       schedule.started(at: now)
+      return schedule.window.map { [.scans($0)] } ?? []
     case .stopDiscovery:
       use?.discovery = .none
       if schedule.stopped(at: now) { return scanEnded() }

@@ -132,6 +132,7 @@ public struct BlueZMachine: Sendable {
     case .pauseWanted(let isWanted):
       isPauseWanted = isWanted
       schedule.setPauseWanted(isWanted, at: now)
+    case .siblingScans(let window): schedule.siblingScans(window, at: now)
     case .recordsRead(let id, let result): return isEnding ? [] : book.read(id, result, at: now)
     case .dialFailed(let address): book.dialFailed(address, at: now)
     case .profileReleased: profile = .none

@@ -1,5 +1,16 @@
 import PiconetEngine
 
+/// A scan that has begun, and when it is to end.
+public struct ScanWindow: Sendable, Hashable {
+  public var since: Instant
+  public var until: Instant
+
+  public init(since: Instant, until: Instant) {
+    self.since = since
+    self.until = until
+  }
+}
+
 /// When to scan and when to rest.
 struct ScanSchedule: Sendable {
   private enum Phase: Sendable {
@@ -17,6 +28,8 @@ struct ScanSchedule: Sendable {
   private var pauseSince: Instant?
   /// The end of the last whole scan, or the beginning of the search.
   private var lastWhole = Instant(nanoseconds: 0)
+  /// The scan of another node of this process, which ours joins.
+  private var sibling: ScanWindow?
   let settings: BlueZSettings
 
   init(settings: BlueZSettings) { self.settings = settings }
@@ -51,6 +64,19 @@ struct ScanSchedule: Sendable {
     return pauseSince + settings.longestPause
   }
 
+  /// Another node of this process scans: whoever rests scans too, for as long as that one does, since the radio is
+  /// taken anyway. Only when both rest has anybody else the radio, and does BlueZ forget whom it has heard.
+  mutating func siblingScans(_ window: ScanWindow, at now: Instant) {
+    guard now < window.until else { return }
+    sibling = window
+    if case .resting(let until) = phase { phase = .resting(until: min(until, now)) }
+  }
+
+  /// The scan that bluetoothd does for us; nil: none.
+  var window: ScanWindow? {
+    if case .scanning(let since, let until) = phase { ScanWindow(since: since, until: until) } else { nil }
+  }
+
   /// Whether bluetoothd is to scan now.
   func wantsScan(at now: Instant) -> Bool {
     if isBusy { return false }
@@ -64,12 +90,19 @@ struct ScanSchedule: Sendable {
 
   mutating func started(at now: Instant) {
     if case .idle = phase { return }
-    phase = .scanning(since: now, until: now + settings.scan)
+    guard let sibling, now < sibling.until else {
+      phase = .scanning(since: now, until: now + settings.scan)
+      return
+    }
+    // Who joins at once hears a whole scan.
+    let isAtOnce = now <= sibling.since + settings.eagerRest
+    phase = .scanning(since: isAtOnce ? sibling.since : now, until: sibling.until)
   }
 
   /// - Returns: true if the scan was long enough to say who was not heard.
   mutating func stopped(at now: Instant) -> Bool {
     guard case .scanning(let since, let until) = phase else { return false }
+    sibling = nil
     if now < until, !isBusy, pauseSince != nil {
       // It goes on right after the pause, whose time counts from now.
       phase = .resting(until: now)
@@ -82,7 +115,11 @@ struct ScanSchedule: Sendable {
   }
 
   /// The scan is over before its time; the next one may start at once.
-  mutating func interrupted() { if case .scanning = phase { phase = .resting(until: Instant(nanoseconds: 0)) } }
+  mutating func interrupted() {
+    guard case .scanning = phase else { return }
+    sibling = nil
+    phase = .resting(until: Instant(nanoseconds: 0))
+  }
 
   var nextDeadline: Instant? {
     if isBusy { return nil }

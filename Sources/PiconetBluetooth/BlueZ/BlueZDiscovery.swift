@@ -26,6 +26,7 @@ public final class BlueZDiscovery: Discovery {
   private let loop: EventLoop
   private let options: Options
   private let makeReader: (BluetoothAddress, ScanPause) -> any ServiceRecordReader
+  private let circle: ScanCircle
   private var pause: ScanPause?
   /// Of the adapter in use.
   private var reader: (any ServiceRecordReader)?
@@ -46,20 +47,25 @@ public final class BlueZDiscovery: Discovery {
   private var isPerforming = false
 
   /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
-  /// - Parameter makeReader: makes what reads records from the adapter with this address, and lets our scan pause where
-  ///   it connects over LE; called once for each adapter that is used.
+  /// - Parameters:
+  ///   - circle: of all that scan in this process.
+  ///   - makeReader: makes what reads records from the adapter with this address, and lets scans pause where it
+  ///     connects over LE; called once for each adapter that is used.
   public init(
-    loop: EventLoop, options: Options,
+    loop: EventLoop, options: Options, circle: ScanCircle = ScanCircle(),
     makeReader: @escaping (BluetoothAddress, ScanPause) -> any ServiceRecordReader
   ) {
     self.loop = loop
     self.options = options
+    self.circle = circle
     self.makeReader = makeReader
     var settings = options.settings
     settings.seed = UInt64.random(in: .min ... .max)
     machine = BlueZMachine(settings: settings)
     timer = LoopTimer(loop: loop) { [weak self] in self?.handle(.deadlineReached) }
-    pause = ScanPause { [weak self] in self?.handle(.pauseWanted($0)) }
+    let id = ObjectIdentifier(self)
+    pause = ScanPause { [circle] in circle.wantsPause($0, for: id) }
+    circle.join(self)
     lowEnergy = LowEnergyRecord(loop: loop) { [weak self] in self?.reachedOverLowEnergy() }
     bus = BlueZBus(
       loop: loop, address: options.busAddress.map(DBusConnection.Address.custom) ?? .system, objects: objects()
@@ -163,6 +169,7 @@ public final class BlueZDiscovery: Discovery {
   private func finish() {
     if hasEnded { return }
     hasEnded = true
+    circle.leave(ObjectIdentifier(self))
     timer?.set(nil)
     timer = nil
     bus?.close()
@@ -176,6 +183,14 @@ public final class BlueZDiscovery: Discovery {
     // Held until the end.
     reader.shutDown { withExtendedLifetime(reader) { handlers.forEach { $0() } } }
   }
+
+  // MARK: the circle
+
+  func siblingScans(_ window: ScanWindow) { handle(.siblingScans(window)) }
+
+  func setPauseWanted(_ isWanted: Bool) { handle(.pauseWanted(isWanted)) }
+
+  func setPaused(_ isPaused: Bool) { pause?.setPaused(isPaused) }
 
   // MARK: the machine
 
@@ -204,7 +219,8 @@ public final class BlueZDiscovery: Discovery {
         self?.handle(.recordsRead(id, result))
       }
     case .cancelRead(let id): reads.removeValue(forKey: id)?.cancel()
-    case .scanPaused(let isPaused): pause?.setPaused(isPaused)
+    case .scanPaused(let isPaused): circle.paused(isPaused, for: ObjectIdentifier(self))
+    case .scans(let window): circle.scans(window, for: ObjectIdentifier(self))
     case .report(let report): handler?(report)
     case .showAdvertisement(let properties): shownAdvertisement = properties
     case .adapter(_, let address):

@@ -28,7 +28,7 @@ final class BluetoothDiscovery: Discovery {
   /// How often it is looked whether bluetoothd runs, while it is not there.
   private static let daemonInterval = Duration.seconds(2)
 
-  init(loop: EventLoop, configuration: BluetoothConfiguration) {
+  init(loop: EventLoop, configuration: BluetoothConfiguration, circle: ScanCircle) {
     self.loop = loop
     self.configuration = configuration
     var settings = BlueZSettings()
@@ -44,7 +44,9 @@ final class BluetoothDiscovery: Discovery {
     daemon =
       configuration.finder == .headless
       ? nil
-      : BlueZDiscovery(loop: loop, options: BlueZDiscovery.Options(settings: settings)) { adapter, pause in
+      : BlueZDiscovery(
+        loop: loop, options: BlueZDiscovery.Options(settings: settings), circle: circle
+      ) { adapter, pause in
         DeviceRecordReader(loop: loop, adapter: adapter, scope: configuration.scope, pause: pause)
       }
     if configuration.finder != .daemon {

@@ -15,7 +15,10 @@ public final class BluetoothStack {
   private let reader: SessionRecordReader
 
   /// Never fails: where there is no Bluetooth, each use says so.
-  public init(loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool) {
+  /// - Parameter circle: of all nodes of this process.
+  public init(
+    loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool, circle: ScanCircle = ScanCircle()
+  ) {
     self.loop = loop
     let reader = SessionRecordReader(loop: loop, adapter: configuration.adapter, scope: configuration.scope)
     self.reader = reader
@@ -27,7 +30,7 @@ public final class BluetoothStack {
       BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp)
     }
     transports = closing
-    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration) : nil
+    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, circle: circle) : nil
     discoveries = discovery.map { [$0] } ?? []
     discovery?.setAdapterHandler { [closing] adapter in
       for transport in closing { transport.setPreferredAdapter(adapter) }

@@ -64,7 +64,8 @@ public final class NodeDriver: RoundHandler {
   public init(
     loop: EventLoop, worker: WorkerThread, engine: consuming SessionEngine, transports: [any Transport],
     discoveries: [any Discovery], security: any LinkSecurity, trust: any TrustJudge, observer: any NodeObserver,
-    inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers, limits: LinkLimits = LinkLimits(), trace: TraceFile? = nil
+    inputs: BatchMailbox<NodeInput>, buffers: LinkBuffers, radioPlan: RadioPlan, limits: LinkLimits = LinkLimits(),
+    trace: TraceFile? = nil
   ) {
     self.inputs = inputs
     self.buffers = buffers
@@ -79,7 +80,7 @@ public final class NodeDriver: RoundHandler {
     self.trust = trust
     self.observer = observer
     radio =
-      transports.contains { $0.kind.usesBluetooth } ? RadioWatch(loop: loop, discoveries: discoveries) : nil
+      transports.contains { $0.kind.usesBluetooth } ? RadioWatch(plan: radioPlan, discoveries: discoveries) : nil
     timer = LoopTimer(loop: loop) { [self] in
       armed = nil
       process(.deadlineReached)

@@ -1,78 +1,59 @@
 import PiconetEngine
 
-/// Tells discoveries when the radio gets busy and when it is free again. Confined to the loop.
+/// Tells the plan of the radio what one node uses it for. Confined to the loop.
 ///
 /// What uses the radio is counted by whoever dials and carries bytes; links over other transports have no business
 /// here.
 final class RadioWatch {
-  private let loop: EventLoop
-  private let discoveries: [any Discovery]
-  private var use = RadioUse()
-  private var isBusy = false
-  private var timer: LoopTimer?
+  private let plan: RadioPlan
   private var dials: Set<DialID> = []
   /// Links in their handshake, and those with bytes that the kernel does not take.
   private var links: [LinkID: Int] = [:]
+  private var isClosed = false
 
-  init(loop: EventLoop, discoveries: [any Discovery]) {
-    self.loop = loop
-    self.discoveries = discoveries
-    timer = LoopTimer(loop: loop) { [weak self] in self?.update() }
+  init(plan: RadioPlan, discoveries: [any Discovery]) {
+    self.plan = plan
+    plan.add(self, discoveries)
   }
 
   /// Before it begins: a scan stops before the radio pages.
   func dialBegins(_ dial: DialID) {
-    guard dials.insert(dial).inserted else { return }
-    use.began()
-    update()
+    guard !isClosed, dials.insert(dial).inserted else { return }
+    plan.began()
   }
 
   /// Its link is there, or it has failed or was cancelled.
   func dialEnded(_ dial: DialID) {
     guard dials.remove(dial) != nil else { return }
-    use.ended(at: loop.now)
-    update()
+    plan.ended()
   }
 
   /// A link's handshake, or its wait for room, has begun.
   func linkBegins(_ link: LinkID) {
+    if isClosed { return }
     links[link, default: 0] += 1
-    use.began()
-    update()
+    plan.began()
   }
 
   func linkEnds(_ link: LinkID) {
     guard let count = links[link] else { return }
     links[link] = count > 1 ? count - 1 : nil
-    use.ended(at: loop.now)
-    update()
+    plan.ended()
   }
 
   /// The link is gone, and all its uses with it.
   func linkClosed(_ link: LinkID) {
-    for _ in 0..<(links.removeValue(forKey: link) ?? 0) { use.ended(at: loop.now) }
-    update()
+    if let count = links.removeValue(forKey: link) { plan.ended(count) }
   }
 
-  func moved(_ count: Int) {
-    let now = loop.now
-    use.moved(count, at: now)
-    // Busy already: the timer looks again when it fires. A short message changes nothing.
-    if !isBusy, use.isBusy(at: now) { update() }
-  }
+  func moved(_ count: Int) { if !isClosed { plan.moved(count) } }
 
-  private func update() {
-    let now = loop.now
-    let isBusy = use.isBusy(at: now)
-    timer?.set(use.nextDeadline(at: now))
-    if isBusy == self.isBusy { return }
-    self.isBusy = isBusy
-    for discovery in discoveries { discovery.setRadioBusy(isBusy) }
-  }
-
-  /// Nothing is told afterwards.
+  /// Nothing of the node uses the radio any more, and its discoveries are told nothing.
   func close() {
-    timer?.set(nil)
-    timer = nil
+    if isClosed { return }
+    isClosed = true
+    plan.ended(dials.count + links.values.reduce(0, +))
+    (dials, links) = ([], [:])
+    plan.remove(self)
   }
 }

@@ -1,0 +1,63 @@
+import PiconetBlueZ
+
+/// What the nodes of one process agree on about scanning: their scans begin and end together, and pause for one
+/// another. Confined to the loop.
+///
+/// An adapter scans as long as anybody wants it. Where each node had a plan of its own there would be no rest between
+/// their scans, and a pause of one would be none.
+public final class ScanCircle {
+  private struct Member {
+    let id: ObjectIdentifier
+    weak var discovery: BlueZDiscovery?
+    var wantsPause = false
+    var isPaused = false
+  }
+
+  private var members: [Member] = []
+  private var isPauseWanted = false
+
+  public init() {}
+
+  func join(_ discovery: BlueZDiscovery) {
+    members.append(Member(id: ObjectIdentifier(discovery), discovery: discovery))
+    if isPauseWanted { discovery.setPauseWanted(true) }
+  }
+
+  /// Idempotent.
+  func leave(_ id: ObjectIdentifier) {
+    members.removeAll { $0.id == id }
+    tellWanted()
+    tellPaused()
+  }
+
+  /// A member's scan has begun: the others join it.
+  func scans(_ window: ScanWindow, for id: ObjectIdentifier) {
+    for member in members where member.id != id { member.discovery?.siblingScans(window) }
+  }
+
+  /// A member wants all scans to pause, or needs that no more.
+  func wantsPause(_ isWanted: Bool, for id: ObjectIdentifier) {
+    guard let index = members.firstIndex(where: { $0.id == id }) else { return }
+    members[index].wantsPause = isWanted
+    tellWanted()
+  }
+
+  /// A member does not scan because of that, or may scan again.
+  func paused(_ isPaused: Bool, for id: ObjectIdentifier) {
+    guard let index = members.firstIndex(where: { $0.id == id }) else { return }
+    members[index].isPaused = isPaused
+    tellPaused()
+  }
+
+  private func tellWanted() {
+    let isWanted = members.contains(where: \.wantsPause)
+    if isWanted == isPauseWanted { return }
+    isPauseWanted = isWanted
+    for member in members { member.discovery?.setPauseWanted(isWanted) }
+  }
+
+  private func tellPaused() {
+    let isPaused = members.allSatisfy(\.isPaused)
+    for member in members { member.discovery?.setPaused(isPaused) }
+  }
+}

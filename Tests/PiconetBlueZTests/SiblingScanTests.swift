@@ -1,0 +1,115 @@
+import PiconetEngine
+import Testing
+
+@testable import PiconetBlueZ
+
+@Suite("Nodes of one process scan together")
+struct SiblingScanTests {
+  /// Two machines that tell each other of their scans, as a circle does, and one clock.
+  private struct Pair {
+    var scenes: [Scene]
+    /// How long, of the time that has passed, at least one of them was scanning, and how long one alone.
+    var busy = Duration.zero
+    var alone = Duration.zero
+
+    init(_ count: Int = 2) {
+      scenes = (0..<count).map { _ in Scene() }
+      for index in scenes.indices { scenes[index].tell(.daemonAppeared) }
+      settle()
+    }
+
+    mutating func search(_ index: Int) {
+      scenes[index].tell(.search(Scene.search))
+      settle()
+    }
+
+    func isScanning(_ index: Int) -> Bool { scenes[index].daemon.adapters[Daemon.path]?.hasDiscovery == true }
+
+    /// All calls are answered, and all are told of scans.
+    mutating func settle() {
+      for _ in 0..<20 {
+        for index in scenes.indices {
+          scenes[index].answerAll()
+          let windows = scenes[index].scans
+          scenes[index].scans = []
+          for window in windows {
+            for other in scenes.indices where other != index { scenes[other].tell(.siblingScans(window)) }
+          }
+        }
+      }
+    }
+
+    mutating func pass(_ duration: Duration) {
+      let step = Duration.milliseconds(100)
+      var left = duration
+      while left > .zero {
+        left -= step
+        for index in scenes.indices { scenes[index].pass(step) }
+        settle()
+        let count = scenes.indices.count { isScanning($0) }
+        if count > 0 { busy += step }
+        if count == 1 { alone += step }
+      }
+    }
+  }
+
+  @Test("one that rests joins a scan that begins, and ends with it: the adapter rests as long as with one node")
+  func together() {
+    var single = Pair(1)
+    single.search(0)
+    single.pass(.seconds(600))
+
+    var pair = Pair(3)
+    pair.search(0)
+    // Long past eagerness, and in the middle of a rest or a scan.
+    pair.pass(.seconds(103))
+    pair.search(1)
+    pair.pass(.seconds(7))
+    pair.search(2)
+    pair.pass(.seconds(120))
+    (pair.busy, pair.alone) = (.zero, .zero)
+    pair.pass(.seconds(600))
+    #expect(pair.busy < single.busy + .seconds(15), "\(pair.busy) against \(single.busy)")
+    #expect(pair.alone < .seconds(6), "\(pair.alone)")
+  }
+
+  @Test("one that comes while another one scans ends with it, and is no whole scan: nobody is missed for it")
+  func late() {
+    var pair = Pair()
+    pair.search(0)
+    pair.pass(.seconds(11))
+    pair.search(1)
+    #expect(pair.isScanning(0) && pair.isScanning(1))
+    pair.scenes[1].hear(1)
+    pair.scenes[1].answerReads(.success([Scene.record(2, adapter: Scene.address(1))]))
+    pair.scenes[1].forgetStrength(1)
+    pair.pass(.milliseconds(1200))
+    #expect(!pair.isScanning(0) && !pair.isScanning(1))
+    #expect(pair.scenes[1].reports.count == 1, "seen, and not gone")
+  }
+
+  @Test("one that does not search is not made to scan")
+  func idle() {
+    var pair = Pair()
+    pair.search(0)
+    pair.pass(.seconds(5))
+    #expect(pair.isScanning(0) && !pair.isScanning(1))
+  }
+
+  @Test("after a pause the scans begin anew and whole, all of them")
+  func pause() {
+    var pair = Pair()
+    pair.search(0)
+    pair.search(1)
+    pair.pass(.seconds(3))
+    for index in 0...1 { pair.scenes[index].tell(.pauseWanted(true)) }
+    pair.settle()
+    #expect(!pair.isScanning(0) && !pair.isScanning(1))
+    #expect(pair.scenes.map(\.pauses) == [[true], [true]])
+    for index in 0...1 { pair.scenes[index].tell(.pauseWanted(false)) }
+    pair.settle()
+    #expect(pair.isScanning(0) && pair.isScanning(1))
+    pair.pass(.milliseconds(11_500))
+    #expect(pair.isScanning(0) && pair.isScanning(1))
+  }
+}
