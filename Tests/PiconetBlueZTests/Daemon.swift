@@ -155,7 +155,7 @@ struct Daemon {
       adapters[call.path] = adapter
       return (.success([]), [changed(call.path)])
     case "SetDiscoveryFilter":
-      adapter.hasFilter = true
+      if case .dictionary(_, _, let entries)? = call.arguments.first { adapter.hasFilter = !entries.isEmpty }
       return (.success([]), [])
     case "StartDiscovery":
       if !adapter.isPowered { return fail("NotReady") }

@@ -25,6 +25,23 @@ struct SearchTests {
     #expect(scene.reports.count == 1)
   }
 
+  @Test("who searches no more takes its filter back: with it bluetoothd would end others' scans when we close")
+  func filter() {
+    var scene = Self.searching()
+    #expect(scene.daemon.adapters[Daemon.path]?.hasFilter == true)
+    scene.log = []
+    scene.tell(.search(nil))
+    scene.answerAll()
+    #expect(scene.log == ["StopDiscovery", "SetDiscoveryFilter"])
+    #expect(scene.daemon.adapters[Daemon.path]?.hasFilter == false)
+    scene.tell(.search(Scene.search))
+    scene.answerAll()
+    scene.tell(.shutDown)
+    scene.answerAll()
+    #expect(scene.daemon.adapters[Daemon.path]?.hasFilter == false && scene.ends == 1)
+    #expect(scene.daemon.mistakes.isEmpty)
+  }
+
   @Test("what BlueZ remembers is no sighting; neither are other sessions, other adapters, nor we ourselves")
   func notSeen() {
     var scene = Self.searching()

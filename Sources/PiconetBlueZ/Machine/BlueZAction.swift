@@ -14,6 +14,8 @@ enum BlueZAction: Hashable, Sendable {
   case registerAdvertisement(BluetoothUUID)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
+  /// bluetoothd 5.66 ends the scans of all when a connection is closed that had a filter and does not scan itself.
+  case clearFilter
   case startDiscovery(BluetoothUUID)
   case stopDiscovery
 
@@ -25,7 +27,7 @@ enum BlueZAction: Hashable, Sendable {
   /// What failures and pauses are counted by.
   enum Kind: Int, Hashable, Sendable {
     case list, powerOn, powerOff, enterMode, leaveMode, registerProfile, unregisterProfile, registerAdvertisement
-    case unregisterAdvertisement, discover, stopDiscovery
+    case unregisterAdvertisement, discover, stopDiscovery, clearFilter
   }
 
   var kind: Kind {
@@ -40,6 +42,7 @@ enum BlueZAction: Hashable, Sendable {
     case .unregisterAdvertisement: .unregisterAdvertisement
     case .setFilter, .startDiscovery: .discover
     case .stopDiscovery: .stopDiscovery
+    case .clearFilter: .clearFilter
     }
   }
 
@@ -47,7 +50,7 @@ enum BlueZAction: Hashable, Sendable {
   /// end.
   var isRestoring: Bool {
     switch self {
-    case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery: true
+    case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery, .clearFilter: true
     default: false
     }
   }
@@ -135,5 +138,5 @@ struct AdapterUse: Hashable, Sendable {
     mayPower = !adapter.isPowered
   }
 
-  var isRestored: Bool { former == nil && !hasPowered && advertisement.isNone && discovery.isNone }
+  var isRestored: Bool { former == nil && !hasPowered && advertisement.isNone && discovery.isNone && filter == nil }
 }

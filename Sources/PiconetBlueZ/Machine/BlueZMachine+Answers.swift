@@ -75,6 +75,7 @@ extension BlueZMachine {
       use?.advertisedAt = now
     case .unregisterAdvertisement: use?.advertisement = .none
     case .setFilter(let service): use?.filter = service
+    case .clearFilter: use?.filter = nil
     case .startDiscovery(let service):
       use?.discovery = .held(service)
       schedule.started(at: now)
@@ -123,6 +124,7 @@ extension BlueZMachine {
     case .leave: use?.former = nil
     case .unregisterProfile: profile = .none
     case .unregisterAdvertisement: use?.advertisement = .none
+    case .clearFilter: use?.filter = nil
     case .stopDiscovery:
       use?.discovery = .none
       schedule.interrupted()

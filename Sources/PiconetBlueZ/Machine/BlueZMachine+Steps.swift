@@ -26,6 +26,7 @@ extension BlueZMachine {
     if let use, let adapter {
       let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
+      if activeSearch == nil, use.filter != nil, use.discovery.isNone, mayTry(.clearFilter, now) { return .clearFilter }
       // Before the mode: the kernel refuses to change that of an adapter that advertises as discoverable.
       if isToBeWithdrawn(use, adapter, at: now), mayTry(.unregisterAdvertisement, now) {
         return isSettled(use, at: now) ? .unregisterAdvertisement : nil
@@ -177,6 +178,8 @@ extension BlueZMachine {
         "UUIDs": .strings([service.description]), "Transport": .string(transport), "DuplicateData": .bool(false),
       ]
       return adapterCall(BlueZNames.adapterInterface, "SetDiscoveryFilter", [.properties(filter)])
+    case .clearFilter:
+      return adapterCall(BlueZNames.adapterInterface, "SetDiscoveryFilter", [.properties([:])])
     case .startDiscovery: return adapterCall(BlueZNames.adapterInterface, "StartDiscovery", [])
     case .stopDiscovery: return adapterCall(BlueZNames.adapterInterface, "StopDiscovery", [])
     }
