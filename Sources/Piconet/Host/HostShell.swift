@@ -33,7 +33,7 @@ final class HostShell: @unchecked Sendable {
   }()
   #if Bluetooth
     /// Confined to the loop.
-    let scanCircle = ScanCircle()
+    let bluetooth: BluetoothHost
   #endif
   private let users = Mutex(HostUsers<ObjectIdentifier, NodeShell>())
   private let hasEnded = Outcome<Void>()
@@ -65,6 +65,9 @@ final class HostShell: @unchecked Sendable {
     self.contexts = contexts
     self.threads = threads
     radioPlan = RadioPlan(loop: threads.loop)
+    #if Bluetooth
+      bluetooth = BluetoothHost(loop: threads.loop)
+    #endif
     knownPeersFile = knownPeers
     self.knownPeers = KnownPeersTable(file: knownPeers)
   }

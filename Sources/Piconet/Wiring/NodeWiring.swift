@@ -36,7 +36,7 @@ final class NodeWiring {
         var settings = try BluetoothConfiguration(configuration.bluetooth, scope: configuration.sessionID)
         settings.transports = kinds
         let stack = BluetoothStack(
-          loop: loop, configuration: settings, discovers: configuration.discovers, circle: host.scanCircle)
+          loop: loop, configuration: settings, discovers: configuration.discovers, host: host.bluetooth)
         bluetooth = stack
         transports += stack.transports
         discoveries += stack.discoveries

@@ -6,7 +6,7 @@ import PiconetSDP
 /// Is found and finds others through bluetoothd on the system bus. Confined to the loop.
 ///
 /// No bus, no daemon and no adapter are states: each is waited for, and what is wanted is set up when it comes.
-public final class BlueZDiscovery: Discovery {
+public final class BlueZDiscovery: Discovery, ScanMember {
   public struct Options: Sendable {
     public var settings: BlueZSettings
     /// The address of a message bus instead of the system's, for tests.

@@ -1,5 +1,15 @@
 import PiconetBlueZ
 
+/// Who scans, and pauses, together with others; confined to the loop.
+protocol ScanMember: AnyObject {
+  /// Another member has begun to scan.
+  func siblingScans(_ window: ScanWindow)
+  /// A member wants all scans to pause, or none does any more.
+  func setPauseWanted(_ isWanted: Bool)
+  /// All scans have paused, or may go on.
+  func setPaused(_ isPaused: Bool)
+}
+
 /// What the nodes of one process agree on about scanning: their scans begin and end together, and pause for one
 /// another. Confined to the loop.
 ///
@@ -8,7 +18,7 @@ import PiconetBlueZ
 public final class ScanCircle {
   private struct Member {
     let id: ObjectIdentifier
-    weak var discovery: BlueZDiscovery?
+    weak var itself: (any ScanMember)?
     var wantsPause = false
     var isPaused = false
   }
@@ -18,9 +28,9 @@ public final class ScanCircle {
 
   public init() {}
 
-  func join(_ discovery: BlueZDiscovery) {
-    members.append(Member(id: ObjectIdentifier(discovery), discovery: discovery))
-    if isPauseWanted { discovery.setPauseWanted(true) }
+  func join(_ member: any ScanMember) {
+    members.append(Member(id: ObjectIdentifier(member), itself: member))
+    if isPauseWanted { member.setPauseWanted(true) }
   }
 
   /// Idempotent.
@@ -32,7 +42,7 @@ public final class ScanCircle {
 
   /// A member's scan has begun: the others join it.
   func scans(_ window: ScanWindow, for id: ObjectIdentifier) {
-    for member in members where member.id != id { member.discovery?.siblingScans(window) }
+    for member in members where member.id != id { member.itself?.siblingScans(window) }
   }
 
   /// A member wants all scans to pause, or needs that no more.
@@ -53,11 +63,11 @@ public final class ScanCircle {
     let isWanted = members.contains(where: \.wantsPause)
     if isWanted == isPauseWanted { return }
     isPauseWanted = isWanted
-    for member in members { member.discovery?.setPauseWanted(isWanted) }
+    for member in members { member.itself?.setPauseWanted(isWanted) }
   }
 
   private func tellPaused() {
     let isPaused = members.allSatisfy(\.isPaused)
-    for member in members { member.discovery?.setPaused(isPaused) }
+    for member in members { member.itself?.setPaused(isPaused) }
   }
 }

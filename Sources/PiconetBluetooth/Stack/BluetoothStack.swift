@@ -15,10 +15,11 @@ public final class BluetoothStack {
   private let reader: SessionRecordReader
 
   /// Never fails: where there is no Bluetooth, each use says so.
-  /// - Parameter circle: of all nodes of this process.
+  /// - Parameter host: of all nodes of this process; nil: this is the only one.
   public init(
-    loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool, circle: ScanCircle = ScanCircle()
+    loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool, host: BluetoothHost? = nil
   ) {
+    let host = host ?? BluetoothHost(loop: loop)
     self.loop = loop
     let reader = SessionRecordReader(loop: loop, adapter: configuration.adapter, scope: configuration.scope)
     self.reader = reader
@@ -27,10 +28,10 @@ public final class BluetoothStack {
     settings.socket.requiresPairing = configuration.requiresPairing
     let lookUp = (try? BluetoothUUID.session(configuration.scope)).map(reader.portLookUp)
     closing = SocketKind.allCases.filter { configuration.transports.contains($0.transport) }.map { kind in
-      BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp)
+      BluetoothTransport(kind, loop: loop, configuration: settings, lookUp: lookUp, news: host.news)
     }
     transports = closing
-    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, circle: circle) : nil
+    discovery = discovers ? BluetoothDiscovery(loop: loop, configuration: configuration, circle: host.circle) : nil
     discoveries = discovery.map { [$0] } ?? []
     discovery?.setAdapterHandler { [closing] adapter in
       for transport in closing { transport.setPreferredAdapter(adapter) }

@@ -12,26 +12,29 @@ public final class BluetoothTransport: Transport {
   private var dials: [ObjectIdentifier: BluetoothDial] = [:]
   private var dialFailed: ((BluetoothAddress) -> Void)?
   private var accepted: (() -> Void)?
-  /// Tells of adapters while somebody wants to know; nil where the kernel has no Bluetooth.
-  private var monitor: AdapterMonitor?
+  private let news: AdapterNews
   private var listeningChanged: (() -> Void)?
 
   /// Never fails: where there is no Bluetooth, each use says so.
-  /// - Parameter lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
+  /// - Parameters:
+  ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
+  ///   - news: tells of adapters while somebody wants to know.
   public convenience init(
     _ kind: SocketKind, loop: EventLoop,
     configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
-    lookUp: ServicePortLookUp? = nil
+    lookUp: ServicePortLookUp? = nil, news: AdapterNews? = nil
   ) {
-    self.init(kind, loop: loop, configuration: configuration, lookUp: lookUp, readAdapters: AdapterTable.read)
+    self.init(
+      kind, loop: loop, configuration: configuration, lookUp: lookUp, news: news, readAdapters: AdapterTable.read)
   }
 
   /// - Parameter readAdapters: the kernel's list, or what a test puts in its place.
   init(
     _ kind: SocketKind, loop: EventLoop, configuration: BluetoothTransportConfiguration, lookUp: ServicePortLookUp?,
-    readAdapters: @escaping AdapterTable.Reading
+    news: AdapterNews? = nil, readAdapters: @escaping AdapterTable.Reading
   ) {
     self.loop = loop
+    self.news = news ?? AdapterNews(loop: loop)
     var configuration = configuration
     switch kind {
     case .l2cap: break
@@ -50,6 +53,8 @@ public final class BluetoothTransport: Transport {
       adapters: AdapterChoice(configuration.adapter, read: readAdapters), lookUp: lookUp,
       closes: DrainingCloses(loop: loop, time: configuration.drainTime, limit: configuration.drainLimit))
   }
+
+  deinit { news.remove(ObjectIdentifier(self)) }
 
   public func dial(
     _ addresses: [TransportAddress], completion: @escaping (Result<any LinkEndpoint, LinkFailure>) -> Void
@@ -120,8 +125,7 @@ public final class BluetoothTransport: Transport {
   /// more then. And at any change of adapters while we don't listen: it may work now.
   public func setListeningHandler(_ changed: @escaping () -> Void) {
     listeningChanged = changed
-    guard monitor == nil else { return }
-    monitor = try? AdapterMonitor(loop: loop) { [weak self] _ in self?.adaptersChanged() }
+    news.add(ObjectIdentifier(self)) { [weak self] in self?.adaptersChanged() }
   }
 
   private func adaptersChanged() {
@@ -156,8 +160,7 @@ public final class BluetoothTransport: Transport {
   private func endListening() {
     stopListening()
     listeningChanged = nil
-    monitor?.close()
-    monitor = nil
+    news.remove(ObjectIdentifier(self))
   }
 
   /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are
