@@ -3,16 +3,11 @@
   @_exported import struct PiconetBluetooth.BluetoothProbe
   @_exported import struct PiconetBluetooth.DaemonProbe
 #endif
-@_exported import struct PiconetEngine.AssociationStatistics
 @_exported import enum PiconetEngine.Blame
 @_exported import enum PiconetEngine.DeliveryMode
 @_exported import struct PiconetEngine.InvalidConfiguration
-@_exported import struct PiconetEngine.LaneCount
 @_exported import struct PiconetEngine.LinkFailure
-@_exported import struct PiconetEngine.LinkTraits
 @_exported import struct PiconetEngine.NodeID
-@_exported import struct PiconetEngine.RoundTrip
-@_exported import struct PiconetEngine.TrafficCount
 @_exported import struct PiconetEngine.TransportAddress
 @_exported import struct PiconetEngine.TransportFailure
 @_exported import enum PiconetEngine.TransportKind

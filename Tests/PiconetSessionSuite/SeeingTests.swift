@@ -25,12 +25,12 @@ extension SessionSuite {
           _ = try await pair.server.session.ping(onServer, timeout: transport.patience)
           let near = try #require(await pair.client.session.statistics(for: onClient))
           let far = try #require(await pair.server.session.statistics(for: onServer))
-          #expect(near.sent.messages == LaneCount(frames: 10, bytes: 1_030))
+          #expect(near.sent.messages == MemberStatistics.Count(frames: 10, bytes: 1_030))
           #expect(far.received.messages == near.sent.messages)
-          #expect(far.sent.messages == LaneCount(frames: 5, bytes: 260))
+          #expect(far.sent.messages == MemberStatistics.Count(frames: 5, bytes: 260))
           #expect(near.received.messages == far.sent.messages)
           for side in [near, far] {
-            #expect(side.link?.kind == transport.kind)
+            #expect(side.transport == transport.kind)
             // An acknowledgement goes when 64 frames have come, or 64 KiB.
             #expect((1...64).contains(side.unacknowledgedFrames) && side.unacknowledgedBytes > 0)
             #expect(side.queuedBytes == 0)
@@ -55,13 +55,13 @@ extension SessionSuite {
           // By both: what still waits on a link that one side has could arrive over it, and would not be sent again.
           try await world.until("the silence is noticed") { onClient.transport == nil && onServer.transport == nil }
           let without = try #require(await pair.client.session.statistics(for: onClient))
-          #expect(without.link == nil && without.roundTrip == nil)
+          #expect(without.transport == nil && without.remoteAddress == nil && without.roundTrip == nil)
           #expect(without.unacknowledgedFrames >= 1 && without.unacknowledgedBytes > 0)
           try await world.endSilence()
           #expect(await pair.server.session.messages.first()?.bytes == [1])
           _ = try await pair.client.session.ping(onClient, timeout: transport.patience)
           let after = try #require(await pair.client.session.statistics(for: onClient))
-          #expect(after.link?.kind == transport.kind && after.age > without.age)
+          #expect(after.transport == transport.kind && after.age > without.age)
           #expect(after.retransmitted.frames >= 1 && after.retransmitted.bytes >= 3)
           #expect(after.sent.messages.frames >= 1)
         }

@@ -22,12 +22,12 @@ struct DiagnosticsTests {
       _ = try await pair.client.session.ping(onClient)
       let near = try #require(await pair.client.session.statistics(for: onClient))
       let far = try #require(await pair.server.session.statistics(for: onServer))
-      #expect(near.sent.messages == LaneCount(frames: 10, bytes: 1_030))
+      #expect(near.sent.messages == MemberStatistics.Count(frames: 10, bytes: 1_030))
       #expect(far.received.messages == near.sent.messages)
       #expect(near.sent.bytes > 1_030)
       // Those two, and a heartbeat where the machine takes its time.
       #expect(near.roundTrip.map { $0.count >= 2 } == true)
-      #expect(near.link?.kind == .tcp)
+      #expect(near.transport == .tcp)
       #expect(near.queuedBytes == 0 && near.age > .zero)
     }
   }

@@ -6,11 +6,9 @@ extension Session {
   /// what waits, credit, what was not acknowledged. Nil once the member has left.
   ///
   /// Asking costs a hop to the node's thread; being counted costs nothing worth mentioning.
-  public func statistics(for member: Member) async -> AssociationStatistics? {
-    guard var statistics = await core.statistics(of: member) else { return nil }
-    // Those that did not even get to the loop.
-    statistics.unreliableDropped += member.budget.droppedCount
-    return statistics
+  public func statistics(for member: Member) async -> MemberStatistics? {
+    guard let statistics = await core.statistics(of: member) else { return nil }
+    return MemberStatistics(statistics, dropped: member.budget.droppedCount)
   }
 
   /// Asks a member for a sign of life and measures the round trip, from here through what waits for the connection to

@@ -2,9 +2,9 @@ import Piconet
 
 /// What is known of the connection to a peer, in words for people.
 struct ConnectionFigures: Sendable {
-  private let statistics: AssociationStatistics
+  private let statistics: MemberStatistics
 
-  init(_ statistics: AssociationStatistics) { self.statistics = statistics }
+  init(_ statistics: MemberStatistics) { self.statistics = statistics }
 
   var lines: [String] {
     let (sent, received) = (statistics.sent, statistics.received)
@@ -29,7 +29,9 @@ struct ConnectionFigures: Sendable {
 
   private static func bytes(_ count: Int) -> String { HumanFigures.bytes(Int64(clamping: count)) }
 
-  private static func traffic(_ count: TrafficCount) -> String { traffic(frames: count.frames, count.bytes) }
+  private static func traffic(_ count: MemberStatistics.Traffic) -> String {
+    traffic(frames: count.frames, count.bytes)
+  }
 
   private static func traffic(frames: UInt64, _ bytes: UInt64) -> String {
     "\(HumanFigures.bytes(Int64(clamping: bytes))) in \(frames) frame\(frames == 1 ? "" : "s")"

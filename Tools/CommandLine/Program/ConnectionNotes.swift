@@ -5,7 +5,7 @@ import Piconet
 final class ConnectionNotes: Sendable {
   private let node: Node
   private let console: Console
-  private let seen = Guarded<[NodeID: (name: String, AssociationStatistics)]>([:])
+  private let seen = Guarded<[NodeID: (name: String, MemberStatistics)]>([:])
 
   init(node: Node, console: Console) {
     self.node = node

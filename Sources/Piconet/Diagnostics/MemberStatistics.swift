@@ -1,0 +1,123 @@
+import PiconetEngine
+
+/// What is known of the connection to one member at one moment (`Session.statistics`).
+public struct MemberStatistics: Sendable, Hashable {
+  /// What the connection goes over; nil while the member can't be reached.
+  public let transport: TransportKind?
+  /// The far end of the link in use, as the transport writes it; nil while there is none.
+  public let remoteAddress: String?
+  /// The near end of it.
+  public let localAddress: String?
+  /// Since the two nodes are connected, whatever links they have had.
+  public let age: Duration
+  /// Of the link in use; nil until a ping of it was answered.
+  public let roundTrip: RoundTrip?
+  /// What went to the member.
+  public let sent: Traffic
+  /// What came from it.
+  public let received: Traffic
+  /// What was sent again on another link.
+  public let retransmitted: Count
+  /// Unreliable messages that did not go: the link could not take them at once, or too many waited before it.
+  public let unreliableDropped: UInt64
+  /// Unreliable messages that came after a newer one and were not delivered.
+  public let unreliableLate: UInt64
+  /// Bytes of reliable messages that wait for the remote side to take more, or for the link; for each message a few
+  /// more.
+  public let queuedBytes: Int
+  /// Bytes that wait for the link, or are on their way to the kernel.
+  public let linkBytes: Int
+  /// How much of reliable messages the remote side takes now, in the same measure as `queuedBytes`.
+  public let sendCredit: UInt64
+  /// How much of them the remote side may send now.
+  public let receiveCredit: UInt64
+  /// Frames that the remote side has not acknowledged.
+  public let unacknowledgedFrames: UInt64
+  /// What is kept of them, in bytes, for another link.
+  public let unacknowledgedBytes: Int
+
+  /// - Parameter dropped: unreliable messages that did not even get to the loop.
+  init(_ statistics: AssociationStatistics, dropped: UInt64) {
+    transport = statistics.transport
+    remoteAddress = statistics.link?.remoteAddress
+    localAddress = statistics.link?.localAddress
+    age = statistics.age
+    roundTrip = statistics.roundTrip.map(RoundTrip.init)
+    sent = Traffic(statistics.sent)
+    received = Traffic(statistics.received)
+    retransmitted = Count(statistics.retransmitted)
+    unreliableDropped = statistics.unreliableDropped + dropped
+    unreliableLate = statistics.unreliableLate
+    queuedBytes = statistics.queuedBytes
+    linkBytes = statistics.linkBytes
+    sendCredit = statistics.sendCredit
+    receiveCredit = statistics.receiveCredit
+    unacknowledgedFrames = statistics.unacknowledgedFrames
+    unacknowledgedBytes = statistics.unacknowledgedBytes
+  }
+}
+
+extension MemberStatistics {
+  /// What went one way.
+  public struct Traffic: Sendable, Hashable {
+    /// All bytes of the links, before encryption: those that the kernel has taken, or that have come.
+    public let bytes: UInt64
+    /// Frames of all kinds.
+    public let frames: UInt64
+    /// Frames that carry nothing of the application: invitations, credit, offers, pings.
+    public let controlFrames: UInt64
+    /// Reliable messages; a long one is many frames.
+    public let messages: Count
+    /// Unreliable messages.
+    public let unreliable: Count
+    /// Data of streams.
+    public let streams: Count
+    /// Chunks of resources.
+    public let chunks: Count
+
+    init(_ count: TrafficCount) {
+      bytes = count.bytes
+      frames = count.frames
+      controlFrames = count.controlFrames
+      messages = Count(count.messages)
+      unreliable = Count(count.unreliable)
+      streams = Count(count.streams)
+      chunks = Count(count.chunks)
+    }
+  }
+
+  /// Frames of one kind.
+  public struct Count: Sendable, Hashable {
+    /// How many.
+    public let frames: UInt64
+    /// All their bytes together, with what frames them.
+    public let bytes: UInt64
+
+    init(_ count: LaneCount) { self.init(frames: count.frames, bytes: count.bytes) }
+
+    init(frames: UInt64, bytes: UInt64) {
+      self.frames = frames
+      self.bytes = bytes
+    }
+  }
+
+  /// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is
+  /// what an application would see.
+  public struct RoundTrip: Sendable, Hashable {
+    /// Of the last ping.
+    public let last: Duration
+    /// Smoothed as in RFC 6298, section 2: an eighth of each new one.
+    public let smoothed: Duration
+    /// The shortest so far.
+    public let shortest: Duration
+    /// How many pings were answered on this link.
+    public let count: UInt64
+
+    init(_ roundTrip: PiconetEngine.RoundTrip) {
+      last = roundTrip.last
+      smoothed = roundTrip.smoothed
+      shortest = roundTrip.shortest
+      count = roundTrip.count
+    }
+  }
+}
