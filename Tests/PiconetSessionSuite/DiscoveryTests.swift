@@ -52,10 +52,14 @@ extension SessionSuite {
           #expect(first.info.isEmpty && first.name == "Server")
           let info = ["level": "4"]
           try await pair.server.setDiscoveryInfo(info)
-          _ = try await world.peers(of: pair.client, "the new info") { $0.contains { $0.info == info } }
+          // Over Bluetooth a device is asked again after 20 s.
+          let patience = transport.forgetting
+          _ = try await world.peers(of: pair.client, "the new info", patience: patience) {
+            $0.contains { $0.info == info }
+          }
           try await pair.server.setName("Renamed")
           #expect(pair.server.name == "Renamed" && pair.server.discoveryInfo == info)
-          let peers = try await world.peers(of: pair.client, "the new name") {
+          let peers = try await world.peers(of: pair.client, "the new name", patience: patience) {
             $0.contains { $0.name == "Renamed" && $0.info == info }
           }
           async let accepted = pair.server.invitations.first()?.accept()
@@ -70,7 +74,9 @@ extension SessionSuite {
           try await world.seesNobody(pair.client)
           try await pair.server.setDiscoveryInfo([:])
           try await pair.server.setAvailable(true)
-          _ = try await world.peers(of: pair.client, "no info") { $0.contains { $0.info.isEmpty } }
+          _ = try await world.peers(of: pair.client, "no info", patience: patience) {
+            $0.contains { $0.info.isEmpty }
+          }
         }
       }
     }

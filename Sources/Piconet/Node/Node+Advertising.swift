@@ -6,7 +6,7 @@ extension Node {
 
   /// Changes what others see before they connect: at once where the node is advertised, and from the next time on where
   /// it is not. Who has seen the former pairs sees the new ones when its discovery has noticed: over a common network
-  /// within a second or so, over Bluetooth with the next look at this device.
+  /// within a second or so; over Bluetooth within about half a minute, when it asks this device for its record again.
   /// - Parameter info: as `NodeConfiguration.discoveryInfo`, with the same limits.
   /// - Throws: `invalidArgument` with the rule that it breaks; `shuttingDown`.
   public func setDiscoveryInfo(_ info: [String: String]) async throws(PiconetError) {
