@@ -167,12 +167,15 @@ def test_log_of_goings(place: Place):
 
 def test_log_of_cat(place: Place):
     """a stranger that piconet cat is connected with, and that breaks its link again and again, is told of 64 times"""
-    program, address = place.listener("cat")
+    program, address = place.listener("cat", "-v")
     member = joined(address)
     for _ in range(100):
         member.link.drop()
         resumed(member, address)
-    assert 60 <= program.error_text().count("can't be reached") <= 70
+    # On a busy machine the next link may be there before the former one is missed.
+    said = program.error_text()
+    told = said.count("can't be reached") + said.count("is now reached")
+    assert 60 <= told <= 70, told
 
 
 def test_log_of_a_known_device(place: Place):
