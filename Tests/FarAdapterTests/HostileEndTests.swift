@@ -86,24 +86,17 @@ struct HostileEndTests {
   private static func lose(by bytes: [UInt8]?, _ reason: String) async throws {
     let socket = try ControlSocket.listen(HostPort(host: "127.0.0.1", port: 0))
     let place = HostPort(host: "127.0.0.1", port: socket.port)
-    let agent = Task.detached {
+    // A thread of its own: the node's loop stands still until the agent has answered.
+    let there = try EventLoop(name: "there")
+    defer { there.stop() }
+    there.execute {
       defer { close(socket.descriptor) }
-      var raw: RawSocket?
-      while raw == nil {
-        try Task.checkCancellation()
-        raw = RawSocket(accepting: socket.descriptor)
-        await Task.yield()
-      }
-      raw?.send(.opened(kinds: [.tcp], discovery: nil))
-      if let bytes { raw?.send(bytes) } else { raw?.endSending() }
-      while raw?.hasEnded == false {
-        try Task.checkCancellation()
-        // What the node sends is no report; only the end counts.
-        do { try raw?.look() } catch {}
-        await Task.yield()
-      }
+      guard RawSocket.awaitInput(socket.descriptor), let raw = RawSocket(accepting: socket.descriptor) else { return }
+      raw.send(.opened(kinds: [.tcp], discovery: nil))
+      if let bytes { raw.send(bytes) } else { raw.endSending() }
+      // What the node sends is no report; only the end counts.
+      while !raw.hasEnded, raw.awaitInput() { try? raw.look() }
     }
-    defer { agent.cancel() }
     let loop = try EventLoop(name: "here")
     defer { loop.stop() }
     let (losses, tell) = AsyncStream.makeStream(of: String.self)

@@ -49,7 +49,7 @@ struct SessionEventsTests {
   func memberships() async throws {
     let clients = 8
     let times = 125
-    try await Host.run({ $0.capacity = clients }, takesOffers: false) { host in
+    try await Host.run({ $0.capacity = clients + 1 }, takesOffers: false) { host in
       async let first = Self.read(host.node.session, until: clients * times)
       async let second = Self.read(host.node.session, until: clients * times)
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -19,8 +19,10 @@ import summary
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / ".build/test"
 
-# In turns: the simulated seeds keep every processor busy, and what starts processes should not wait for what computes.
-PARTS = ["PiconetTests", "PiconetSessionSuite", "PiconetIPTests", "CommandLineTests", "PiconetSimulationTests"]
+# In turns: the simulated seeds keep every processor busy, and what starts processes or waits for an answer over a socket
+# should not stand behind what computes. The rest computes, and is a part of its own.
+PARTS = [["ArticleTests", "FarAdapterTests", "PiconetFoundationTests", "PiconetHTTPTests", "PiconetRuntimeTests", "PiconetTLSTests"],
+         ["PiconetTests"], ["PiconetSessionSuite"], ["PiconetIPTests"], ["CommandLineTests"], ["PiconetSimulationTests"]]
 # Quick to build, and quick to run: what is pure, and the edge in one process.
 FAST = ["PiconetWireTests", "PiconetEngineTests", "PiconetDNSSDTests", "PiconetSDPTests", "PiconetBlueZTests", "PiconetTLSTests",
         "PiconetFilesTests", "PiconetRuntimeTests", "PiconetSimulationTests", "RepositoryTests"]
@@ -199,11 +201,12 @@ def main():
 
     here = []
     if is_here:
-        parts = [part for part in PARTS if not options.fast or part in FAST]
-        skip = f"^({'|'.join(PARTS)})[.]" + (f"|{DEPENDANT}" if options.fast else "")
+        parts = [[target for target in part if not options.fast or target in FAST] for part in PARTS]
+        skip = f"^({'|'.join(sum(PARTS, []))})[.]" + (f"|{DEPENDANT}" if options.fast else "")
         here.append(runs.here("all but the following, here", OUTPUT / number("here", 0), bundle, skip=skip))
-        for part in parts:
-            here.append(runs.here(f"{part}, here", OUTPUT / number(part, len(here)), bundle, only=f"^{part}[.]"))
+        for part in filter(None, parts):
+            name = ", ".join(part)
+            here.append(runs.here(f"{name}, here", OUTPUT / number(name, len(here)), bundle, only=f"^({'|'.join(part)})[.]"))
     if is_alone or is_here and not options.fast:
         folder = OUTPUT / number("interoperability", len(here))
         here.append(runs.interoperability(folder, bundle.parent, ROOT, options.interoperability or ""))

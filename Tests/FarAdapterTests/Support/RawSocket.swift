@@ -32,6 +32,15 @@ final class RawSocket {
   /// The other end reads to the end of what was sent.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+  /// Waits until there is something to read, or the end.
+  /// - Returns: whether there is, within a minute.
+  func awaitInput() -> Bool { Self.awaitInput(descriptor) }
+
+  static func awaitInput(_ descriptor: Int32) -> Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, 60_000) == 1
+  }
+
   /// Reads what is there.
   func look() throws {
     var buffer = [UInt8](repeating: 0, count: 65_536)
