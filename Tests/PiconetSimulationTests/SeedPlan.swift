@@ -20,8 +20,11 @@ enum SeedPlan {
     var testDescription: String { "\(family.rawValue):\(numbers.lowerBound)..<\(numbers.upperBound)" }
   }
 
-  static let parts: [Part] = counts.flatMap { family, count in
-    let total = UInt64((Double(count) * factor).rounded(.up))
+  /// So many seeds, or as many times as many as this run wants.
+  static func count(_ usual: Int) -> UInt64 { UInt64((Double(usual) * factor).rounded(.up)) }
+
+  static let parts: [Part] = counts.flatMap { family, usual in
+    let total = count(usual)
     return stride(from: 0, to: total, by: 50).map { Part(family: family, numbers: $0..<min($0 + 50, total)) }
   }
 }

@@ -13,16 +13,14 @@ class Result:
     is_suite: bool
     started: float = None
     ended: float = None
+    # Its cases together. Tests begin all at once, and stand in a queue then, so what lies between its begin and its end says nothing.
+    seconds: float = 0.0
     skipped: str = None  # why
     issues: list = dataclasses.field(default_factory=list)
 
     @property
     def target(self):
         return self.id.split(".")[0]
-
-    @property
-    def seconds(self):
-        return self.ended - self.started if self.started is not None and self.ended is not None else 0.0
 
     @property
     def is_over(self):
@@ -43,7 +41,7 @@ def skip_reason(messages):
 
 def read(path):
     """The results by test, and whether the run came to its end."""
-    results, has_ended = {}, False
+    results, has_ended, begun = {}, False, {}
     try:
         file = open(path, errors="replace")
     except OSError:
@@ -69,6 +67,12 @@ def read(path):
                 test.started = payload["instant"]["absolute"]
             elif kind == "testEnded":
                 test.ended = payload["instant"]["absolute"]
+            elif kind in ("testCaseStarted", "testCaseEnded"):
+                case = (test.id, payload.get("_testCase", {}).get("id"))
+                if kind == "testCaseStarted":
+                    begun[case] = payload["instant"]["absolute"]
+                elif case in begun:
+                    test.seconds += payload["instant"]["absolute"] - begun.pop(case)
             elif kind == "testSkipped":
                 test.skipped = skip_reason(payload.get("messages", []))
             elif kind == "issueRecorded" and not payload.get("issue", {}).get("isKnown"):

@@ -286,7 +286,7 @@ struct PrivateBusTests {
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       loop.execute { discovery.value.shutDown { done.resume() } }
     }
-    #expect(await loop.perform { pretender.value?.calls.last } == "StopDiscovery")
+    #expect(await loop.perform { pretender.value?.calls.suffix(2) } == ["StopDiscovery", "SetDiscoveryFilter"])
     await loop.perform { pretender.value?.connection.close() }
     #expect(await loop.perform { loop.watchCount } == 0)
     bus.remove()

@@ -77,7 +77,7 @@ struct CrossingContextTests {
     #expect(orders > 1)
   }
 
-  @Test("by address, in every order of the two links' events", arguments: [[], [0], [1], [0, 1]])
+  @Test("by address, in every order of the two links' events", .everyOrder, arguments: [[], [0], [1], [0, 1]])
   func byAddress(asking: [Int]) {
     let orders = TwoSided.inEveryOrder(limit: 100_000) {
       crossing(bySight: false, asking: asking)
@@ -87,7 +87,9 @@ struct CrossingContextTests {
     #expect(orders > 1)
   }
 
-  @Test("by address, both calls succeed where a program accepts at once whoever invites it", arguments: 0...3)
+  /// Where nobody accepts, it is the former test.
+  @Test(
+    "by address, both calls succeed where a program accepts at once whoever invites it", .everyOrder, arguments: 1...3)
   func acceptingAtOnce(accepting: Int) {
     let orders = TwoSided.inEveryOrder(limit: 100_000) {
       let two = crossing(bySight: false)
