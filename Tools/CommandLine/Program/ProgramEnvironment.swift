@@ -62,6 +62,8 @@ struct ProgramEnvironment: Sendable {
   ) throws(PiconetError) -> NodeConfiguration {
     var configuration = NodeConfiguration(sessionID: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
+    // Whom a program has let in throws nobody else out of it.
+    configuration.allowsRemoval = false
     configuration.interfaces = interfaces
     configuration.transports = transports(transport, address: address)
     configuration.bluetooth.adapter = transport.adapter
