@@ -89,14 +89,29 @@ struct NoticeBudgetTests {
     #expect(declines.take(try key(1_001), at: "192.0.2.2", start) == 0)
   }
 
-  @Test("with ever new keys from ever new addresses no more is told than there are places, and then one in ten seconds")
+  @Test("of ever new keys from ever new addresses as much is told as of four addresses, all together")
   func manyOfBoth() throws {
     var declines = NoticeBudget()
-    var told = 0
-    for number in 0..<5_000 {
-      if declines.take(try key(number), at: "\(number)", start + .milliseconds(number)) != nil { told += 1 }
+    var told: [Int] = []
+    // A hundred a second for a minute and a half.
+    for number in 0..<9_000 {
+      let now = start + .milliseconds(10 * number)
+      if let suppressed = declines.take(try key(number), at: "\(number)", now) { told.append(suppressed) }
     }
-    #expect(told <= NoticeBudget.subjectLimit / 2 + 1, "\(told)")
-    #expect(declines.take(try key(1), at: "new", start + .seconds(60)) != nil)
+    let burst = 4 * NoticeBudget.addressBurst
+    #expect(told.prefix(burst).allSatisfy { $0 == 0 })
+    // One in 2.5 s, and each tells how many were not.
+    #expect((burst + 34...burst + 36).contains(told.count), "\(told.count)")
+    #expect(told.dropFirst(burst).allSatisfy { $0 > 200 }, "\(told)")
+    #expect(declines.take(try key(1), at: "new", start + .seconds(120)) != nil)
+  }
+
+  @Test("what strangers of ever new addresses do keeps no known key from being told")
+  func knownBesideMany() throws {
+    var declines = NoticeBudget()
+    for number in 0..<1_000 { _ = declines.take(try key(number), at: "\(number)", start) }
+    let isTold = declines.tells(try key(2_000), at: "new", start)
+    #expect(!isTold)
+    #expect(declines.take(try key(2_000), at: "new", isKnown: true, start) == 0)
   }
 }

@@ -30,6 +30,23 @@ def test_log_of_strangers(place: Place):
     assert said < 30_000, f"{said} bytes were written"
 
 
+def test_log_of_many_addresses(place: Place):
+    """nor do strangers of ever new addresses: they have all together as much as four addresses"""
+    receiver, friend = place.receiver(accept="known"), Node(name="Bob")
+    meetings.known_to_sender(place, friend, state="receiver")
+    began = time.monotonic()
+    for number in range(120):
+        association = Association(Link.dial(receiver.address, Node(), source=f"127.0.{number}.2"))
+        association.invite()
+        association.link.drop()
+    seconds = time.monotonic() - began
+    declined = counted(receiver)["declined"]
+    assert 30 <= declined <= 33 + seconds / 2.5, (declined, seconds)
+    # Who is known is told of all the same.
+    assert isinstance(Association(Link.dial(receiver.address, friend)).invite(), Decline)
+    receiver.event("declined", patience=3, where=lambda event: event["name"] == "Bob")
+
+
 def test_log_of_members(place: Place):
     """nor does what strangers do whom --accept all has let in: offers that are declined, comings and goings, links that break"""
     receiver = place.receiver()

@@ -4,10 +4,12 @@ import Piconet
 /// whoever has it brings the time.
 ///
 /// Of one stranger's key the first ones are told, then at most one in ten seconds; of one address, with however many
-/// keys, the first ones, then at most one in ten seconds. A known key has an allowance of its own, which no stranger
-/// can use up.
+/// keys, the first ones, then at most one in ten seconds; of all strangers together as much as of four addresses, since
+/// addresses cost nothing either. A known key has an allowance of its own, which no stranger can use up.
 struct NoticeBudget: Sendable {
   static let interval = Duration.seconds(10)
+  /// All strangers together have as much as so many addresses.
+  static let addressesOfAll = 4
   /// Of invitations.
   static let addressBurst = 8
   /// Of offers: somebody may send a folder of files that are not taken.
@@ -25,6 +27,7 @@ struct NoticeBudget: Sendable {
     case key(PeerID)
     case address(String)
     case others
+    case all
   }
 
   /// Told of one key without a pause, of one address, and of a known key.
@@ -134,16 +137,26 @@ struct NoticeBudget: Sendable {
       forgetRested(at: now)
       if strangers.count + subjects.count > Self.subjectLimit { subjects = [.others] }
     }
+    subjects.append(.all)
     for subject in subjects {
-      let burst = if case .address = subject { addressBurst } else { keyBurst }
-      strangers[subject, default: NoticeAllowance(burst, then: Self.interval, now)].refill(at: now)
+      let new = allowance(of: subject, now)
+      strangers[subject, default: new].refill(at: now)
     }
     return subjects
   }
 
+  private func allowance(of subject: Subject, _ now: ContinuousClock.Instant) -> NoticeAllowance {
+    switch subject {
+    case .key, .others: NoticeAllowance(keyBurst, then: Self.interval, now)
+    case .address: NoticeAllowance(addressBurst, then: Self.interval, now)
+    case .all:
+      NoticeAllowance(addressBurst * Self.addressesOfAll, then: Self.interval / Self.addressesOfAll, now)
+    }
+  }
+
   /// Forgets who has not come for so long that all is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
-    for subject in Array(strangers.keys) where subject != .others {
+    for subject in Array(strangers.keys) where subject != .others && subject != .all {
       strangers[subject]?.refill(at: now)
       if strangers[subject]?.isRested == true { strangers[subject] = nil }
     }
