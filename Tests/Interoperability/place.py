@@ -189,11 +189,11 @@ class Place:
         return path
 
     def start(self, program: str, *words, state: str = "state", stdin=subprocess.DEVNULL, stdout=None,
-              terminal: bool = False) -> Program:
-        """Starts a program whose key and known peers are in `state`."""
+              terminal: bool = False, before: tuple[str, ...] = ()) -> Program:
+        """Starts a program whose key and known peers are in `state`, by the words `before` it, which end in it."""
         environment = {**os.environ, "PICONET_INTERFACES": "lo", "XDG_STATE_HOME": str(self.path(state)), "HOME": str(self.folder),
                        "TMPDIR": str(self.path("temporary")), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-        started = Program([str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
+        started = Program([*before, str(self.programs / program), *map(str, words)], self.folder, environment, stdin, stdout, terminal)
         self.started.append(started)
         return started
 

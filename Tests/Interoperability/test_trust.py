@@ -194,6 +194,21 @@ def test_full_table(place: Place):
     assert known.output.count(b"\n") == count and ada.identity.fingerprint.encode() not in known.output
 
 
+def test_table_that_cannot_be_written(place: Place):
+    """where there is no room for the table it stays as it was, and what is told names it and no file beside"""
+    for number in range(6):
+        meetings.known_to_sender(place, Node(name=f"Device {number}"), "full")
+    path = place.folder / "full/piconet/known-peers"
+    before = path.read_bytes()
+    # The shell lets no file be longer than 512 bytes, and the table is: writing fails as on a full disk.
+    limited = ("sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh")
+    for words in (("add", "Bob", "0f" * 32), ("rename", "Device 3", "Bob")):
+        program = place.start("piconet", "trust", *words, state="full", before=limited)
+        assert program.wait() == 6, program.error_text()
+        assert "/known-peers: write: " in program.error_text(), program.error_text()
+    assert path.read_bytes() == before and sorted(os.listdir(path.parent)) == [".known-peers.lock", "identity.pem", "known-peers"]
+
+
 def test_handshakes_with_a_full_table(place: Place):
     """a handshake costs about the same with a thousand known peers as with none"""
     costs = []

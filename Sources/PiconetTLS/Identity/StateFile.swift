@@ -138,7 +138,8 @@ struct StateFile {
     else { throw StateFailure(.key, path: path, "the system gives no random bytes") }
     let temporary = directory.file(".\(name).\(String(dice, radix: 16))")
     let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .system("open", path: temporary) }
+    // What is told is the file that the person knows.
+    guard descriptor >= 0 else { throw .system("open", path: path) }
     defer { Glibc.close(descriptor) }
     do throws(StateFailure) {
       var offset = 0
@@ -148,11 +149,11 @@ struct StateFile {
         }
         if result < 0 {
           if errno == EINTR { continue }
-          throw .system("write", path: temporary)
+          throw .system("write", path: path)
         }
         offset += result
       }
-      guard fsync(descriptor) == 0 else { throw .system("fsync", path: temporary) }
+      guard fsync(descriptor) == 0 else { throw .system("fsync", path: path) }
     } catch {
       unlink(temporary)
       throw error
