@@ -12,6 +12,7 @@ private let examples: [Event] = [
       peer: fingerprint, name: "Living room", session: "piconet-images",
       addresses: ["192.0.2.7:4000", "[2001:db8::7]:4000", "00:11:22:33:44:55/0x1005"], transports: ["tcp", "l2cap"],
       directory: "/home/ada/Pictures")),
+  .identity(.init(peer: fingerprint)),
   .found(
     .init(
       peer: fingerprint, name: "Living room", session: "holiday", address: "192.0.2.7:4000",
@@ -100,6 +101,7 @@ struct EventLineTests {
       #expect(bound(event).contains("first \(NoticeBudget.memberBurst)*"), "\(event)")
     }
     #expect(bound("declined").contains("first \(NoticeBudget.addressBurst) of an address"))
+    #expect(bound("declined").contains("\(NoticeBudget.addressBurst * NoticeBudget.addressesOfAll) of all strangers"))
     for event in ["offered", "present"] { #expect(bound(event).contains(text(NoticeBudget.repeatBurst)), "\(event)") }
     #expect(bound("stored").contains(text(NoticeBudget.overwriteBurst)))
     #expect(bound("failed").contains("first \(NoticeBudget.offerBurst),"))

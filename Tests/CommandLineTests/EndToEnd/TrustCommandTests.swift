@@ -91,6 +91,18 @@ struct TrustCommandTests {
     }
   }
 
+  @Test("imagerecv --fingerprint --json shows the digits, and nothing for a camera")
+  func fingerprintForPrograms() async throws {
+    try await ToolScene.run { scene in
+      let own = try await scene.fingerprint("a")
+      let receiver = try scene.start("imagerecv", ["--fingerprint", "--json"], state: "a")
+      #expect(await receiver.end() == 0, "\(receiver.error)")
+      #expect(receiver.output.hasPrefix("{\"event\":\"identity\",\"peer\":\"\(own)\"}\n"), "\(receiver.output)")
+      let drawn = try scene.start("imagerecv", ["--fingerprint", "--qr", "--json"], state: "a")
+      #expect(await drawn.end() == 2)
+    }
+  }
+
   @Test(
     "an identity is exported for its owner alone, restored elsewhere, and renewed; nothing that is there goes unasked")
   func identity() async throws {
@@ -112,6 +124,13 @@ struct TrustCommandTests {
         let trust = try scene.start("piconet", ["trust"] + words, state: "a")
         #expect(await trust.end() == 6, "\(words): \(trust.error)")
         #expect(trust.error.contains(reason), "\(words): \(trust.error)")
+      }
+      try scene.folder.write("empty", Array("\n".utf8))
+      let empty = scene.folder.path + "/empty"
+      for words in [["export", file + "2"], ["restore", "--force", file]] {
+        let trust = try scene.start("piconet", ["trust", "--passphrase-file", empty] + words, state: "a")
+        #expect(await trust.end() == 2)
+        #expect(trust.error.contains("/empty: its first line is no passphrase"), "\(trust.error)")
       }
       #expect(try String(contentsOfFile: file, encoding: .utf8) == pem)
       #expect(try await scene.trust("restore", "--passphrase-file", secret, file, state: "b") == own + "\n")

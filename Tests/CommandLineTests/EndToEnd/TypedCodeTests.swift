@@ -85,6 +85,8 @@ struct TypedCodeTests {
       #expect(none.error.contains("no code of 6 to 16 digits"))
       let missing = try scene.sender("--to", "Kitchen", "--code-file", scene.folder.path + "/missing", photo)
       #expect(await missing.end() == ExitCode.localFile.rawValue, "\(missing.error)")
+      let listening = try scene.start("imagerecv", ["--code-file", scene.folder.path + "/missing"], state: "b")
+      #expect(await listening.end() == ExitCode.localFile.rawValue, "\(listening.error)")
       let sender = try scene.sender("--to", "Kitchen", "--code-file", scene.folder.path + "/code", photo)
       #expect(await sender.end() == 0, "\(sender.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")

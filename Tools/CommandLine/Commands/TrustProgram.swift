@@ -185,7 +185,13 @@ struct TrustProgram: Sendable {
   private func passphrase() throws(TransferFailure) -> [UInt8]? {
     guard let path = arguments.passphraseFile else { return nil }
     let bytes = try KeyFile.read(path, atMost: 4096)
-    return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+    let passphrase = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !passphrase.isEmpty else {
+      throw TransferFailure(
+        word: "usage", message: "\(path.readable): its first line is no passphrase, which has 1 to 1,024 bytes",
+        exitCode: .usage)
+    }
+    return Array(passphrase)
   }
 
   private func export(to path: LocalPath) throws(TransferFailure) {

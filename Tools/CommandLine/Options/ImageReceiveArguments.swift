@@ -39,6 +39,7 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
       throw UsageError("--code is for devices that are not known, and --visible known hides from them: choose one")
     }
     if qr, !fingerprint { throw UsageError("--qr goes with --fingerprint") }
+    if qr, json { throw UsageError("--qr is for people, and --json for programs: choose one") }
     try transport.check(listen: listen)
     if visible == .known, transport.choice.isBluetoothOnly || transport.adapter != nil {
       throw UsageError("'--visible known' is for TCP: over Bluetooth a device shows its name")

@@ -17,6 +17,12 @@ enum Event: Hashable, Sendable {
     var directory: String
   }
 
+  /// imagerecv with `--fingerprint`.
+  struct Identity: Hashable, Sendable {
+    /// This device's own fingerprint.
+    var peer: String
+  }
+
   struct Found: Hashable, Sendable {
     var peer: String
     var name: String
@@ -211,6 +217,7 @@ enum Event: Hashable, Sendable {
   }
 
   case listening(Listening)
+  case identity(Identity)
   case found(Found)
   /// `piconet scan`: what was found is there otherwise.
   case changed(Found)

@@ -11,6 +11,9 @@ enum EventLine {
       object.add("addresses", listening.addresses)
       object.add("transports", listening.transports)
       object.add("directory", listening.directory)
+    case .identity(let identity):
+      object.add("event", "identity")
+      object.add("peer", identity.peer)
     case .lost(let lost):
       object.add("event", "lost")
       object.add("peer", lost.peer)

@@ -36,13 +36,8 @@ struct CodeDesk: Sendable {
   }
 
   private func set() async throws(TransferFailure) {
-    let code: TypedCode
+    let code = try code()
     do throws(PiconetError) {
-      switch option {
-      case .open: code = try TypedCode.made()
-      case .given(let given): code = given
-      case .file(let path): code = try Self.read(path)
-      }
       try await node.setCode(code)
     } catch {
       throw TransferFailure(error, on: .receiver)
@@ -52,11 +47,16 @@ struct CodeDesk: Sendable {
     console.note("Code: \(code.grouped)   Type it on the other device: \(typedInto)", isQuestion: true)
   }
 
-  private static func read(_ path: LocalPath) throws(PiconetError) -> TypedCode {
-    do throws(TransferFailure) {
-      return try CodeOption.code(in: path)
-    } catch {
-      throw PiconetError(.invalidArgument, blame: .us, detail: error.message)
+  private func code() throws(TransferFailure) -> TypedCode {
+    switch option {
+    case .given(let code): return code
+    case .file(let path): return try CodeOption.code(in: path)
+    case .open:
+      do throws(PiconetError) {
+        return try TypedCode.made()
+      } catch {
+        throw TransferFailure(error, on: .receiver)
+      }
     }
   }
 

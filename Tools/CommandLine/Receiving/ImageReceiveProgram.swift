@@ -37,6 +37,7 @@ public struct ImageReceiveProgram: Sendable {
     do throws(PiconetError) {
       let digits = try environment.identity.fingerprint().description
       console.result(digits, evenIfQuiet: true)
+      console.tell(.identity(Event.Identity(peer: digits)))
       if arguments.qr { tellQRCode(digits) }
     } catch {
       let failure = TransferFailure(error, on: .receiver)
