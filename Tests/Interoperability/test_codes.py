@@ -5,10 +5,13 @@ import time
 
 import meetings
 from association import Association
-from frames import Accept, CodeConfirmed, CodeNonce, CodeReveal, Decline, Invite, Withdraw
+from frames import Accept, CodeConfirmed, CodeNonce, CodeReveal, Decline, Invite, Offer, Withdraw
+from identity import Identity
 from link import Late, Link, LinkEnded, Node
 from place import Place
 from reasons import Reason
+
+SENDING = "Send?"  # the question of imagesend
 
 
 def test_code_on_the_screen(place: Place):
@@ -45,6 +48,54 @@ def test_relay(place: Place):
         assert meetings.code_shown(receiver.look()) == far.code
         near.ask(invitation)
         assert near.code != far.code
+
+
+def until_code(association: Association):
+    """Sees to what comes until the code is known; what else comes before it is given."""
+    until = time.monotonic() + 10
+    while association.code is None:
+        try:
+            return association.next_frame(0.1)
+        except Late:
+            assert time.monotonic() < until, "there is neither a code nor anything else"
+
+
+def crossed(place: Place, order, terms: int) -> None:
+    """imagesend, at a terminal, invites us; we cross that by an invitation of ours, and then say that we accept."""
+    identity = order(place.node_of("sender"))
+    photo = place.path("photos") / "photo.jpg"
+    photo.write_bytes(b"photo")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = place.sender(server.getsockname(), "--timeout", "5", photo, terminal=True)
+        association = Association(Link.accept(server, Node(identity, name="Middle")))
+        association.send(association.invitation(terms=terms))
+        came = []
+        try:
+            association.wait_for(Invite)
+            if association.link.is_smaller:
+                until_code(association)
+                sender.see(SENDING)
+                assert meetings.code_shown(sender.look()) == association.code
+            association.send(Accept())
+            while True:
+                came.append(association.next_frame(5))
+        except LinkEnded as ended:
+            assert ended.reason == Reason.PROTOCOL_BROKEN, ended
+        assert not any(isinstance(frame, Offer) for frame in came), came
+        # Where it has seen our nonce it was one try.
+        assert sender.wait() == (7 if association.link.is_smaller else 5), sender.look()
+
+
+def test_crossing_by_the_smaller(place: Place):
+    """an invitation of the smaller node that crosses imagesend's leads past no question, whether it compares codes or not"""
+    for terms in (0, Invite.COMPARES_CODES):
+        crossed(place, Identity.below, terms)
+
+
+def test_crossing_by_the_larger(place: Place):
+    """nor does one of the larger node"""
+    for terms in (0, Invite.COMPARES_CODES):
+        crossed(place, Identity.above, terms)
 
 
 def test_no_code_without_a_question(place: Place):
@@ -133,6 +184,22 @@ def test_aborted_attempts(place: Place):
     receiver = meetings.ask_receiver(place)
     count = tries(receiver, lambda association: association.link.drop())
     assert 1 <= count <= 3, f"{count} codes in 12 attempts"
+    assert receiver.look().count("the attempt broke off") == count
+
+
+def test_attempts_of_many(place: Place):
+    """as many keys at as many addresses as somebody likes get ten tries in all"""
+    receiver = meetings.ask_receiver(place)
+    codes, refused = set(), 0
+    for number in range(24):
+        association = meetings.invited(receiver, Node(name="Middle"), source=f"127.0.{number}.7")
+        if isinstance(answer := until_code(association), Decline):
+            assert answer.reason == Reason.LIMIT_EXCEEDED, answer
+            refused += 1
+        codes.add(association.code)
+        association.link.drop()
+    codes.discard(None)
+    assert len(codes) == 10 and refused == 14, (len(codes), refused)
 
 
 def test_withdrawn_attempts(place: Place):

@@ -1,4 +1,4 @@
-"""Discovery over IP, section 14 of the document, with Multicast DNS on lo."""
+"""Discovery over IP, section 15 of the document, with Multicast DNS on lo."""
 import random
 import socket
 import time

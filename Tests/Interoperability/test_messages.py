@@ -1,4 +1,4 @@
-"""Messages, against `piconet ping`: section 6 of the document, and what a ping's messages are: section 15."""
+"""Messages, against `piconet ping`: section 6 of the document, and what a ping's messages are: section 16."""
 import socket
 
 import hello

@@ -1,4 +1,5 @@
 """Invitations, removals and second links: sections 5 and 7 of the document."""
+import os
 import socket
 import time
 
@@ -146,6 +147,34 @@ def test_lost_association(place: Place):
     link = Link.dial(receiver.address, node)
     asked = link.expect(Associate)
     assert asked.received == 0 and asked.association != former.name, asked
+
+
+def test_association_of_another_key(place: Place):
+    """another key that comes for a member's association gets none of it, whichever of the two begins, and the member goes on"""
+    for order in (Identity.below, Identity.above):
+        receiver = place.receiver(state=order.__name__, directory=order.__name__)
+        member = joined(receiver.address)
+        outgoing = transfers.Outgoing(member, os.urandom(2 << 20), "photo.jpg")
+        assert outgoing.start() is None
+        outgoing.send_until(1 << 20)
+        member.link.drop()
+        thief = Node(order(receiver.node), parameters=member.held())
+        link = Link.dial(receiver.address, thief)
+        if link.is_smaller:
+            link.send(Associate(member.name, member.received))
+            assert link.end().reason == Reason.NO_SUCH_ASSOCIATION
+        else:
+            asked = link.expect(Associate)
+            assert asked.association != member.name and asked.received == 0, asked
+        # As a new one it may have that name, which is its own then.
+        thief.parameters, thief.begun = {}, {}
+        link = Link.dial(receiver.address, thief)
+        if link.is_smaller:
+            link.send(Associate(member.name, 0))
+        resumed(member, receiver.address)
+        outgoing.go_on()
+        assert outgoing.finish().is_stored
+        receiver.kill()
 
 
 def test_member_of_another_incarnation(place: Place):

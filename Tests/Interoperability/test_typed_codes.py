@@ -124,6 +124,36 @@ def test_three_tries(place: Place):
     assert receiver.wait() == 7, receiver.error_text()
 
 
+def test_tries_at_once(place: Place):
+    """of thirty that try at the same moment, each of a key and an address of its own, three are answered, and no more"""
+    receiver = place.receiver(f"--code={CODE}", accept="known")
+    associations = [Association(Link.dial(receiver.address, Node(), source=f"127.0.{number}.2")) for number in range(30)]
+    for association in associations:
+        association.send(InviteByCode(10_000, side(association, ANOTHER, invites=True).share))
+    answers = [association.wait_for(CodeAnswer, Decline) for association in associations]
+    assert sorted(answer.left for answer in answers if isinstance(answer, CodeAnswer)) == [0, 1, 2]
+    assert {answer.reason for answer in answers if isinstance(answer, Decline)} == {Reason.IN_PROGRESS}
+    for association in associations:
+        association.link.drop()
+    assert receiver.wait() == 7, receiver.error_text()
+
+
+def test_relay(place: Place):
+    """somebody between the two, who hands everything on, proves nothing to either, and both count it"""
+    receiver = place.receiver(f"--code={CODE}", accept="known")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender, near, invitation = called(place, server)
+        far = Association(Link.dial(receiver.address, Node(name="Sender")))
+        far.send(InviteByCode(10_000, invitation.share))
+        near.send(far.wait_for(CodeAnswer))
+        assert near.wait_for(CodeConfirm, Withdraw) == Withdraw(Reason.WRONG_CODE)
+        near.send(Decline(Reason.WRONG_CODE))
+        assert sender.wait() == 7, sender.error_text()
+        far.send(Withdraw(Reason.WRONG_CODE))
+        assert receiver.event("code-failed")["left"] == 2
+    assert known(place, "receiver") == known(place, "sender") == ""
+
+
 def test_no_plain_invitation(place: Place):
     """as long as a code is set, a stranger who invites without one is declined with reason 24"""
     receiver = place.receiver(f"--code={CODE}", accept="known")
