@@ -128,7 +128,8 @@ private let pingHelp = """
                               every address, any free port), as in :4000
         --accept=ask|known|all
                               with --listen: whom to accept: ask each time, known
-                              peers only, or all (default ask)
+                              peers that may push (see piconet trust), or all
+                              (default ask)
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID (default: this
                               command's own)
@@ -191,7 +192,8 @@ private let catHelp = """
                               every address, any free port), as in :4000
         --accept=ask|known|all
                               with --listen: whom to accept: ask each time, known
-                              peers only, or all (default ask)
+                              peers that may push (see piconet trust), or all
+                              (default ask)
         --name=N              call this device so (default: the host's name)
         --session=ID          only peers of the session called ID (default: this
                               command's own)

@@ -83,7 +83,10 @@ func linkOptions<Arguments: LinkCommandArguments>(listenHelp: String) -> [Option
         arguments.link.bind = try HostAndPort(value, mayOmitHost: true, mayBeZero: true)
       }),
     Option(
-      "accept", help: "with --listen: whom to accept: ask each time, known peers only, or all (default ask)",
+      "accept",
+      help: """
+        with --listen: whom to accept: ask each time, known peers that may push (see piconet trust), or all (default ask)
+        """,
       .value(name: AcceptPolicy.choices) { (arguments, value) throws(UnacceptableValue) in
         arguments.link.accept = try AcceptPolicy(value)
       }),
