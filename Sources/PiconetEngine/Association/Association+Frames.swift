@@ -2,11 +2,9 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the remote side's, in the order of their numbers. Those about removal and leaving concern more
-  /// than one association: they are the engine's, as are those of the link.
-  /// - Returns: what the engine has to do on the way to membership.
-  @discardableResult
-  func receive(_ frame: Frame, _ turn: Turn) throws(Breach) -> MembershipRequest? {
+  /// Takes a frame of the remote side's, in the order of their numbers. Those about membership may concern more than one
+  /// association: they are the engine's, as are those of the link.
+  func receive(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
     case .message(let bytes): try receivedMessage(bytes, turn)
     case .fragment(let bytes): try receivedFragment(bytes)
@@ -33,13 +31,10 @@ extension Association {
       try receiveAboutTransfer(frame, turn)
 
     case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer,
-      .codeConfirm:
-      return try receiveAboutInvitation(frame, turn)
-
-    case .leave, .removeMember, .removed, .hello, .associate, .associated, .close, .ping, .pong, .unknownOptional:
+      .codeConfirm, .leave, .removeMember, .removed, .hello, .associate, .associated, .close, .ping, .pong,
+      .unknownOptional:
       break
     }
-    return nil
   }
 
   private func receiveAboutTransfer(_ frame: Frame, _ turn: Turn) throws(Breach) {

@@ -14,7 +14,7 @@ final class Association {
   let configuration: EngineConfiguration
   /// It is in no table any more.
   private(set) var isOver = false
-  var peer: ProvenPeer
+  private(set) var peer: ProvenPeer
   let begunAt: Instant
   /// The remote side's limits.
   let limits: PeerLimits
@@ -40,15 +40,13 @@ final class Association {
   private(set) var hasResumed = false
 
   // Membership.
-  var isMember = false { didSet { watch.changed() } }
+  private(set) var isMember = false { didSet { watch.changed() } }
   /// Which membership of this run it is (`Turn.membershipCount`); 0: none.
-  var membershipNumber: UInt64 = 0
-  /// What may lead to it.
-  var invitations = Invitations() { didSet { watch.changed() } }
+  private(set) var membershipNumber: UInt64 = 0
+  /// What may lead to it, changed by `negotiate` alone.
+  private(set) var invitations: Invitations
   /// What the trust policy has said on the last link.
-  var judgement: TrustJudgement?
-  /// Since when nobody has been a member or invited.
-  var idleSince: Instant { didSet { watch.changed() } }
+  private(set) var judgement: TrustJudgement?
   /// When something came or went last that is of use to somebody: no heartbeat.
   private(set) var lastMoved: Instant
   @exclusivity(unchecked) private(set) var leaving: Leaving? { didSet { watch.changed() } }
@@ -106,7 +104,6 @@ final class Association {
     disconnectTimeout = configuration.disconnectTimeout
     judgement = link.judgement
     begunAt = now
-    idleSince = now
     lastMoved = now
     sequenced = SequencedFrames(isDurable: isDurable)
     outbox = Outbox(limit: limits.messageWindow)
@@ -114,6 +111,7 @@ final class Association {
     streams = StreamTable(
       limit: hello.capabilities.contains(.streams) ? limits.streams : nil, outgoingWindow: limits.streamWindow,
       incomingWindow: UInt64(configuration.firstStreamWindow(on: traits)))
+    invitations = Invitations(configuration, watch, provesCodes: capabilities.contains(.typedCodes), at: now)
     keeping = KeepingLimits(configuration)
   }
 
@@ -155,9 +153,9 @@ final class Association {
     func consider(_ instant: Instant?) {
       if let instant { next = next.map { min($0, instant) } ?? instant }
     }
-    consider(invitationsDeadline(surroundings.budgets))
+    consider(invitations.nextDeadline(node, surroundings.budgets))
     consider(leaving?.deadline)
-    if isUnused { consider(idleSince + configuration.idleTimeout) }
+    if isUnused { consider(invitations.idleSince + configuration.idleTimeout) }
     return next
   }
 }
@@ -167,8 +165,47 @@ extension Association {
   /// - Returns: why the association ends; nil where it does not.
   func deadlineReached(_ turn: Turn) -> Ending? {
     if let leaving { return leaving.deadline <= turn.now ? Ending(leaving.reason, .us, by: leaving.by) : nil }
-    if invitationsDeadlineReached(turn) { return nil }
-    return isUnused && idleSince + configuration.idleTimeout <= turn.now ? Ending(.idle, .nobody) : nil
+    if let due = invitations.nextIncomingDeadline(node, turn.budgets), due <= turn.now {
+      negotiate(.incomingTimedOut, turn)
+      return nil
+    }
+    return isUnused && invitations.idleSince + configuration.idleTimeout <= turn.now ? Ending(.idle, .nobody) : nil
+  }
+}
+
+// MARK: - Membership
+
+extension Association {
+  /// Tells the invitations of both sides of something, and does what comes of it here.
+  /// - Returns: what is left to the engine.
+  @discardableResult
+  func negotiate(_ fact: InvitationFact, _ turn: Turn) -> MembershipRequest? {
+    let remote = Invitations.Remote(
+      peer: peer, judgement: judgement, link: activeLink?.id, isMember: isMember, membershipNumber: membershipNumber,
+      isLeaving: leaving != nil)
+    let (steps, request) = invitations.handle(fact, remote, turn)
+    for step in steps {
+      switch step {
+      case .send(let frame): send(frame, turn)
+      case .leave(let ending): beginLeaving(ending, turn)
+      case .join(let agreement): join(agreement, turn)
+      }
+    }
+    return request
+  }
+
+  /// The node is a member.
+  private func join(_ agreement: Invitations.Agreement, _ turn: Turn) {
+    isMember = true
+    membershipNumber = turn.countMembership()
+    moved(turn.now)
+    if let context = agreement.context { peer.invitationContext = context }
+    peer.code = agreement.code
+    if agreement.isProven { peer.isProven = true }
+    turn.deliver(.connected(peer))
+    if let suspension { turn.deliver(.suspended(node, suspension.cause)) }
+    agreement.own?.succeed(node, turn)
+    if let command = agreement.accepting { turn.reply(command, .done) }
   }
 }
 
@@ -217,7 +254,9 @@ extension Association {
     endSearch(turn)
     dropTransfers(ending, turn)
     dropStreams(ending, turn)
-    endMembership(ending, turn)
+    negotiate(.associationEnded(ending), turn)
+    if isMember { turn.deliver(.disconnected(node, ending)) }
+    if let command = leaving?.command { turn.reply(command, .done) }
   }
 
   /// How it has ended for those of our own node.
@@ -282,7 +321,7 @@ extension Association {
 
   /// Nothing of what is under way on the link counts any more: it is sent again on the next one, or stated anew.
   func detach(_ turn: Turn) {
-    invitationsLostLink(turn)
+    negotiate(.linkLost, turn)
     sequenced.detach()
     inbox.restateCredit(isLinked: false)
     dropChunksUnderWay()

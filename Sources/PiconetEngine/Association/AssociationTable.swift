@@ -141,7 +141,7 @@ extension AssociationTable {
     let strangers = strangers(attempts)
     let idle = strangers.filter(\.isUnused)
     return Crowd.oldest(of: idle.isEmpty ? strangers : idle, by: \.node) {
-      ($0.peer.traits.remoteHost, since: $0.idleSince)
+      ($0.peer.traits.remoteHost, since: $0.invitations.idleSince)
     }
   }
 

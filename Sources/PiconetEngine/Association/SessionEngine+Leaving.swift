@@ -17,7 +17,7 @@ extension SessionEngine {
       return
     }
     association.beginLeaving(Ending(reason, .us, by: by), command: id, turn)
-    association.dropInvitations(reason, turn)
+    association.negotiate(.leaving(reason), turn)
   }
 
   mutating func receivedLeave(

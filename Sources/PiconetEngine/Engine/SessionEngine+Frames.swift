@@ -90,9 +90,10 @@ extension SessionEngine {
         former.association.releaseStore(of: former.transfer, turn)
       }
       try association.receive(frame, turn)
-    case .invite, .inviteByCode: try receivedInvitation(frame, from: association, turn)
+    case .invite, .inviteByCode:
+      negotiate(.receivedInvitation(frame, hasRoom: hasRoomForMember(association.node, turn.now)), association, turn)
     case .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .codeAnswer, .codeConfirm:
-      follow(try association.receive(frame, turn), of: association, turn)
+      negotiate(.received(frame), association, turn)
     case .removeMember(let subject, _): try receivedRemoveMember(subject, from: association, turn)
     case .removed(let member): try receivedRemoved(member, from: association, turn)
     case .leave(let reason, let detail): receivedLeave(reason, detail, from: association, on: link, turn)

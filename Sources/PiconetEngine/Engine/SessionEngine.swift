@@ -76,9 +76,9 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
     case .linkClosed(let id, let end): if let link = links[id] { closed(link, end, turn) }
     case .trustJudged(let id, let judgement): if let link = links[id] { judged(link, judgement, turn) }
-    case .nonceDrawn(let id, let nonce): nonceDrawn(id, nonce, turn)
-    case .codeDerived(let id, let code): codeDerived(id, code, turn)
-    case .codeProven(let id, let finding): codeProven(id, finding, turn)
+    case .nonceDrawn(let id, let nonce): negotiate(.nonceDrawn(id, nonce, isFull: isFull), awaiting: id, turn)
+    case .codeDerived(let id, let code): negotiate(.codeDerived(id, code), awaiting: id, turn)
+    case .codeProven(let id, let finding): negotiate(.codeProven(id, finding, isFull: isFull), awaiting: id, turn)
     case .chunksRead(let id, let frames, let count):
       turn.places.association(of: id)?.chunksRead(id, frames, count, turn)
     case .sourceFinished(let id, let digest): turn.places.association(of: id)?.sourceFinished(id, digest, turn)
@@ -131,9 +131,12 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
       withdraw(attempt, Ending(.cancelled, .us), turn)
       turn.reply(id, .done)
     case .answerInvitation(let node, let accept, let reason):
-      answerInvitation(id, node, accept: accept, reason, turn)
-    case .showCode(let node): showCode(id, node, turn)
-    case .confirm(let node, let confirmed, let reason): confirm(id, node, confirmed, reason, turn)
+      let answer: InvitationFact = accept ? .accepted(id) : .declined(id, reason)
+      negotiate(answer, with: node, for: id, orElse: Invitations.noInvitation, turn)
+    case .showCode(let node): negotiate(.showing(id), with: node, for: id, orElse: Invitations.noInvitation, turn)
+    case .confirm(let node, let isSame, let reason):
+      let comparison = InvitationFact.compared(id, isSame: isSame, reason)
+      negotiate(comparison, with: node, for: id, orElse: Invitations.nothingToConfirm, turn)
     case .ping(let node, let timeout):
       guard let association = associations[node] else { return turn.reply(id, .failed(Association.notConnected)) }
       association.ping(by: id, timeout, turn)

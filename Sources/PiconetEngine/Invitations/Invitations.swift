@@ -1,245 +1,275 @@
 import PiconetWire
 
-/// What stands between two nodes before they are members of one session: an invitation of each, the exchange of a
-/// short code, the proof of a typed one, and which frames about them the peer owes yet. It changes by what has happened
-/// alone; what is sent and told then is `Association`'s.
-struct Invitations: Sendable {
-  /// Ours.
-  private(set) var own: OutgoingInvitation?
-  /// The peer's.
-  private(set) var incoming: IncomingInvitation?
-  /// The short code of the one or the other.
-  private(set) var exchange: CodeExchange?
-  /// The peer's proof of our typed code.
-  private(set) var proof: CodeProof?
-  /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
-  private var unanswered: [SentInvitation] = []
-  /// The peer owes an answer to our nonce, or may yet confirm the code that follows from it.
-  private var isRevealDue = false
-  private var isConfirmationDue = false
-  /// Its confirmation of a typed code may come, if only too late.
-  private var isCodeConfirmDue = false
+/// How two nodes become members of one session: an invitation of each, the codes that are compared or proven, and every
+/// end without membership. A machine: facts go in, and what its association has to do comes out.
+struct Invitations {
+  /// What an invitation goes by of the remote side, lent for one fact.
+  struct Remote {
+    let peer: ProvenPeer
+    /// What the trust policy has said on the last link.
+    let judgement: TrustJudgement?
+    /// The active link.
+    let link: LinkID?
+    let isMember: Bool
+    /// Which membership of this run it is.
+    let membershipNumber: UInt64
+    let isLeaving: Bool
 
-  /// Nobody is invited, but by what we have withdrawn.
-  var isIdle: Bool {
-    unanswered.allSatisfy { $0.command == nil } && incoming == nil && exchange == nil && proof == nil
+    var node: NodeID { peer.node }
   }
+
+  /// What the association has to do.
+  enum Step: Sendable {
+    case send(Frame)
+    /// Both sides differ, or may, about what they are: leaving makes them agree.
+    case leave(Ending)
+    case join(Agreement)
+  }
+
+  /// How the node has become a member.
+  struct Agreement: Sendable {
+    /// What its own invitation has said to the application.
+    let context: [UInt8]?
+    /// The short code that was on both screens.
+    let code: String?
+    /// A typed code was proven.
+    let isProven: Bool
+    /// Ours, which has succeeded.
+    let own: OutgoingInvitation?
+    /// What has accepted the peer's.
+    let accepting: CommandID?
+  }
+
+  /// How an invitation ends for which there is no place.
+  let full: Ending
+  let leaveTimeout: Duration
+  /// The remote side takes typed codes.
+  let provesCodes: Bool
+  var state = InvitationState() { didSet { watch.changed() } }
+  /// Since when nobody has been a member or invited.
+  private(set) var idleSince: Instant { didSet { watch.changed() } }
+  /// What this fact has led to so far.
+  private var steps: [Step] = []
+  /// Told by what `nextDeadline` looks at.
+  private let watch: DeadlineWatch
+
+  init(_ configuration: EngineConfiguration, _ watch: DeadlineWatch, provesCodes: Bool, at now: Instant) {
+    self.watch = watch
+    full = configuration.full
+    leaveTimeout = configuration.leaveTimeout
+    self.provesCodes = provesCodes
+    idleSince = now
+  }
+
+  // MARK: Facts
+
+  /// - Returns: what the association has to do, in this order, and then the engine.
+  mutating func handle(
+    _ fact: InvitationFact, _ remote: Remote, _ turn: Turn
+  ) -> (steps: [Step], request: MembershipRequest?) {
+    defer { steps = [] }
+    do throws(Breach) {
+      let request = try take(fact, remote, turn)
+      return (steps, request)
+    } catch {
+      return (steps, .breach(error))
+    }
+  }
+
+  private mutating func take(
+    _ fact: InvitationFact, _ remote: Remote, _ turn: Turn
+  ) throws(Breach) -> MembershipRequest? {
+    switch fact {
+    case .invited(let invitation): return invite(invitation, remote, turn)
+    case .withdrawn(let ending): withdrawInvitation(ending, remote, turn)
+    case .timedOut: ownTimedOut(remote, turn)
+    case .asked: ask(remote, turn)
+    case .accepted(let command): return accept(command, remote, turn)
+    case .declined(let command, let reason): decline(command, reason, remote, turn)
+    case .showing(let command): showCode(command, remote, turn)
+    case .compared(let command, let isSame, let reason):
+      return confirm(command, isSame: isSame, reason, remote, turn)
+    case .nonceDrawn(let id, let nonce, let isFull): return nonceDrawn(id, nonce, isFull: isFull, remote, turn)
+    case .codeDerived(let id, let code): return try codeDerived(id, code, remote, turn)
+    case .codeProven(let id, let finding, let isFull):
+      return try codeProven(id, finding, isFull: isFull, remote, turn)
+    case .receivedInvitation(let frame, let hasRoom):
+      return try receivedInvitation(frame, hasRoom: hasRoom, remote, turn)
+    case .received(let frame): return try received(frame, remote, turn)
+    case .placeFound(let entry): enter(entry, remote, turn)
+    case .noPlaceFound(let entry): return findNoPlace(entry, remote, turn)
+    case .displaced: breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), remote, turn)
+    case .leaving(let reason): drop(reason, remote, turn)
+    case .linkLost: linkLost(remote, turn)
+    case .associationEnded(let ending): end(ending, remote, turn)
+    case .incomingTimedOut: timedOut(remote, turn)
+    }
+    return nil
+  }
+
+  mutating func received(_ frame: Frame, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
+    switch frame {
+    case .invite(let invite): return try received(invite, remote, turn)
+    case .inviteByCode(let invite): try received(invite, remote, turn)
+    case .withdraw(let reason): receivedWithdraw(reason, remote, turn)
+    case .codeReveal(let nonce): try receivedReveal(nonce, remote, turn)
+    case .codeConfirmed: return try receivedConfirmation(remote)
+    case .codeConfirm(let confirmation): try receivedProof(confirmation, remote, turn)
+
+    case .accept: return try receivedAccept(remote, turn)
+    case .decline(let reason, let detail): try receivedDecline(Ending(reason, .peer, detail), remote, turn)
+    case .codeNonce(let nonce): try receivedNonce(nonce, remote, turn)
+    case .codeAnswer(let answer): try received(answer, remote, turn)
+
+    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .leave, .removeMember, .removed,
+      .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present, .restart,
+      .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
+      .resetStream, .streamCredit, .stopStream, .streamDone, .hello, .associate, .associated, .close, .ping, .pong,
+      .unknownOptional:
+      break
+    }
+    return nil
+  }
+
+  // MARK: Steps
+
+  mutating func send(_ frame: Frame) { steps.append(.send(frame)) }
+
+  mutating func leave(_ ending: Ending) { steps.append(.leave(ending)) }
+
+  /// Nobody may be invited any more: from now on the association is idle.
+  mutating func idle(_ now: Instant) {
+    if state.isIdle { idleSince = now }
+  }
+
+  // MARK: What others may know
+
+  /// Ours.
+  var own: OutgoingInvitation? { state.own }
+  /// Nobody is invited, but by what we have withdrawn.
+  var isIdle: Bool { state.isIdle }
+  /// The peer makes itself a member by what we have said.
+  var holdsPlace: Bool { state.holdsPlace }
+  /// A short code is under way, or on the screen.
+  var isComparing: Bool { state.exchange != nil }
+  /// Invitations of ours that have no answer yet.
+  var unansweredCount: Int { state.unansweredCount }
 
   /// The driver has been asked for something by this number, and its answer counts.
-  func awaits(_ id: CodeID) -> Bool {
-    own?.drawing == id || own?.proof == id || exchange?.id == id || proof?.id == id
-  }
-
-  /// The peer makes itself a member by what we have said.
-  var holdsPlace: Bool {
-    if let exchange, exchange.isInviter { return exchange.isConfirmed }
-    return incoming?.acceptance != nil
-  }
-
-  /// A nonce was given, and the code is not compared yet: an end now is one try of it.
-  var isTry: Bool { exchange?.isTry == true }
-
-  /// Ours is about to be sent, and crosses the peer's.
-  var isCrossing: Bool { if case .crossing = own?.phase { true } else { false } }
-
-  /// Ours is the acceptance of the peer's.
-  var isAnswering: Bool { own?.phase == .answering }
-
-  // MARK: Ours
-
-  /// Ours goes on here.
-  mutating func begin(_ invitation: OutgoingInvitation, _ phase: OutgoingInvitation.Phase, proof: CodeID? = nil) {
-    own = invitation
-    own?.phase = phase
-    own?.proof = proof
-  }
-
-  mutating func nonceDrawn(_ nonce: CodeNonce) { own?.nonce = nonce }
-
-  /// The frame with ours was sent.
-  mutating func sent(_ terms: InvitationTerms) {
-    guard let own else { return }
-    self.own?.phase = .invited
-    unanswered.append(SentInvitation(command: own.command, terms: terms, code: own.code))
-  }
-
-  /// The invited has answered our share, and the driver checks it.
-  mutating func answered(left: UInt64) { own?.phase = .proving(left: left) }
-
-  /// The answer was right.
-  mutating func proven() { own?.phase = .proven }
-
-  /// The peer's has come before ours was sent.
-  mutating func cross() {
-    if let id = own?.drawing { own?.phase = .crossing(id) }
-  }
-
-  /// The two have crossed, and ours is the one that counts.
-  mutating func crossed(_ context: [UInt8]) { own?.crossedContext = context }
-
-  /// The peer's invitation is the one that counts.
-  mutating func yield() { own?.phase = .answering }
-
-  /// What ours was the acceptance of is over.
-  /// - Returns: whether ours stands, because the peer may answer it yet.
-  mutating func standsAlone() -> Bool {
-    guard let own, unanswered.contains(where: { $0.command == own.command }) else { return false }
-    self.own?.phase = .invited
-    return true
-  }
-
-  /// Ours is over without membership.
-  mutating func takeOwn() -> OutgoingInvitation? {
-    defer { own = nil }
-    return own
-  }
-
-  // MARK: Answers to ours
-
-  var unansweredCount: Int { unanswered.count }
-  /// The last that was sent.
-  var lastSent: SentInvitation? { unanswered.last }
-
-  /// The peer has answered the oldest.
-  mutating func takeAnswered() -> SentInvitation? { unanswered.isEmpty ? nil : unanswered.removeFirst() }
-
-  /// The invited has begun to answer the oldest: it asks for our nonce, or has answered our share.
-  /// - Returns: nil where it can't.
-  mutating func beginAnswer(byCode: Bool) -> SentInvitation? {
-    guard let first = unanswered.first, !first.hasNonce, !byCode || first.code != nil else { return nil }
-    unanswered[0].hasNonce = true
-    return first
-  }
-
-  /// Ours is withdrawn.
-  /// - Returns: whether it was sent, and has no answer.
-  mutating func withdraw(_ command: CommandID) -> Bool {
-    guard let index = unanswered.firstIndex(where: { $0.command == command }) else { return false }
-    unanswered[index].command = nil
-    return true
-  }
-
-  // MARK: The peer's
-
-  /// Another invitation of the peer has come: what belonged to an earlier one can't come any more.
-  mutating func forgetFormer() {
-    isRevealDue = false
-    isConfirmationDue = false
-    isCodeConfirmDue = false
-  }
-
-  mutating func begin(_ invitation: IncomingInvitation) { incoming = invitation }
-
-  /// The application is told of it.
-  mutating func delivered() { incoming?.isDelivered = true }
-
-  /// We have accepted it.
-  /// - Parameter command: nil where an invitation of ours was the acceptance.
-  mutating func accepted(by command: CommandID?) {
-    exchange?.isConfirmed = true
-    incoming?.acceptance = IncomingInvitation.Acceptance(command: command)
-  }
-
-  /// It is over without membership. What was to cross it is sent alone.
-  mutating func takeIncoming() -> IncomingInvitation? {
-    defer { incoming = nil }
-    if isCrossing, let id = own?.drawing { own?.phase = .drawing(id) }
-    return incoming
-  }
-
-  // MARK: Short codes
-
-  mutating func begin(_ exchange: CodeExchange) { self.exchange = exchange }
-
-  /// A command waits for the code.
-  mutating func show(to command: CommandID) { exchange?.showing.append(command) }
-
-  /// Our nonce is given; the inviter owes its own until then.
-  mutating func gave(_ nonce: [UInt8], until: Instant) {
-    exchange?.nonce = nonce
-    exchange?.phase = .awaitingReveal(until: until)
-    isRevealDue = true
-    isConfirmationDue = incoming?.terms.contains(.comparesCodes) == true
-  }
-
-  /// The inviter has revealed its nonce.
-  /// - Returns: what the code follows from; nil where it comes too late.
-  mutating func revealed() throws(Breach) -> (exchange: CodeExchange, commitment: [UInt8])? {
-    guard isRevealDue else { throw Breach("reveals a nonce that was not asked for") }
-    isRevealDue = false
-    guard let exchange, case .awaitingReveal = exchange.phase, let incoming else { return nil }
-    self.exchange?.phase = .deriving
-    return (exchange, incoming.commitment)
-  }
-
-  /// The code is on our screen.
-  /// - Returns: who has waited for it.
-  mutating func derived(_ code: String) -> [CommandID] {
-    defer { exchange?.showing = [] }
-    exchange?.phase = .shown(code)
-    return exchange?.showing ?? []
-  }
-
-  /// A person of ours has to compare it.
-  mutating func compare() { exchange?.isCompared = true }
-
-  /// That person has seen the same code on both screens.
-  mutating func confirmed() { exchange?.isConfirmed = true }
-
-  /// The inviter confirms what we have accepted, or will.
-  /// - Returns: false where it comes too late.
-  mutating func takeConfirmation() throws(Breach) -> Bool {
-    guard isConfirmationDue else { throw Breach("confirms a code that was not shown") }
-    isConfirmationDue = false
-    return incoming != nil && exchange != nil
-  }
-
-  /// The peer has done its part.
-  mutating func remoteIsDone() { exchange?.isRemoteDone = true }
-
-  /// It is over without membership.
-  mutating func takeExchange() -> CodeExchange? {
-    defer { exchange = nil }
-    return exchange
-  }
-
-  // MARK: The peer's proof of our typed code
-
-  mutating func begin(_ proof: CodeProof) { self.proof = proof }
-
-  /// Our answer is made.
-  mutating func answerMade() {
-    proof?.phase = .awaitingConfirmation
-    isCodeConfirmDue = true
-  }
-
-  /// The inviter's confirmation has come, and is to be checked.
-  /// - Returns: nil where it comes too late.
-  mutating func confirmationCame() throws(Breach) -> CodeProof? {
-    guard isCodeConfirmDue else { throw Breach("confirms a code that was not asked for") }
-    isCodeConfirmDue = false
-    guard let proof, proof.phase == .awaitingConfirmation else { return nil }
-    self.proof?.phase = .checking
-    return proof
-  }
-
-  /// The inviter has withdrawn: no confirmation comes.
-  mutating func withdrawn() { isCodeConfirmDue = false }
-
-  /// It is over, right or wrong.
-  mutating func takeProof() -> CodeProof? {
-    defer { proof = nil }
-    return proof
-  }
+  func awaits(_ id: CodeID) -> Bool { state.awaits(id) }
 
   // MARK: Membership
 
-  /// What the peer's own invitation says, or has said before it crossed ours.
-  var remoteContext: [UInt8]? { incoming?.context ?? own?.crossedContext }
-
-  /// The node is a member, and nothing stands between the two any more.
-  mutating func takeAll() -> Invitations {
-    defer { (own, incoming, exchange) = (nil, nil, nil) }
-    return self
+  /// There is a place for the node.
+  private mutating func enter(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
+    switch entry {
+    case .accepting(let command):
+      send(.accept)
+      accepted(by: command, remote, turn)
+    case .crossing:
+      send(.accept)
+      becomeMember(remote, turn)
+    case .confirming:
+      state.confirmed()
+      send(.codeConfirmed)
+      if state.exchange?.isRemoteDone == true { becomeMember(remote, turn) }
+    case .agreed: becomeMember(remote, turn)
+    case .agreedByCode: becomeMember(isProven: true, remote, turn)
+    case .proven(let context):
+      send(.accept)
+      becomeMember(isProven: true, context: context, remote, turn)
+    }
   }
+
+  /// There is no place for the node. Where it takes itself for a member already, the association has to end.
+  private mutating func findNoPlace(
+    _ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn
+  ) -> MembershipRequest? {
+    switch entry {
+    case .accepting(let command?): declineFull(command, remote, turn)
+    case .accepting(nil): if state.isAnswering { withdrawInvitation(full, remote, turn) }
+    case .confirming: withdrawInvitation(full, remote, turn)
+    case .proven: declineProven(remote, turn)
+    case .crossing, .agreed, .agreedByCode: return .end(full)
+    }
+    return nil
+  }
+
+  /// - Parameter context: what an invitation by a code has said.
+  mutating func becomeMember(isProven: Bool = false, context: [UInt8]? = nil, _ remote: Remote, _ turn: Turn) {
+    guard !remote.isMember else { return }
+    let former = state.takeAll()
+    turn.budgets.removeQuestion(of: remote.node)
+    if let exchange = former.exchange {
+      if exchange.isConfirmed { turn.budgets.matched(remote.node.peer) }
+      for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
+    }
+    steps.append(
+      .join(
+        Agreement(
+          context: former.remoteContext ?? context, code: former.exchange?.code, isProven: isProven, own: former.own,
+          accepting: former.incoming?.acceptance?.command)))
+  }
+
+  // MARK: Ends
+
+  /// We are leaving, for this reason, and take no invitation with us.
+  private mutating func drop(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
+    endProof(Ending(reason, .us), remote, turn)
+    guard state.incoming != nil else { return }
+    send(.decline(reason, detail: ""))
+    closeInvitation(Ending(reason, .us), remote, turn)
+  }
+
+  /// What was tried over the link is over, whatever the association does.
+  private mutating func linkLost(_ remote: Remote, _ turn: Turn) {
+    if state.isTry {
+      let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
+      switch state.own?.phase {
+      case .invited, .answering: withdrawInvitation(ending, remote, turn)
+      case .drawing, .crossing, .sharing, .proving, .proven, nil: breakOff(ending, remote, turn)
+      }
+    }
+    let ending = Ending(.wrongCode, .link, "the attempt broke off: the connection was lost")
+    endProof(ending, remote, turn)
+    if state.own?.provesOnLink == true { withdrawInvitation(ending, remote, turn) }
+  }
+
+  private mutating func end(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    // Before both sides have compared the code, this is one try of it.
+    let brokenOff = state.isTry ? Self.brokenOff(ending) : ending
+    turn.budgets.removeQuestion(of: remote.node)
+    endExchange(brokenOff, remote, turn)
+    endProof(Ending(.wrongCode, ending.blame, "the attempt broke off: \(ending)"), isAnswered: false, remote, turn)
+    if let incoming = state.takeIncoming() { tellEnd(of: incoming, brokenOff, remote, turn) }
+    failInvitation(brokenOff, remote, turn)
+  }
+
+  // MARK: Time
+
+  /// When something about invitations is due, if nothing happens before.
+  func nextDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
+    let incoming = nextIncomingDeadline(remote, budgets)
+    guard let own = state.own?.deadline else { return incoming }
+    return incoming.map { min($0, own) } ?? own
+  }
+
+  /// When the peer's invitation, or its proof, is over by time.
+  func nextIncomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
+    [incomingDeadline(remote, budgets), state.proof?.until].compactMap { $0 }.min()
+  }
+
+  private mutating func timedOut(_ remote: Remote, _ turn: Turn) {
+    if let proof = state.proof, proof.until <= turn.now {
+      let words = "the attempt broke off: the code was not confirmed within \(CodeProof.time.inWords)"
+      endProof(Ending(.wrongCode, .peer, words), remote, turn)
+    } else {
+      incomingTimedOut(remote, turn)
+    }
+  }
+}
+
+extension EngineConfiguration {
+  /// How an invitation ends for which there is no place.
+  var full: Ending { Ending(.full, .us, "the session has \(capacity) members") }
 }

@@ -1,9 +1,13 @@
 /// What an association asks of the engine on the way to membership, because it concerns more than two nodes.
 enum MembershipRequest: Sendable {
-  /// A place in the session: `enter` where there is one, `findNoPlace` where there is none.
+  /// A place in the session: whether there is one is told as `placeFound` or `noPlaceFound`.
   case place(Entry)
   /// An invitation has come: the application may be told of it, and who waits in its place no longer is turned away.
   case question(insteadOf: NodeID?)
+  /// The association has to end.
+  case end(Ending)
+  /// The remote side, or what it has sent, broke a rule.
+  case breach(Breach)
 
   /// How a node becomes a member.
   enum Entry: Sendable {

@@ -76,7 +76,7 @@ extension SessionEngine {
   /// Ends an invitation of ours before its answer.
   mutating func withdraw(_ command: CommandID, _ ending: Ending, _ turn: Turn) {
     if let association = associations.inviting(by: command) {
-      association.withdrawInvitation(ending, turn)
+      association.negotiate(.withdrawn(ending), turn)
     } else if let id = attempts.withdraw(command, ending, turn), let link = links[id], link.phase != .active {
       end(link, ending, turn)
     }
@@ -85,24 +85,6 @@ extension SessionEngine {
   mutating func withdrawInvitations(_ ending: Ending, _ turn: Turn) {
     let commands = attempts.commands + associations.values.compactMap { $0.invitations.own?.command }
     for command in commands.sorted() { withdraw(command, ending, turn) }
-  }
-
-  mutating func answerInvitation(
-    _ id: CommandID, _ remote: NodeID, accept: Bool, _ reason: Reason, _ turn: Turn
-  ) {
-    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.noInvitation)) }
-    guard accept else { return association.decline(id, reason, turn) }
-    follow(association.accept(id, turn), of: association, turn)
-  }
-
-  mutating func showCode(_ id: CommandID, _ remote: NodeID, _ turn: Turn) {
-    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.noInvitation)) }
-    association.showCode(id, turn)
-  }
-
-  mutating func confirm(_ id: CommandID, _ remote: NodeID, _ confirmed: Bool, _ reason: Reason, _ turn: Turn) {
-    guard let association = associations[remote] else { return turn.reply(id, .failed(Association.nothingToConfirm)) }
-    follow(association.confirm(id, confirmed, reason, turn), of: association, turn)
   }
 
   // MARK: Attempts
@@ -123,7 +105,7 @@ extension SessionEngine {
     guard let association = associations[remote],
       let invitation = attempts.handOver(command, to: association.peer, turn)
     else { return }
-    follow(association.invite(invitation, turn), of: association, turn)
+    negotiate(.invited(invitation), association, turn)
   }
 
   mutating func dialFailed(of command: CommandID, _ kind: TransportKind, _ failure: LinkFailure, _ turn: Turn) {
@@ -157,7 +139,7 @@ extension SessionEngine {
     guard let link = association.link?.id,
       let invitation = attempts.associationBegan(association.peer, on: link, turn)
     else { return }
-    follow(association.invite(invitation, turn), of: association, turn)
+    negotiate(.invited(invitation), association, turn)
     attempts.failOthers(to: association.node, turn)
   }
 
@@ -191,76 +173,49 @@ extension SessionEngine {
     let due = associations.values.compactMap { association in
       association.invitations.own.map { (association: association, own: $0) }
     }.filter { $0.own.deadline <= turn.now }
-    for (association, own) in due.sorted(by: { $0.own.command < $1.own.command }) {
-      association.invitationTimedOut(own, turn)
+    for (association, _) in due.sorted(by: { $0.own.command < $1.own.command }) {
+      association.negotiate(.timedOut, turn)
     }
   }
 
-  // MARK: Answers of the driver
+  // MARK: Membership
 
-  mutating func nonceDrawn(_ id: CodeID, _ nonce: CodeNonce?, _ turn: Turn) {
-    guard let association = associations.awaiting(id) else { return }
-    follow(association.nonceDrawn(id, nonce, isFull: isFull, turn), of: association, turn)
-  }
-
-  mutating func codeDerived(_ id: CodeID, _ code: String?, _ turn: Turn) {
-    guard let association = associations.awaiting(id) else { return }
-    follow(of: association, turn) { () throws(Breach) in try association.codeDerived(id, code, turn) }
-  }
-
-  mutating func codeProven(_ id: CodeID, _ finding: TypedCodeFinding, _ turn: Turn) {
-    guard let association = associations.awaiting(id) else { return }
-    let isFull = isFull
-    follow(of: association, turn) { () throws(Breach) in
-      try association.codeProven(id, finding, isFull: isFull, turn)
-    }
-  }
-
-  private mutating func follow(
-    of association: Association, _ turn: Turn, _ step: () throws(Breach) -> MembershipRequest?
-  ) {
-    do throws(Breach) {
-      follow(try step(), of: association, turn)
-    } catch {
-      if let link = association.link { breach(link, error.reason, error.detail, turn) }
-    }
-  }
-
-  // MARK: Frames
-
-  /// A frame with an invitation of the peer's.
-  mutating func receivedInvitation(_ frame: Frame, from association: Association, _ turn: Turn) throws(Breach) {
-    guard try association.admitsInvitation(turn) else { return }
-    guard hasRoomForMember(association.node, turn.now) else {
-      // Without a code nothing was tried: for how long the association has been idle stays as it was.
-      if case .invite = frame { return association.send(.decline(.full, detail: configuration.full.detail), turn) }
-      return association.declineInvitation(configuration.full, turn)
-    }
-    follow(try association.receive(frame, turn), of: association, turn)
-  }
-
-  /// Does what an association asks for on its way to membership.
-  mutating func follow(_ request: MembershipRequest?, of association: Association, _ turn: Turn) {
-    switch request {
+  /// Tells an association of something about invitations, and does what it asks for on the way to membership.
+  mutating func negotiate(_ fact: InvitationFact, _ association: Association, _ turn: Turn) {
+    switch association.negotiate(fact, turn) {
     case .place(let entry):
       if makeRoomForMember(association.node, turn) {
-        association.enter(entry, turn)
+        negotiate(.placeFound(entry), association, turn)
         if association.isMember { lookForBetter(association, turn) }
-      } else if !association.findNoPlace(entry, turn) {
-        end(association, configuration.full, turn)
+      } else {
+        negotiate(.noPlaceFound(entry), association, turn)
       }
     case .question(let other):
       // One that waits in the queue has to make room.
-      if let other {
-        associations[other]?.breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), turn)
-      }
+      if let other { associations[other]?.negotiate(.displaced, turn) }
       tellQuestions(turn)
+    case .end(let ending): end(association, ending, turn)
+    case .breach(let error): if let link = association.link { breach(link, error.reason, error.detail, turn) }
     case nil: break
     }
   }
 
+  /// The same, for a command of the application.
+  /// - Parameter failure: what the command gets where there is no association.
+  mutating func negotiate(
+    _ fact: InvitationFact, with remote: NodeID, for command: CommandID, orElse failure: Ending, _ turn: Turn
+  ) {
+    guard let association = associations[remote] else { return turn.reply(command, .failed(failure)) }
+    negotiate(fact, association, turn)
+  }
+
+  /// The same, with whichever has asked the driver for something by this number.
+  mutating func negotiate(_ fact: InvitationFact, awaiting id: CodeID, _ turn: Turn) {
+    if let association = associations.awaiting(id) { negotiate(fact, association, turn) }
+  }
+
   /// Tells the application of those whose turn it is.
   mutating func tellQuestions(_ turn: Turn) {
-    for remote in turn.takeQuestions() { associations[remote]?.ask(turn) }
+    for remote in turn.takeQuestions() { associations[remote]?.negotiate(.asked, turn) }
   }
 }

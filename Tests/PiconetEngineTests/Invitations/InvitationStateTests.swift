@@ -4,7 +4,7 @@ import Testing
 @testable import PiconetEngine
 
 @Suite("What stands between two nodes before membership")
-struct InvitationsTests {
+struct InvitationStateTests {
   private func outgoing(_ command: UInt64) -> OutgoingInvitation {
     OutgoingInvitation(
       InvitationAttempt(
@@ -18,8 +18,8 @@ struct InvitationsTests {
   }
 
   /// The peer has invited us and has our nonce.
-  private func asked() -> Invitations {
-    var invitations = Invitations()
+  private func asked() -> InvitationState {
+    var invitations = InvitationState()
     invitations.begin(incoming)
     invitations.begin(CodeExchange(id: CodeID(rawValue: 1), isInviter: false, phase: .drawing))
     invitations.gave(someNonce, until: seconds(2))
@@ -28,7 +28,7 @@ struct InvitationsTests {
 
   @Test("each invitation of ours gets one answer, the oldest first, and one that is withdrawn gets its own")
   func answers() {
-    var invitations = Invitations()
+    var invitations = InvitationState()
     for command in 1...UInt64(2) {
       invitations.begin(outgoing(command), .sharing)
       invitations.sent([])
@@ -45,7 +45,7 @@ struct InvitationsTests {
 
   @Test("one answer begins once, and not by a code where none was sent")
   func beginsOnce() {
-    var invitations = Invitations()
+    var invitations = InvitationState()
     let early = invitations.beginAnswer(byCode: false)
     invitations.begin(outgoing(1), .sharing)
     invitations.sent([])
@@ -84,7 +84,7 @@ struct InvitationsTests {
 
   @Test("ours stands behind the peer's if it was sent and has no answer")
   func stands() {
-    var sent = Invitations()
+    var sent = InvitationState()
     sent.begin(outgoing(1), .drawing(CodeID(rawValue: 1)))
     let unsent = sent.standsAlone()
     sent.sent([])

@@ -1,0 +1,53 @@
+import PiconetWire
+
+/// What invitations between two nodes are told.
+enum InvitationFact: Sendable {
+  // MARK: Ours
+
+  /// An attempt of ours goes on here.
+  case invited(OutgoingInvitation)
+  /// Ours ends before its answer.
+  case withdrawn(Ending)
+  /// Its time is up.
+  case timedOut
+
+  // MARK: The application's answers
+
+  /// It is told of the peer's invitation now.
+  case asked
+  case accepted(CommandID)
+  case declined(CommandID, Reason)
+  /// The question is on the screen, and the code is to be shown.
+  case showing(CommandID)
+  /// A person has compared the codes.
+  case compared(CommandID, isSame: Bool, Reason)
+
+  // MARK: Answers of the driver
+
+  case nonceDrawn(CodeID, CodeNonce?, isFull: Bool)
+  case codeDerived(CodeID, String?)
+  case codeProven(CodeID, TypedCodeFinding, isFull: Bool)
+
+  // MARK: The remote side
+
+  /// An invitation of its.
+  /// - Parameter hasRoom: somebody can become a member.
+  case receivedInvitation(Frame, hasRoom: Bool)
+  /// Another frame about invitations.
+  case received(Frame)
+
+  // MARK: The session
+
+  case placeFound(MembershipRequest.Entry)
+  case noPlaceFound(MembershipRequest.Entry)
+  /// Another invitation is before the application in its place.
+  case displaced
+  /// We are leaving, and take no invitation with us.
+  case leaving(Reason)
+  /// The link is gone to which codes and proofs are bound.
+  case linkLost
+  /// The association is over.
+  case associationEnded(Ending)
+  /// The time of the peer's invitation, or of its proof, is up.
+  case incomingTimedOut
+}

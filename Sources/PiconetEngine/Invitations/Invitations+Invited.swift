@@ -1,0 +1,281 @@
+import PiconetWire
+
+/// Invitations of the peer, from their frame to our answer.
+extension Invitations {
+  /// A frame with an invitation, of either kind.
+  /// - Parameter hasRoom: somebody can become a member.
+  mutating func receivedInvitation(
+    _ frame: Frame, hasRoom: Bool, _ remote: Remote, _ turn: Turn
+  ) throws(Breach) -> MembershipRequest? {
+    guard try admits(remote) else { return nil }
+    guard hasRoom else {
+      // Without a code nothing was tried: for how long the association has been idle stays as it was.
+      if case .invite = frame { send(.decline(.full, detail: full.detail)) } else { decline(full, turn.now) }
+      return nil
+    }
+    return try received(frame, remote, turn)
+  }
+
+  /// What both kinds of invitation have to pass first, before it is asked whether there is a place.
+  /// - Returns: false where it has been declined.
+  private mutating func admits(_ remote: Remote) throws(Breach) -> Bool {
+    // The peer may not know yet that it is a member, or that we leave.
+    guard !remote.isLeaving else {
+      send(.decline(.left, detail: ""))
+      return false
+    }
+    guard !remote.isMember, state.incoming == nil, state.proof == nil else {
+      throw Breach("an invitation beside another, or from a member")
+    }
+    state.forgetFormer()
+    return true
+  }
+
+  /// An invitation that is not opened.
+  mutating func decline(_ ending: Ending, _ now: Instant) {
+    send(.decline(ending.reason, detail: ending.detail))
+    idle(now)
+  }
+
+  mutating func received(_ invite: Invite, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
+    let own = state.own
+    if needsCode(remote, turn) || own?.code != nil {
+      // Without a proof nothing stands for one: neither an invitation of ours nor theirs.
+      decline(Ending(.codeNeeded, .us), turn.now)
+      return nil
+    }
+    if let own { return try crossed(own, invite, remote, turn) }
+    let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
+    let expires = turn.now + min(time, IncomingInvitation.longestTime)
+    let isKnown = remote.judgement == .known
+    switch turn.budgets.ask(remote.node, at: remote.peer.traits.remoteHost, isKnown: isKnown, until: expires, turn.now)
+    {
+    case .taken:
+      open(invite, until: expires)
+      return .question(insteadOf: nil)
+    case .instead(let other):
+      open(invite, until: expires)
+      return .question(insteadOf: other)
+    case .refused(let words):
+      decline(Ending(.limitExceeded, .us, words), turn.now)
+      return nil
+    }
+  }
+
+  /// Strangers have to prove the code that is set, and can't invite otherwise.
+  private func needsCode(_ remote: Remote, _ turn: Turn) -> Bool {
+    turn.budgets.isCodeSet && remote.judgement != .known
+  }
+
+  private mutating func open(_ invite: Invite, until expires: Instant) {
+    state.begin(IncomingInvitation(invite, expires: expires))
+  }
+
+  /// Both invite at once. Where no code has to be compared, each takes the other's invitation as the answer to its own.
+  /// Otherwise that of the smaller node counts, and the other one is its acceptance, once the code was compared.
+  private mutating func crossed(
+    _ own: OutgoingInvitation, _ invite: Invite, _ remote: Remote, _ turn: Turn
+  ) throws(Breach) -> MembershipRequest? {
+    if own.phase == .invited, state.exchange != nil || state.lastSent?.command != own.command {
+      throw Breach("an invitation beside the one that it has begun to answer")
+    }
+    open(invite, until: turn.now + IncomingInvitation.longestTime)
+    switch own.phase {
+    case .drawing:
+      // The peer is to see what ours says, too.
+      state.cross()
+      return nil
+    case .invited: return decideCrossing(remote, turn)
+    case .crossing, .sharing, .proving, .proven, .answering:
+      state.yield()
+      return answerByOwn(remote, turn)
+    }
+  }
+
+  /// Both sides' invitations are sent.
+  mutating func decideCrossing(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard let incoming = state.incoming, let sent = state.lastSent else { return nil }
+    if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.crossing) }
+    if turn.node < remote.node {
+      send(.decline(.inProgress, detail: ""))
+      state.crossed(incoming.context)
+      closeInvitation(Ending(.inProgress, .us, "our own invitation is the one that counts"), remote, turn)
+      return nil
+    }
+    state.yield()
+    return answerByOwn(remote, turn)
+  }
+
+  /// Ours is the acceptance of the peer's, which is here.
+  mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard comparesCodes(remote) else { return .place(.accepting(nil)) }
+    if let code = state.exchange?.code { return showToInviting(code, remote, turn) }
+    if state.exchange == nil { beginExchange(showing: [], turn) }
+    return nil
+  }
+
+  /// A person compares the code of the peer's invitation, here or there.
+  private func comparesCodes(_ remote: Remote) -> Bool {
+    remote.judgement == .ask || state.incoming?.terms.contains(.comparesCodes) == true
+  }
+
+  // MARK: The application
+
+  /// It is told of the peer's invitation.
+  mutating func ask(_ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.incoming else { return }
+    state.delivered()
+    turn.deliver(
+      .invitationReceived(
+        remote.peer, context: incoming.context, expires: incoming.expires, comparesCodes: comparesCodes(remote)))
+  }
+
+  /// The invitation that the application may answer.
+  var openInvitation: IncomingInvitation? {
+    guard let incoming = state.incoming, incoming.acceptance == nil, incoming.isDelivered else { return nil }
+    return incoming
+  }
+
+  mutating func accept(_ command: CommandID, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard openInvitation != nil else {
+      turn.reply(command, .failed(Self.noInvitation))
+      return nil
+    }
+    guard !comparesCodes(remote) || state.exchange?.code != nil else {
+      // It stands, and can be accepted once the code was shown.
+      turn.reply(command, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
+      return nil
+    }
+    return .place(.accepting(command))
+  }
+
+  mutating func decline(_ command: CommandID, _ reason: Reason, _ remote: Remote, _ turn: Turn) {
+    guard openInvitation != nil else { return turn.reply(command, .failed(Self.noInvitation)) }
+    let ending = Ending(reason, .us)
+    if !declineOpen(ending, remote, turn), remote.judgement == .ask, reason != .cancelled {
+      turn.budgets.refused(remote.peer, turn.now)
+    }
+    idle(turn.now)
+    turn.reply(command, .done)
+    turn.tell(turn.conditions.invitationEnded(remote.node, ending))
+    if state.isAnswering { withdrawInvitation(ending, remote, turn) }
+  }
+
+  /// The application would accept, and there is no place.
+  mutating func declineFull(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
+    let full = full
+    _ = declineOpen(full, remote, turn)
+    idle(turn.now)
+    turn.reply(command, .failed(full))
+    turn.tell(turn.conditions.invitationEnded(remote.node, full))
+  }
+
+  /// - Returns: whether that was a try of the code.
+  private mutating func declineOpen(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
+    send(.decline(ending.reason, detail: ending.detail))
+    _ = state.takeIncoming()
+    turn.budgets.removeQuestion(of: remote.node)
+    return endExchange(ending, remote, turn)
+  }
+
+  static let noInvitation = Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")
+
+  /// Our `accept` is on its way: we are members, unless the inviter's person compares yet.
+  mutating func accepted(by command: CommandID?, _ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.incoming else { return }
+    state.accepted(by: command)
+    // It is not before the application any more.
+    turn.budgets.removeQuestion(of: remote.node)
+    if !incoming.terms.contains(.comparesCodes) || state.exchange?.isRemoteDone == true { becomeMember(remote, turn) }
+  }
+
+  // MARK: Ends
+
+  mutating func receivedWithdraw(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
+    state.withdrawn()
+    if state.proof != nil {
+      let words = reason == .wrongCode ? "another code was typed there" : "the attempt broke off: \(reason)"
+      endProof(Ending(.wrongCode, .peer, words), remote, turn)
+    } else if let incoming = state.incoming {
+      withdrawn(incoming, Ending(reason, .peer), remote, turn)
+    } else if remote.isMember, !remote.isLeaving {
+      // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
+      leave(Ending(.cancelled, .peer))
+    }
+  }
+
+  private mutating func withdrawn(_ incoming: IncomingInvitation, _ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    // Every invitation gets exactly one answer, or the two sides would count differently.
+    if incoming.acceptance == nil { send(.decline(.cancelled, detail: "")) }
+    let wasTry = state.isTry
+    let ending = wasTry ? Self.brokenOff(ending) : ending
+    if !wasTry, incoming.isDelivered, remote.judgement == .ask { turn.budgets.refused(remote.peer, turn.now) }
+    guard state.isAnswering else { return closeInvitation(ending, remote, turn) }
+    // Ours stands if the peer had withdrawn its own before it saw ours.
+    let stands = state.standsAlone()
+    closeInvitation(ending, remote, turn)
+    if !stands { failInvitation(ending, remote, turn) }
+  }
+
+  /// Ends the peer's invitation from this side, before or behind our `accept`.
+  mutating func breakOff(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.incoming else { return }
+    if incoming.acceptance == nil {
+      send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)))
+    } else {
+      // The inviter may have confirmed, and take us for a member.
+      leave(Ending(ending.reason, .us))
+    }
+    closeInvitation(ending, remote, turn)
+  }
+
+  /// The peer's invitation is over without membership; the peer knows, or was told.
+  mutating func closeInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.takeIncoming() else { return }
+    turn.budgets.removeQuestion(of: remote.node)
+    endExchange(ending, remote, turn)
+    idle(turn.now)
+    tellEnd(of: incoming, ending, remote, turn)
+  }
+
+  /// Tells the application of an invitation that is over.
+  func tellEnd(of incoming: IncomingInvitation, _ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    if incoming.isDelivered { turn.deliver(.invitationEnded(remote.node, ending)) }
+    if let command = incoming.acceptance?.command { turn.reply(command, .failed(ending)) }
+  }
+
+  // MARK: Time
+
+  /// When the peer's invitation is over, or its reveal overdue.
+  func incomingDeadline(_ remote: NodeID, _ budgets: InvitationBudgets) -> Instant? {
+    guard let incoming = state.incoming else { return nil }
+    let ends = timeEnds(of: incoming, remote, budgets)
+    guard let revealEnds = state.exchange?.revealEnds else { return ends }
+    return min(ends, revealEnds)
+  }
+
+  /// Whoever has accepted waits a little longer than the inviter, who compares yet.
+  private func timeEnds(
+    of incoming: IncomingInvitation, _ remote: NodeID, _ budgets: InvitationBudgets
+  ) -> Instant {
+    if incoming.acceptance != nil { return incoming.expires + leaveTimeout }
+    return budgets.questionEnds(of: remote).map { min($0, incoming.expires) } ?? incoming.expires
+  }
+
+  mutating func incomingTimedOut(_ remote: Remote, _ turn: Turn) {
+    guard let incoming = state.incoming else { return }
+    let ending = endingInTime(turn.now)
+    if state.isAnswering { return withdrawInvitation(ending, remote, turn) }
+    if !state.isTry, incoming.isDelivered, remote.judgement == .ask { turn.budgets.refused(remote.peer, turn.now) }
+    breakOff(ending, remote, turn)
+  }
+
+  private func endingInTime(_ now: Instant) -> Ending {
+    if let until = state.exchange?.revealEnds, until <= now {
+      let time = CodeExchange.revealTime.inWords
+      let words = "the attempt broke off: the inviter did not reveal its part of the code within \(time)"
+      return Ending(.codeMismatch, .peer, words)
+    }
+    return Ending(.timedOut, .us, "nobody answered in time")
+  }
+}

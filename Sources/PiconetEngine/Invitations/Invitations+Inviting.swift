@@ -1,0 +1,157 @@
+import PiconetWire
+
+/// Invitations of ours, from the association that an attempt has found to their answer.
+extension Invitations {
+  /// An attempt of ours goes on here.
+  mutating func invite(_ invitation: OutgoingInvitation, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    if remote.isMember, invitation.code == nil, remote.membershipNumber > invitation.formerMemberships {
+      // Who has invited us while our own was on its way: both sides have what they wanted.
+      invitation.succeed(remote.node, turn)
+      return nil
+    }
+    if let refusal = refusal(of: invitation, remote, turn) {
+      invitation.fail(refusal, to: remote.node, turn)
+      return nil
+    }
+    if let code = invitation.code {
+      invite(invitation, by: code, remote, turn)
+      return nil
+    }
+    guard let incoming = state.incoming else {
+      state.begin(invitation, .drawing(turn.drawNonce()))
+      return nil
+    }
+    guard incoming.acceptance == nil else {
+      // We have accepted, and only the inviter's person compares yet.
+      invitation.fail(Ending(.inProgress, .us), to: remote.node, turn)
+      return nil
+    }
+    if state.isTry {
+      // Its code is under way, and another invitation would have another one.
+      state.begin(invitation, .answering)
+      return answerByOwn(remote, turn)
+    }
+    state.begin(invitation, .crossing(turn.drawNonce()))
+    return nil
+  }
+
+  private func refusal(of invitation: OutgoingInvitation, _ remote: Remote, _ turn: Turn) -> Ending? {
+    if remote.isMember { return Ending(.alreadyConnected, .us) }
+    if remote.isLeaving || state.own != nil { return Ending(.inProgress, .us) }
+    if remote.judgement != .known, let blocked = turn.budgets.blocked(remote.peer, turn.now) {
+      return Ending(.limitExceeded, .us, blocked)
+    }
+    return nil
+  }
+
+  /// The driver has drawn the nonce of ours.
+  /// - Parameter isFull: others became members while we dialled.
+  mutating func sendInvite(
+    _ own: OutgoingInvitation, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
+  ) -> MembershipRequest? {
+    let isCrossing = state.isCrossing
+    let obstacle = nonce == nil ? Self.noRandomBytes : isFull ? full : tooManyUnanswered
+    if isCrossing, obstacle != nil || state.isTry {
+      // It answers without saying anything of its own.
+      state.yield()
+      return answerByOwn(remote, turn)
+    }
+    guard let nonce, obstacle == nil else {
+      failInvitation(obstacle ?? Self.noRandomBytes, remote, turn)
+      if isFull { idle(turn.now) }
+      return nil
+    }
+    let terms: InvitationTerms = remote.judgement == .ask ? .comparesCodes : []
+    state.nonceDrawn(nonce)
+    state.sent(terms)
+    let invite = Invite(
+      timeout: own.timeLeft(turn.now), terms: terms, commitment: nonce.commitment, context: own.context[...])
+    send(.invite(invite))
+    turn.deliver(.invitationSent(own.command, remote.peer))
+    return isCrossing ? decideCrossing(remote, turn) : nil
+  }
+
+  private var tooManyUnanswered: Ending? {
+    let (count, limit) = (state.unansweredCount, WireLimits.unansweredInvitations)
+    guard count >= limit else { return nil }
+    return Ending(.limitExceeded, .us, "\(count) invitations to this peer have no answer; the limit is \(limit)")
+  }
+
+  // MARK: Answers
+
+  mutating func receivedAccept(_ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
+    guard let sent = state.takeAnswered() else { throw Breach("accepts what was not asked") }
+    let isCompared = sent.terms.contains(.comparesCodes)
+    guard let command = sent.command else {
+      // Where the codes are compared nobody takes itself for a member before we have confirmed.
+      if isCompared { idle(turn.now) } else { acceptedWithdrawn(remote, turn) }
+      return nil
+    }
+    guard !remote.isMember, !remote.isLeaving else { return nil }
+    let wanted = sent.code == nil ? OutgoingInvitation.Phase.invited : .proven
+    guard let own = state.own, own.command == command, own.phase == wanted else {
+      throw Breach("accepts an invitation that its own has replaced")
+    }
+    if isCompared {
+      guard let exchange = state.exchange else {
+        throw Breach("accepts without the code that has to be compared")
+      }
+      state.remoteIsDone()
+      if !exchange.isConfirmed { return nil }
+    }
+    return .place(sent.code == nil ? .agreed : .agreedByCode)
+  }
+
+  /// The peer has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees
+  /// that. Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
+  private mutating func acceptedWithdrawn(_ remote: Remote, _ turn: Turn) {
+    guard !remote.isMember, !remote.isLeaving else { return }
+    leave(Ending(.cancelled, .us))
+    let ending = Ending(.cancelled, .us, "our own invitation was withdrawn")
+    endProof(ending, remote, turn)
+    guard let incoming = state.incoming else { return }
+    if incoming.acceptance == nil { send(.decline(.left, detail: "")) }
+    closeInvitation(ending, remote, turn)
+  }
+
+  mutating func receivedDecline(_ ending: Ending, _ remote: Remote, _ turn: Turn) throws(Breach) {
+    guard let sent = state.takeAnswered() else { throw Breach("declines what was not asked") }
+    guard let command = sent.command else { return }
+    // The peer's own invitation counts in its place.
+    if state.isAnswering, state.own?.command == command { return }
+    endExchange(ending, remote, turn)
+    idle(turn.now)
+    if state.own?.command == command { failInvitation(ending, remote, turn) }
+  }
+
+  // MARK: Ends
+
+  /// Ends ours before its answer: by the caller, by time, or because what it was the answer to is over.
+  mutating func withdrawInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    guard let own = state.own else { return }
+    let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
+    // Where it was accepted and not compared yet, it has its answer.
+    if state.withdraw(own.command) || (own.phase == .invited && own.code == nil) {
+      send(.withdraw(ending.reason))
+    }
+    if state.isAnswering || state.isCrossing {
+      breakOff(ending, remote, turn)
+    } else {
+      endExchange(ending, remote, turn)
+    }
+    idle(turn.now)
+    failInvitation(ending, remote, turn)
+  }
+
+  /// The time of ours is up.
+  mutating func ownTimedOut(_ remote: Remote, _ turn: Turn) {
+    guard let own = state.own else { return }
+    let words = ConnectRace.describe(own.failures)
+    withdrawInvitation(Ending(.timedOut, .peer, words, failures: own.failures), remote, turn)
+  }
+
+  /// Ours is over; the peer knows, or was told.
+  mutating func failInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
+    state.takeOwn()?.fail(ending, to: remote.node, turn)
+  }
+}

@@ -1,0 +1,173 @@
+import PiconetWire
+
+/// Short codes: the nonces behind them, who shows them when, and what counts as a wrong one. The order on the wire is
+/// the commitment in the invitation, the nonce of the invited side when its question is on the screen, and the
+/// inviter's reveal.
+extension Invitations {
+  static let noRandomBytes = Ending(.internalError, .us, "the system gives no random bytes")
+  static let noLink = Ending(.linkFailed, .link, "the peer can't be reached for the moment")
+
+  /// - Parameter isFull: the session has no place for another member.
+  mutating func nonceDrawn(
+    _ id: CodeID, _ nonce: CodeNonce?, isFull: Bool, _ remote: Remote, _ turn: Turn
+  ) -> MembershipRequest? {
+    if let own = state.own, own.drawing == id { return sendInvite(own, nonce, isFull: isFull, remote, turn) }
+    if let exchange = state.exchange, exchange.id == id, exchange.phase == .drawing,
+      state.incoming != nil
+    {
+      give(nonce, remote, turn)
+    }
+    return nil
+  }
+
+  // MARK: The invited side
+
+  /// The inviter gets our nonce, and owes its own.
+  private mutating func give(_ nonce: CodeNonce?, _ remote: Remote, _ turn: Turn) {
+    guard let nonce, remote.link != nil else {
+      let ending = nonce == nil ? Self.noRandomBytes : Self.noLink
+      endExchange(ending, remote, turn)
+      // A question may be put on the screen again; an invitation of ours is over.
+      if state.isAnswering { withdrawInvitation(ending, remote, turn) }
+      return
+    }
+    state.gave(nonce.bytes, until: turn.now + CodeExchange.revealTime)
+    send(.codeNonce(nonce.bytes))
+  }
+
+  /// The question is on the screen.
+  mutating func showCode(_ command: CommandID, _ remote: Remote, _ turn: Turn) {
+    guard openInvitation != nil else { return turn.reply(command, .failed(Self.noInvitation)) }
+    if let exchange = state.exchange {
+      if let code = exchange.code { turn.reply(command, .code(code)) } else { state.show(to: command) }
+      return
+    }
+    guard remote.link != nil else { return turn.reply(command, .failed(Self.noLink)) }
+    beginExchange(showing: [command], turn)
+  }
+
+  mutating func beginExchange(showing: [CommandID], _ turn: Turn) {
+    state.begin(CodeExchange(id: turn.drawNonce(), isInviter: false, phase: .drawing, showing: showing))
+  }
+
+  mutating func receivedReveal(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
+    guard let (exchange, commitment) = try state.revealed(), let link = remote.link else { return }
+    let inputs = CodeInputs(
+      inviter: remote.node.peer, invited: turn.node.peer, inviterNonce: nonce, invitedNonce: exchange.nonce,
+      commitment: commitment)
+    turn.add(.deriveCode(exchange.id, link, inputs))
+  }
+
+  mutating func receivedConfirmation(_ remote: Remote) throws(Breach) -> MembershipRequest? {
+    // We may have declined meanwhile, or leave because the attempt broke off.
+    guard try state.takeConfirmation(), !remote.isLeaving else { return nil }
+    state.remoteIsDone()
+    return state.incoming?.acceptance == nil ? nil : .place(.agreed)
+  }
+
+  // MARK: The inviter
+
+  mutating func receivedNonce(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
+    guard let first = state.beginAnswer(byCode: false) else { throw Breach("a nonce for no code") }
+    // Withdrawn: the peer will know when it has seen that.
+    guard let command = first.command, !remote.isLeaving, let link = remote.link else { return }
+    guard let own = state.own, own.command == command, own.phase == .invited, let ownNonce = own.nonce,
+      state.exchange == nil
+    else { throw Breach("a nonce for an invitation that its own has replaced") }
+    let code = turn.takeCodeID()
+    state.begin(
+      CodeExchange(
+        id: code, isInviter: true, phase: .deriving, nonce: ownNonce.bytes,
+        isCompared: first.terms.contains(.comparesCodes)))
+    send(.codeReveal(ownNonce.bytes))
+    let inputs = CodeInputs(
+      inviter: turn.node.peer, invited: remote.node.peer, inviterNonce: ownNonce.bytes, invitedNonce: nonce,
+      commitment: ownNonce.commitment)
+    turn.add(.deriveCode(code, link, inputs))
+  }
+
+  // MARK: Both
+
+  mutating func codeDerived(_ id: CodeID, _ code: String?, _ remote: Remote, _ turn: Turn) throws(Breach)
+    -> MembershipRequest?
+  {
+    guard let exchange = state.exchange, exchange.id == id, exchange.phase == .deriving else { return nil }
+    guard let code else { throw Breach("the revealed nonce is not the one that was committed to", .identity) }
+    for command in state.derived(code) { turn.reply(command, .code(code)) }
+    guard exchange.isInviter else { return state.isAnswering ? showToInviting(code, remote, turn) : nil }
+    guard let own = state.own, own.phase == .invited else { return nil }
+    turn.deliver(.codeShown(own.command, remote.peer, code: code))
+    if exchange.isCompared { turn.deliver(.confirmationNeeded(remote.peer, code: code)) }
+    return nil
+  }
+
+  /// Our invitation is the acceptance of the peer's, and the code is known.
+  mutating func showToInviting(_ code: String, _ remote: Remote, _ turn: Turn) -> MembershipRequest? {
+    guard let own = state.own else { return nil }
+    turn.deliver(.codeShown(own.command, remote.peer, code: code))
+    guard remote.judgement == .ask else { return acceptByOwn() }
+    state.compare()
+    turn.deliver(.confirmationNeeded(remote.peer, code: code))
+    return nil
+  }
+
+  private func acceptByOwn() -> MembershipRequest? {
+    guard let incoming = state.incoming, incoming.acceptance == nil else { return nil }
+    return .place(.accepting(nil))
+  }
+
+  /// A person of ours has compared, or would not.
+  mutating func confirm(_ command: CommandID, isSame: Bool, _ reason: Reason, _ remote: Remote, _ turn: Turn)
+    -> MembershipRequest?
+  {
+    guard let own = state.own, own.phase == .invited || own.phase == .answering,
+      let exchange = state.exchange, exchange.code != nil, exchange.isCompared, !exchange.isConfirmed
+    else {
+      turn.reply(command, .failed(Self.nothingToConfirm))
+      return nil
+    }
+    turn.reply(command, .done)
+    guard isSame else {
+      withdrawInvitation(Ending(reason, .us), remote, turn)
+      return nil
+    }
+    if exchange.isInviter { return .place(.confirming) }
+    state.confirmed()
+    return acceptByOwn()
+  }
+
+  static let nothingToConfirm = Ending(.noSuchAssociation, .us, "nothing waits for this confirmation")
+
+  // MARK: What is no membership
+
+  /// The exchange is over, and nobody is a member by it: once a nonce was given, that was one try.
+  /// - Returns: whether it was one.
+  @discardableResult
+  mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
+    guard let exchange = state.takeExchange() else { return false }
+    for command in exchange.showing { turn.reply(command, .failed(ending)) }
+    guard exchange.isTry else { return false }
+    if remote.judgement != .known, let words = turn.budgets.wrongCode(remote.peer, turn.now) {
+      turn.deliver(
+        .peerRefused(
+          remote.node, name: remote.peer.name, remote.peer.traits, Ending(.limitExceeded, .peer, words), suppressed: 0))
+    }
+    return true
+  }
+
+  /// How an attempt ends whose code was under way, or on the screen.
+  static func brokenOff(_ ending: Ending) -> Ending {
+    let words = "the attempt broke off before both sides had compared the code"
+    return switch ending.reason.known {
+    case .codeMismatch, .declined, .identity, .shuttingDown: ending
+    case .timedOut, .cancelled, .left:
+      Ending(ending.reason, ending.blame, ending.detail.isEmpty ? words : "\(words): \(ending.detail)")
+    case .full, .version, .wrongSession, .duplicateLink, .protocolBroken, .limitExceeded, .removed, .linkFailed, .idle,
+      .noSuchAssociation, .restarted, .selfConnection, .alreadyConnected, .inProgress, .unreachable, .notSupported,
+      .notAvailable, .codeNeeded, .wrongCode, .nameRefused, .tooLarge, .diskFull, .noPermission, .exists,
+      .digestMismatch, .sizeMismatch, .directoryVanished, .sourceChanged, .sourceUnreadable, .notWanted,
+      .storageFailed, .tooManyTransfers, .internalError, nil:
+      Ending(.codeMismatch, ending.blame, "\(words): \(ending)")
+    }
+  }
+}
