@@ -140,11 +140,11 @@ struct RefusalTests {
       #expect(
         careful.error.contains(
           "If you are sure that all is well, forget the old key: piconet trust forget "))
+      careful.send(signal: SIGTERM)
+      #expect(await careful.end() == 0, "it is no failure of the receiver")
       let declined = try #require(careful.events("declined").first)
       #expect(declined["reason"] as? String == "identity")
       #expect((declined["message"] as? String)?.contains("is not the device that was remembered") == true)
-      careful.send(signal: SIGTERM)
-      #expect(await careful.end() == 0, "it is no failure of the receiver")
       #expect(try scene.received() == ["a.jpg"])
     }
   }
