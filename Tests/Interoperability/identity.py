@@ -21,14 +21,18 @@ def id_of(certificate: x509.Certificate) -> bytes:
 class Identity:
     """A key with its self-signed certificate."""
 
-    def __init__(self, key: PrivateKey | None = None, valid_for: datetime.timedelta = datetime.timedelta(days=3_650)):
+    def __init__(self, key: PrivateKey | None = None, valid_for: datetime.timedelta = datetime.timedelta(days=3_650),
+                 issuer: str = "piconet", extensions: list[x509.ExtensionType] = []):
+        """`extensions`: critical ones."""
         key = key or ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "piconet")])
+        names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("piconet", issuer)]
         end = datetime.datetime.now(datetime.timezone.utc) + valid_for
-        self.certificate = (
-            x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-            .serial_number(x509.random_serial_number()).not_valid_before(end - datetime.timedelta(days=3_651)).not_valid_after(end)
-            .sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()))
+        builder = (
+            x509.CertificateBuilder().subject_name(names[0]).issuer_name(names[1]).public_key(key.public_key())
+            .serial_number(x509.random_serial_number()).not_valid_before(end - datetime.timedelta(days=3_651)).not_valid_after(end))
+        for extension in extensions:
+            builder = builder.add_extension(extension, critical=True)
+        self.certificate = builder.sign(key, None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256())
         self.id = id_of(self.certificate)
         self.openssl_key = crypto.PKey.from_cryptography_key(key)
         self.openssl_certificate = crypto.X509.from_cryptography(self.certificate)

@@ -31,6 +31,15 @@ import Testing
     #expect(try outcome(key, certificate) == .secured(peer: PeerCertificate.fingerprint(of: certificate)))
   }
 
+  @Test("a certificate that its own key has signed is taken, whomever it calls its issuer")
+  func issuer() throws {
+    for key in [makeKey("EC", curve: "P-256"), makeKey("ED25519")] {
+      let digest = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? nil : EVP_sha256()
+      let certificate = makeCertificate(key: key, issuer: "Somebody else", digest: digest)
+      #expect(try outcome(key, certificate) == .secured(peer: PeerCertificate.fingerprint(of: certificate)))
+    }
+  }
+
   @Test("other key types are refused")
   func otherKeys() throws {
     for key in [makeKey("EC", curve: "P-384"), makeKey("RSA")] {
