@@ -34,6 +34,19 @@ struct QRCodeTests {
   @Test("what is too long for any code is an error", needsLibrary)
   func tooLong() { #expect(throws: QRCodeFailure.tooLong) { try QRCode(String(repeating: "A", count: 5_000)) } }
 
+  @Test("on a terminal that is too narrow, or shows no UTF-8, there is none, with the reason", needsLibrary)
+  func terminals() throws {
+    let unicode = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C.UTF-8"][$0] }
+    let ascii = TerminalTraits(isTerminal: true) { ["TERM": "xterm", "LANG": "C"][$0] }
+    #expect(try QRCodeDrawing.lines(of: Self.fingerprint, on: unicode, columns: 37).count == 19)
+    #expect(throws: QRCodeFailure.tooNarrow(36, needed: 37)) {
+      try QRCodeDrawing.lines(of: Self.fingerprint, on: unicode, columns: 36)
+    }
+    #expect(throws: QRCodeFailure.notUnicode) {
+      try QRCodeDrawing.lines(of: Self.fingerprint, on: ascii, columns: 80)
+    }
+  }
+
   @Test("the drawing has two rows a line, with four light modules around, in colours of its own on a terminal")
   func drawing() {
     let code = QRCode(modules: [[true, false, true], [false, false, true], [true, true, false]])

@@ -209,6 +209,16 @@ def test_table_that_cannot_be_written(place: Place):
     assert path.read_bytes() == before and sorted(os.listdir(path.parent)) == [".known-peers.lock", "identity.pem", "known-peers"]
 
 
+def test_no_library_for_a_camera(place: Place):
+    """where a QR code can't be shown the fingerprint is, with what is missing, and the status is that of a wrong option"""
+    libraries = place.path("libraries")
+    (libraries / "libqrencode.so.4").write_bytes(b"none")
+    for setting, missing in ((f"LD_LIBRARY_PATH={libraries}", "libqrencode4"), ("LC_ALL=C", "UTF-8")):
+        program = place.start("imagerecv", "--fingerprint", "--qr", before=("env", setting))
+        assert program.wait() == 2 and missing in program.error_text(), program.error_text()
+        assert len(program.output) == 65, program.output
+
+
 def test_handshakes_with_a_full_table(place: Place):
     """a handshake costs about the same with a thousand known peers as with none"""
     costs = []

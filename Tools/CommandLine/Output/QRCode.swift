@@ -30,13 +30,17 @@ struct QRCode: Hashable, Sendable {
   private static let modeOfBytes: CInt = 2
 }
 
-enum QRCodeFailure: Error, CustomStringConvertible {
-  case libraryMissing, tooLong
+enum QRCodeFailure: Error, Hashable, CustomStringConvertible {
+  case libraryMissing, tooLong, notUnicode
+  /// In columns.
+  case tooNarrow(Int, needed: Int)
 
   var description: String {
     switch self {
     case .libraryMissing: "a QR code needs libqrencode: Debian's package libqrencode4"
     case .tooLong: "this is too long for a QR code"
+    case .notUnicode: "a QR code needs a terminal that shows UTF-8; see LC_ALL and LANG"
+    case .tooNarrow(let columns, let needed): "a QR code needs \(needed) columns, and this terminal has \(columns)"
     }
   }
 }

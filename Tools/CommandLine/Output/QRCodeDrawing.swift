@@ -4,6 +4,18 @@ struct QRCodeDrawing: Sendable {
   /// Whether it says itself which colours are meant; otherwise they are a dark terminal's.
   let hasColours: Bool
 
+  /// - Throws: `QRCodeFailure`, also where it would not be seen as it is.
+  static func lines(
+    of text: String, on terminal: TerminalTraits, columns: Int
+  ) throws(QRCodeFailure) -> [String] {
+    guard terminal.unicode else { throw .notUnicode }
+    let code = try QRCode(text)
+    let width = code.modules.count + 2 * QRCode.quietZone
+    guard width <= columns else { throw .tooNarrow(columns, needed: width) }
+    // The colours of a terminal are not known: a code is dark on light.
+    return QRCodeDrawing(code: code, hasColours: terminal.canRedraw).lines
+  }
+
   var lines: [String] {
     let first = -QRCode.quietZone
     let last = code.modules.count + QRCode.quietZone

@@ -46,20 +46,13 @@ public struct ImageReceiveProgram: Sendable {
   }
 
   private func tellQRCode(_ digits: String) {
-    let traits = TerminalTraits(descriptor: STDOUT_FILENO)
-    guard traits.unicode else {
-      return console.fail(
-        "terminal", "a QR code needs a terminal that shows UTF-8; see LC_ALL and LANG", .internalError)
-    }
-    let code: QRCode
     do throws(QRCodeFailure) {
-      code = try QRCode(digits)
+      let terminal = STDOUT_FILENO
+      let lines = try QRCodeDrawing.lines(
+        of: digits, on: TerminalTraits(descriptor: terminal), columns: TerminalSize.of(descriptor: terminal).columns)
+      for line in lines { console.result(line, evenIfQuiet: true) }
     } catch {
-      return console.fail("library", "\(error)", .internalError)
-    }
-    // The colours of a terminal are not known: a code is dark on light.
-    for line in QRCodeDrawing(code: code, hasColours: traits.canRedraw).lines {
-      console.result(line, evenIfQuiet: true)
+      console.fail("qr-code", "\(error)", .usage)
     }
   }
 
