@@ -32,6 +32,16 @@ def asked(receiver: Program, node: Node, **options) -> Association:
     return association
 
 
+def until_code(association: Association):
+    """Sees to what comes until the code is known; what else comes before it is given."""
+    until = time.monotonic() + 10
+    while association.code is None:
+        try:
+            return association.next_frame(0.1)
+        except Late:
+            assert time.monotonic() < until, "there is neither a code nor anything else"
+
+
 def wait_for_question(receiver: Program, association: Association) -> None:
     """Until the question for this invitation is on the screen."""
     until = time.monotonic() + 10

@@ -50,16 +50,6 @@ def test_relay(place: Place):
         assert near.code != far.code
 
 
-def until_code(association: Association):
-    """Sees to what comes until the code is known; what else comes before it is given."""
-    until = time.monotonic() + 10
-    while association.code is None:
-        try:
-            return association.next_frame(0.1)
-        except Late:
-            assert time.monotonic() < until, "there is neither a code nor anything else"
-
-
 def crossed(place: Place, order, terms: int) -> None:
     """imagesend, at a terminal, invites us; we cross that by an invitation of ours, and then say that we accept."""
     identity = order(place.node_of("sender"))
@@ -73,7 +63,7 @@ def crossed(place: Place, order, terms: int) -> None:
         try:
             association.wait_for(Invite)
             if association.link.is_smaller:
-                until_code(association)
+                meetings.until_code(association)
                 sender.see(SENDING)
                 assert meetings.code_shown(sender.look()) == association.code
             association.send(Accept())
@@ -193,7 +183,7 @@ def test_attempts_of_many(place: Place):
     codes, refused = set(), 0
     for number in range(24):
         association = meetings.invited(receiver, Node(name="Middle"), source=f"127.0.{number}.7")
-        if isinstance(answer := until_code(association), Decline):
+        if isinstance(answer := meetings.until_code(association), Decline):
             assert answer.reason == Reason.LIMIT_EXCEEDED, answer
             refused += 1
         codes.add(association.code)

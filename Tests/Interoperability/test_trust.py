@@ -336,6 +336,25 @@ def test_many_questions(place: Place):
     receiver.see("Honest")
 
 
+def test_many_questions_of_a_known_device(place: Place):
+    """a known device that asks again and again is asked about eight times, then once in ten seconds; a stranger has its turn"""
+    bob = Node(name="Bob")
+    meetings.known_to_sender(place, bob, state="receiver")
+    receiver, declined = meetings.ask_receiver(place), 0
+    began = time.monotonic()
+    for _ in range(14):
+        association = meetings.invited(receiver, bob)
+        try:
+            declined += isinstance(meetings.until_code(association), Decline)
+        except LinkEnded:
+            pass
+        association.link.drop()
+    asked = 14 - declined
+    assert 8 <= asked <= 9 + (time.monotonic() - began) / 10, asked
+    meetings.asked(receiver, Node(name="Honest"))
+    receiver.see("Honest")
+
+
 def hold_places(place: Place, receiver, hold) -> None:
     """Strangers of one address take all places; `hold` does what keeps them, again and again, until another address gets in."""
     members = []

@@ -14,6 +14,8 @@ struct InvitationDesk: Sendable {
   private let declines = Guarded(NoticeBudget())
   /// Codes that are shown without a question, to whoever compares on the other side as often as he likes.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
+  /// Questions about known devices that ended in no yes. Those about strangers the engine counts.
+  private let vain = Guarded(NoticeBudget())
   /// As it was at the last question: what comes by itself does not have a table read each time.
   private let lastNaming: Guarded<PeerNaming>
   /// To whom the person has said yes in this run: the next question may come before the table has them. As many as a
@@ -79,7 +81,9 @@ struct InvitationDesk: Sendable {
             await decline(invitation, .declined, "not-known", "not known; to let it in, \(Self.ways(right))")
           }
         case .ask:
-          if let code = await code(of: invitation) {
+          if isTooSoon(invitation) {
+            await decline(invitation, .limitExceeded, "limit-exceeded", "it was asked about too often just now")
+          } else if let code = await code(of: invitation) {
             let answer = await ask(invitation, code, &lastQuestion)
             if answer == .yes { taken.change { $0[invitation.peer.fingerprint] = invitation.peer.petname } }
             if [.yes, .once].contains(answer) { group.addTask { await finish(invitation, remembers: answer == .yes) } }
@@ -88,6 +92,11 @@ struct InvitationDesk: Sendable {
       }
       group.cancelAll()
     }
+  }
+
+  /// A known device stands before strangers in the queue: one that asks without end must not keep them from their turn.
+  private func isTooSoon(_ invitation: Invitation) -> Bool {
+    invitation.peer.known != nil && !vain.change { $0.tells(invitation.peer) }
   }
 
   /// Takes it without a question. A person on the other side may want to compare all the same.
@@ -191,6 +200,9 @@ struct InvitationDesk: Sendable {
     }
     let given = answer ?? AcceptQuestion.Answer.none
     former = given == .none ? .takenBack : .answered
+    if invitation.peer.known != nil, ![.yes, .once].contains(given) {
+      _ = vain.change { $0.take(invitation.peer) }
+    }
     switch given {
     case .yes, .once: break
     case .no: await decline(invitation, .declined, "declined", "you said no", isAnswer: true)
