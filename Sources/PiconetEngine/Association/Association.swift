@@ -161,9 +161,13 @@ final class Association {
 }
 
 extension Association {
-  /// Something may be due, but for the search.
+  /// Something may be due.
   /// - Returns: why the association ends; nil where it does not.
-  func deadlineReached(_ turn: Turn) -> Ending? {
+  func deadlineReached(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    endInTime(turn) ?? search(.timePassed, surroundings, turn)
+  }
+
+  private func endInTime(_ turn: Turn) -> Ending? {
     if let leaving { return leaving.deadline <= turn.now ? Ending(leaving.reason, .us, by: leaving.by) : nil }
     if let due = invitations.nextIncomingDeadline(node, turn.budgets), due <= turn.now {
       negotiate(.incomingTimedOut, turn)
@@ -224,7 +228,10 @@ extension Association {
   func leavingIsTold() { leaving?.isTold = true }
 
   /// The leave that follows is the wish of another member.
-  func isRemoved(by member: NodeID) { removedBy = member }
+  func receivedRemoved(_ member: MemberName) throws(Breach) {
+    guard try speaksAsMember() else { return }
+    removedBy = NodeID(peer: member.peer, incarnation: member.incarnation)
+  }
 
   /// What the application has under way with the remote side ends now.
   private func endTraffic(_ ending: Ending, _ turn: Turn) {
@@ -280,11 +287,24 @@ extension Association {
 // MARK: - Another link
 
 extension Association {
-  /// In answer to a new association, or a resumed one.
+  /// In answer to a new association. That to a resumed one comes before the link is active.
+  /// - Parameter node: our own, which has asked if it is the smaller one.
+  func receivedAssociated(_ count: UInt64, at node: NodeID) throws(Breach) {
+    guard node < self.node, remoteBegun == nil else { throw Breach("associated twice, or without an associate") }
+    remoteBegun = count
+  }
+
+  /// In answer to a resumed one.
   func confirmed(begun count: UInt64) { remoteBegun = count }
 
   /// Something came or went that is of use to somebody.
   func moved(_ now: Instant) { lastMoved = now }
+
+  /// Why we can't invite its node; nil where we can.
+  var refusalOfInvitation: Ending? {
+    if isMember { return Ending(.alreadyConnected, .us) }
+    return leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
+  }
 
   /// Its link is gone, or does not count any more because there is another one.
   /// - Returns: the former one.
@@ -308,8 +328,41 @@ extension Association {
     return leaving?.isTold != true || ending.blame != .peer
   }
 
-  /// Whether it is to go on upon a link whose handshake is complete: the smaller node decides.
-  func goesOn(on link: Link, _ hello: Hello) -> Bool {
+  /// What becomes of another link whose handshake is complete, beside the association that there is.
+  enum LinkUse {
+    /// The association goes on here.
+    case resume
+    /// It waits until it is known whether the active link lives.
+    case wait
+    case refuse
+    /// The remote side has lost the association, and another one may begin.
+    case begin
+  }
+
+  /// The smaller node decides.
+  func use(of link: Link, _ hello: Hello, _ turn: Turn) -> LinkUse {
+    if goesOn(on: link, hello) { return .resume }
+    let isHeld = hello.held?.id == id
+    if isDurable, isHeld, let current = self.link {
+      // The remote side may have lost the one that we take for good: that is asked for a sign of life.
+      let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
+      if current.phase == .active { link.waitForSign(of: current, until: turn.now + time, turn) }
+      return .wait
+    }
+    // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
+    // even count it was sent before our `associate` arrived: the remote side has dialled us as we dialled it.
+    guard !isHeld, let counted = remoteBegun, hello.associationsBegun >= counted else { return .refuse }
+    return .begin
+  }
+
+  /// Whether it can go on where the remote side has so many of our frames; false where it has begun anew.
+  func resumes(at received: UInt64) throws(Breach) -> Bool {
+    guard isDurable, received <= sequenced.sent else { throw Breach("has received frames that were not sent") }
+    return received >= sequenced.acknowledged
+  }
+
+  /// Whether it is to go on upon a link whose handshake is complete.
+  private func goesOn(on link: Link, _ hello: Hello) -> Bool {
     guard isDurable, hello.capabilities.contains(.resume) else { return false }
     let isHeld = hello.held?.id == id
     guard let current = self.link else {
@@ -392,21 +445,34 @@ extension Association {
   /// Something is looked for.
   var isSearching: Bool { search != nil }
 
+  /// - Returns: why the association ends; nil where it does not.
+  func search(_ fact: SearchFact, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+    var hasRoundEnded: Bool?
+    switch fact {
+    case .linkLost(let wasDialler): return beginSearch(isDialler: wasDialler, surroundings, turn)
+    case .dialFailed(let kind, let failure): hasRoundEnded = search?.dialFailed(kind, failure, searchTerms, turn)
+    case .strangerAnswered(let kind, let address):
+      hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
+    case .otherAnswered(let kind):
+      search?.otherAnswered(over: kind)
+      return endIfRestarted(surroundings)
+    case .linkEnded(let link): search?.linkEnded(link, searchTerms, turn)
+    case .sighted: sighted(surroundings, turn)
+    case .linked: lookForBetter(surroundings, turn)
+    case .timePassed: return endOfSuspension(turn.now) ?? continueSearch(surroundings, turn)
+    }
+    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
+  }
+
   /// The side that has dialled the lost link begins at once, the other a little later: nearly always there is one new
   /// link then, and not two.
-  /// - Returns: why the association ends; nil where it does not, here and below.
-  func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
+  private func beginSearch(isDialler: Bool, _ surroundings: Surroundings, _ turn: Turn) -> Ending? {
     // A search for a better link has dialled already.
     if let search, !search.isWaiting { return nil }
     let delay =
       isDialler ? Duration.zero : LinkSearch.pause(after: 1, within: disconnectTimeout, &turn.random)
     search = LinkSearch(for: node, nextRound: turn.now + delay)
     return continueSearch(surroundings, turn)
-  }
-
-  /// A suspension may have lasted long enough; otherwise its search goes on.
-  func searchOn(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
-    endOfSuspension(turn.now) ?? continueSearch(surroundings, turn)
   }
 
   private func continueSearch(_ surroundings: Surroundings, _ turn: Turn) -> Ending? {
@@ -434,36 +500,13 @@ extension Association {
       headStart: configuration.transportHeadStart)
   }
 
-  func searchDialFailed(
-    _ kind: TransportKind, _ failure: LinkFailure, _ surroundings: Surroundings, _ turn: Turn
-  ) -> Ending? {
-    let hasRoundEnded = search?.dialFailed(kind, failure, searchTerms, turn)
-    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
-  }
-
   /// A dial of the search has opened a link.
   /// - Returns: false if it is of no use.
   func claim(_ link: Link, _ turn: Turn) -> Bool {
     guard search != nil, link.opening.peer == node.peer else { return false }
     search?.dialled(link.id, turn)
+    link.searchedFor = node
     return true
-  }
-
-  /// It leads to somebody else.
-  func strangerAnswered(
-    _ kind: TransportKind, at address: String, _ surroundings: Surroundings, _ turn: Turn
-  ) -> Ending? {
-    let hasRoundEnded = search?.strangerAnswered(kind, at: address, searchTerms, turn)
-    return hasRoundEnded == true ? endOfRound(surroundings, turn.now) : nil
-  }
-
-  /// A link that a search has opened is gone.
-  func searchLinkEnded(_ link: Link, _ turn: Turn) { search?.linkEnded(link.id, searchTerms, turn) }
-
-  /// Another incarnation of the peer has answered where this one was.
-  func otherAnswered(over kind: TransportKind, _ surroundings: Surroundings) -> Ending? {
-    search?.otherAnswered(over: kind)
-    return endIfRestarted(surroundings)
   }
 
   /// A round of the search has led nowhere.
@@ -499,7 +542,7 @@ extension Association {
   // MARK: Addresses
 
   /// The discovery table has learned something of the peer: it may be what a search waits for.
-  func sighted(_ surroundings: Surroundings, _ turn: Turn) {
+  private func sighted(_ surroundings: Surroundings, _ turn: Turn) {
     if suspension == nil {
       lookForBetter(surroundings, turn)
       // News of a name or of a signal's strength lead nowhere else.
@@ -532,7 +575,7 @@ extension Association {
   }
 
   /// A member may move to a better transport: soon, and again now and then.
-  func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
+  private func lookForBetter(_ surroundings: Surroundings, _ turn: Turn) {
     guard search == nil, suspension == nil, !betterAddresses(surroundings).isEmpty else { return }
     search = LinkSearch(for: node, nextRound: turn.now + .milliseconds(500))
   }

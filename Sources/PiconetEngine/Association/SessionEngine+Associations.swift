@@ -7,14 +7,12 @@ extension SessionEngine {
   mutating func ready(_ link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello, node < remote, !link.isForgotten else { return }
     if let former = associations[remote] {
-      if former.goesOn(on: link, hello) { return resume(former, on: link, turn) }
-      if waits(link, beside: former, turn) { return }
-      // A hello that counts this association but does not hold it came from a node that has lost it. One that does not
-      // even count it was sent before our `associate` arrived: the remote side has dialled us as we dialled it.
-      guard hello.held?.id != former.id, let counted = former.remoteBegun, hello.associationsBegun >= counted else {
-        return refuse(link, .duplicateLink, "", turn)
+      switch former.use(of: link, hello, turn) {
+      case .resume: return resume(former, on: link, turn)
+      case .wait: return
+      case .refuse: return refuse(link, .duplicateLink, "", turn)
+      case .begin: end(former, Self.lostThere, turn)
       }
-      end(former, Self.lostThere, turn)
     }
     if link.searchedFor != nil { return refuse(link, reasonGone(remote, hello.held?.id, turn.now), "", turn) }
     if !link.isDialler, farewells.reason(for: remote, holding: hello.held?.id, at: turn.now) != nil {
@@ -68,14 +66,6 @@ extension SessionEngine {
     link.association = association
     association.dialled(at: addressesDialled(for: link))
     associationBegan(association, turn)
-  }
-
-  /// In answer to a new association. That to a resumed one comes before the link is active.
-  func receivedAssociated(_ count: UInt64, from association: Association) throws(Breach) {
-    guard node < association.node, association.remoteBegun == nil else {
-      throw Breach("associated twice, or without an associate")
-    }
-    association.confirmed(begun: count)
   }
 
   /// Ends an association, its link if it has one, and all that it carried.

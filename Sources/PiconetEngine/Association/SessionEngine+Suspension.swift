@@ -24,9 +24,7 @@ extension SessionEngine {
     // A link that the remote side has opened meanwhile may do.
     if node < association.node, let other = links.ready(to: association.node).first { ready(other, turn) }
     guard associations[association.node] === association, association.suspension != nil else { return }
-    if let ending = association.beginSearch(isDialler: link.isDialler, surroundings, turn) {
-      end(association, ending, turn)
-    }
+    search(.linkLost(wasDialler: link.isDialler), for: association.node, turn)
   }
 
   /// Why an association that the remote side holds is over.
@@ -35,18 +33,6 @@ extension SessionEngine {
   }
 
   // MARK: The smaller node, which decides
-
-  /// The remote side holds the association and has opened another link, perhaps because it has lost the one that we
-  /// take for good. That link is asked for a sign of life, and the new one waits for what comes of it.
-  /// - Returns: false if the new link has nothing to wait for.
-  func waits(_ link: Link, beside association: Association, _ turn: Turn) -> Bool {
-    guard association.isDurable, link.hello?.held?.id == association.id, let current = association.link else {
-      return false
-    }
-    let time = min(.seconds(1), configuration.silence(isDurable: true) / 8)
-    if current.phase == .active { link.waitForSign(of: current, until: turn.now + time, turn) }
-    return true
-  }
 
   /// The active link lives: those that wait for the contrary are not used.
   mutating func probeAnswered(_ token: UInt64, on link: Link, _ turn: Turn) {
@@ -76,12 +62,8 @@ extension SessionEngine {
   mutating func receivedAssociated(_ received: UInt64, _ begun: UInt64, on link: Link, _ turn: Turn) {
     guard link.phase == .resuming, let remote = link.node, let association = associations[remote] else { return }
     // With another count it has begun anew with what we take for old.
-    guard association.remoteBegun ?? begun == begun, received >= association.sequenced.acknowledged else {
-      return end(association, Self.lostThere, turn)
-    }
-    guard received <= association.sequenced.sent else {
-      return breach(link, .protocolBroken, "has received frames that were not sent", turn)
-    }
+    guard association.remoteBegun ?? begun == begun else { return end(association, Self.lostThere, turn) }
+    guard resumes(association, received, on: link, turn) else { return }
     association.confirmed(begun: begun)
     if received == 0, let limits = link.hello?.limits { association.agree(on: link, limits) }
     activate(association, on: link, received, turn)
@@ -94,22 +76,28 @@ extension SessionEngine {
   mutating func takeOver(
     _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
   ) {
-    guard association.isDurable, received <= association.sequenced.sent else {
-      breach(link, .protocolBroken, "has received frames that were not sent", turn)
-      end(association, Ending(.protocolBroken, .peer), turn)
-      return
-    }
-    guard received >= association.sequenced.acknowledged else {
-      end(association, Self.lostThere, turn)
-      refuse(link, .noSuchAssociation, "", turn)
-      return
-    }
+    guard resumes(association, received, on: link, turn) else { return }
     leave(linkOf: association, for: link, turn)
     link.queue(.associated(received: association.sequenced.received, begun: begun[association.node.peer]))
     activate(association, on: link, received, turn)
   }
 
   // MARK: Both
+
+  /// Whether the association can go on where the remote side has so many of our frames; where it can't, it is over.
+  private mutating func resumes(
+    _ association: Association, _ received: UInt64, on link: Link, _ turn: Turn
+  ) -> Bool {
+    do throws(Breach) {
+      if try association.resumes(at: received) { return true }
+      end(association, Self.lostThere, turn)
+      refuse(link, .noSuchAssociation, "", turn)
+    } catch {
+      breach(link, error.reason, error.detail, turn)
+      end(association, Ending(error.reason, .peer), turn)
+    }
+    return false
+  }
 
   /// The association has another link from now on; what still comes on the former one does not count.
   private mutating func leave(
@@ -123,7 +111,7 @@ extension SessionEngine {
     _ association: Association, on link: Link, _ received: UInt64, _ turn: Turn
   ) {
     association.resume(on: link, remoteHas: received, dialled: addressesDialled(for: link), turn)
-    lookForBetter(association, turn)
+    search(.linked, for: association.node, turn)
     associationBegan(association, turn)
   }
 
@@ -139,9 +127,7 @@ extension SessionEngine {
     configuration.disconnectTimeout = timeout
     for association in associations.values { association.setDisconnectTimeout(timeout) }
     for link in links.values { link.setDisconnectTimeout(timeout) }
-    for association in associations.inOrder where !association.isOver {
-      if let ending = association.searchOn(surroundings, turn) { end(association, ending, turn) }
-    }
+    for association in associations.inOrder { search(.timePassed, for: association.node, turn) }
     turn.reply(id, .done)
   }
 }

@@ -10,11 +10,7 @@ extension SessionEngine {
     guard let (purpose, kind) = turn.dials.end(dial) else { return }
     switch purpose {
     case .invitation(let command): dialFailed(of: command, kind, failure, turn)
-    case .search(let remote):
-      guard let association = associations[remote] else { return }
-      if let ending = association.searchDialFailed(kind, failure, surroundings, turn) {
-        end(association, ending, turn)
-      }
+    case .search(let remote): search(.dialFailed(kind, failure), for: remote, turn)
     }
   }
 
@@ -27,48 +23,19 @@ extension SessionEngine {
     }
     switch purpose {
     case .invitation(let command): return claim(link, for: command, kind, turn)
-    case .search(let remote): return claim(link, forSearchOf: remote, kind, turn)
+    case .search(let remote):
+      if associations[remote]?.claim(link, turn) == true { return true }
+      turn.add(.closeLink(link.id, flush: false))
+      search(.strangerAnswered(kind, at: link.opening.traits.remoteAddress), for: remote, turn)
+      return false
     }
   }
 
-  private mutating func claim(
-    _ link: Link, forSearchOf remote: NodeID, _ kind: TransportKind, _ turn: Turn
-  ) -> Bool {
-    let association = associations[remote]
-    if association?.claim(link, turn) == true {
-      link.searchedFor = remote
-      return true
-    }
-    turn.add(.closeLink(link.id, flush: false))
-    guard let association else { return false }
-    let address = link.opening.traits.remoteAddress
-    if let ending = association.strangerAnswered(kind, at: address, surroundings, turn) {
-      end(association, ending, turn)
-    }
-    return false
-  }
-
-  /// Another incarnation of the peer has answered where this one was.
-  mutating func otherAnswered(_ remote: NodeID, on link: Link, _ turn: Turn) {
-    guard let association = associations[remote] else { return }
-    if let ending = association.otherAnswered(over: link.opening.traits.kind, surroundings) {
-      end(association, ending, turn)
-    }
-  }
-
-  /// What the table has learned may be what a search waits for.
-  mutating func lookAgain(_ change: DiscoveryTable.Change, _ turn: Turn) {
-    switch change {
-    case .found(let summary), .changed(let summary):
-      guard let association = associations[summary.node] else { return }
-      association.sighted(surroundings, turn)
-    case .lost: break
-    }
-  }
-
-  /// A member may move to a better transport.
-  mutating func lookForBetter(_ association: Association, _ turn: Turn) {
-    association.lookForBetter(surroundings, turn)
+  /// Tells the search for a link to this node of something, which may be the end of its association.
+  mutating func search(_ fact: SearchFact, for remote: NodeID, _ turn: Turn) {
+    guard let association = associations[remote], let ending = association.search(fact, surroundings, turn)
+    else { return }
+    end(association, ending, turn)
   }
 
   /// The addresses of the attempt that has made this link, of all its transports: whoever gave them meant one device.

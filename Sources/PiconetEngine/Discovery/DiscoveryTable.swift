@@ -7,6 +7,23 @@ struct DiscoveryTable: Sendable {
     case found(PeerSummary)
     case changed(PeerSummary)
     case lost(NodeID)
+
+    /// What the application is told.
+    var event: Event {
+      switch self {
+      case .found(let summary): .peerFound(summary)
+      case .changed(let summary): .peerChanged(summary)
+      case .lost(let node): .peerLost(node)
+      }
+    }
+
+    /// The node of which something was learned; nil where it was forgotten.
+    var learned: NodeID? {
+      switch self {
+      case .found(let summary), .changed(let summary): summary.node
+      case .lost: nil
+      }
+    }
   }
 
   private let ownNode: NodeID

@@ -23,7 +23,7 @@ extension SessionEngine {
       association.nextDeadline(surroundings).map { $0 <= turn.now } ?? false
     }
     for association in due where !association.isOver {
-      if let ending = association.deadlineReached(turn) ?? association.searchOn(self.surroundings, turn) {
+      if let ending = association.deadlineReached(self.surroundings, turn) {
         end(association, ending, turn)
       }
     }
@@ -33,8 +33,7 @@ extension SessionEngine {
   /// them.
   private mutating func linkDeadlines(_ turn: Turn) {
     let soon = turn.now + min(configuration.silence(isDurable: true) / 32, .milliseconds(250))
-    let due = links.values.filter { $0.due(at: turn.now, soon: soon) != nil }
-    for link in due.sorted(by: { $0.id < $1.id }) where !link.isForgotten { linkDeadline(link, soon, turn) }
+    for link in links.due(at: turn.now, soon: soon) where !link.isForgotten { linkDeadline(link, soon, turn) }
   }
 
   private mutating func linkDeadline(_ link: Link, _ soon: Instant, _ turn: Turn) {

@@ -43,46 +43,25 @@ extension SessionEngine {
     guard link.isLegal(frame) else {
       return breach(link, .protocolBroken, "frame 0x\([frame.type].hexadecimal) at the wrong time", turn)
     }
-    if let association = link.association {
-      association.count(received: frame, turn)
-      do throws(Breach) {
-        try receive(frame, from: association, on: link, turn)
-      } catch {
-        breach(link, error.reason, error.detail, turn)
-      }
-    } else {
-      receive(beforeAssociation: frame, on: link, turn)
+    link.association?.count(received: frame, turn)
+    do throws(Breach) {
+      try receive(frame, on: link, of: link.association, turn)
+    } catch {
+      breach(link, error.reason, error.detail, turn)
     }
   }
 
-  /// Frames of the handshake.
-  private mutating func receive(beforeAssociation frame: Frame, on link: Link, _ turn: Turn) {
-    switch frame {
-    case .hello(let hello): receivedHello(hello, on: link, turn)
-    case .associate(let association, let received): receivedAssociate(association, received, on: link, turn)
-    case .associated(let received, let begun): receivedAssociated(received, begun, on: link, turn)
-    case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
-    case .ping(let token): link.answer(ping: token, turn)
-    case .pong(let token): received(pong: token, on: link, turn)
-    case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
-      .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
-      .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
-      .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
-      .resetStream, .streamCredit, .stopStream, .streamDone, .unknownOptional:
-      break
-    }
-  }
-
-  /// Frames of an active association: what concerns it alone is its own.
+  /// Hands a frame to whoever owns what it is about: those of an association are legal only where there is one.
   private mutating func receive(
-    _ frame: Frame, from association: Association, on link: Link, _ turn: Turn
+    _ frame: Frame, on link: Link, of association: Association?, _ turn: Turn
   ) throws(Breach) {
     switch frame {
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .acceptOffer, .declineOffer, .chunk,
       .position, .transferCredit, .end, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .streamData, .endStream, .resetStream, .streamCredit, .stopStream, .streamDone:
-      try association.receive(frame, turn)
+      try association?.receive(frame, turn)
     case .offer(let number, let offer):
+      guard let association else { return }
       defer { turn.flush(link) }
       guard try association.admitsOffer(number, turn) else { return }
       // What its former run was sending is let go, for this offer to go on with.
@@ -90,23 +69,30 @@ extension SessionEngine {
         former.association.releaseStore(of: former.transfer, turn)
       }
       try association.receive(frame, turn)
-    case .invite, .inviteByCode:
-      negotiate(.receivedInvitation(frame, hasRoom: hasRoomForMember(association.node, turn.now)), association, turn)
-    case .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .codeAnswer, .codeConfirm:
-      negotiate(.received(frame), association, turn)
-    case .removeMember(let subject, _): try receivedRemoveMember(subject, from: association, turn)
-    case .removed(let member): try receivedRemoved(member, from: association, turn)
-    case .leave(let reason, let detail): receivedLeave(reason, detail, from: association, on: link, turn)
-    case .associated(_, let count): try receivedAssociated(count, from: association)
+    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer,
+      .codeConfirm:
+      guard let association else { return }
+      negotiate(.received(frame, hasRoom: hasRoomForMember(association.node, turn.now)), association, turn)
+    case .removeMember(let subject, _):
+      if let association { try receivedRemoveMember(subject, from: association, turn) }
+    case .removed(let member): try association?.receivedRemoved(member)
+    case .leave(let reason, let detail):
+      if let association { receivedLeave(reason, detail, from: association, on: link, turn) }
+
+    case .hello(let hello): receivedHello(hello, on: link, turn)
+    case .associate(let id, let received): receivedAssociate(id, received, on: link, turn)
+    case .associated(let received, let begun):
+      if let association {
+        try association.receivedAssociated(begun, at: node)
+      } else {
+        receivedAssociated(received, begun, on: link, turn)
+      }
     case .close(let reason, let detail): receivedClose(reason, detail, on: link, turn)
     case .ping(let token): link.answer(ping: token, turn)
-    case .pong(let token): received(pong: token, on: link, turn)
-    case .hello, .associate, .unknownOptional: break
+    case .pong(let token):
+      probeAnswered(token, on: link, turn)
+      link.received(pong: token, turn)
+    case .unknownOptional: break
     }
-  }
-
-  private mutating func received(pong token: UInt64, on link: Link, _ turn: Turn) {
-    probeAnswered(token, on: link, turn)
-    link.received(pong: token, turn)
   }
 }

@@ -67,10 +67,11 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .commanded(let id, let command): handle(command, id, turn)
     case .discoveryReported(let source, let report):
       if let change = discovery.report(report, source: source) {
-        deliver(change, turn)
-        lookAgain(change, turn)
+        turn.deliver(change.event)
+        // What the table has learned may be what a search waits for.
+        if let node = change.learned { search(.sighted, for: node, turn) }
       }
-    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { deliver(change, turn) }
+    case .discoveryEnded(let source): for change in discovery.sourceEnded(source) { turn.deliver(change.event) }
     case .dialFailed(let dial, let failure): dialFailed(dial, failure, turn)
     case .linkOpened(let link, let opening): opened(link, opening, turn)
     case .linkPaced(let id, let pace): links[id]?.paced(pace, turn)
@@ -169,14 +170,6 @@ public struct SessionEngine: ~Copyable, @unchecked Sendable {
     case .cancelStream(let stream, let reason, let detail):
       turn.cancelStream(id, stream, Ending(reason, .us, detail))
     case .shutDown: shutDown(id, turn)
-    }
-  }
-
-  private mutating func deliver(_ change: DiscoveryTable.Change, _ turn: Turn) {
-    switch change {
-    case .found(let summary): turn.deliver(.peerFound(summary))
-    case .changed(let summary): turn.deliver(.peerChanged(summary))
-    case .lost(let node): turn.deliver(.peerLost(node))
     }
   }
 }

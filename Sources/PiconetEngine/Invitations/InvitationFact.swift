@@ -30,11 +30,9 @@ enum InvitationFact: Sendable {
 
   // MARK: The remote side
 
-  /// An invitation of its.
-  /// - Parameter hasRoom: somebody can become a member.
-  case receivedInvitation(Frame, hasRoom: Bool)
-  /// Another frame about invitations.
-  case received(Frame)
+  /// A frame about invitations.
+  /// - Parameter hasRoom: it can become a member.
+  case received(Frame, hasRoom: Bool)
 
   // MARK: The session
 

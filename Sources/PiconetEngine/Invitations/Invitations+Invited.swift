@@ -2,23 +2,9 @@ import PiconetWire
 
 /// Invitations of the peer, from their frame to our answer.
 extension Invitations {
-  /// A frame with an invitation, of either kind.
-  /// - Parameter hasRoom: somebody can become a member.
-  mutating func receivedInvitation(
-    _ frame: Frame, hasRoom: Bool, _ remote: Remote, _ turn: Turn
-  ) throws(Breach) -> MembershipRequest? {
-    guard try admits(remote) else { return nil }
-    guard hasRoom else {
-      // Without a code nothing was tried: for how long the association has been idle stays as it was.
-      if case .invite = frame { send(.decline(.full, detail: full.detail)) } else { decline(full, turn.now) }
-      return nil
-    }
-    return try received(frame, remote, turn)
-  }
-
   /// What both kinds of invitation have to pass first, before it is asked whether there is a place.
   /// - Returns: false where it has been declined.
-  private mutating func admits(_ remote: Remote) throws(Breach) -> Bool {
+  mutating func admits(_ remote: Remote) throws(Breach) -> Bool {
     // The peer may not know yet that it is a member, or that we leave.
     guard !remote.isLeaving else {
       send(.decline(.left, detail: ""))

@@ -93,9 +93,7 @@ struct Invitations {
     case .codeDerived(let id, let code): return try codeDerived(id, code, remote, turn)
     case .codeProven(let id, let finding, let isFull):
       return try codeProven(id, finding, isFull: isFull, remote, turn)
-    case .receivedInvitation(let frame, let hasRoom):
-      return try receivedInvitation(frame, hasRoom: hasRoom, remote, turn)
-    case .received(let frame): return try received(frame, remote, turn)
+    case .received(let frame, let hasRoom): return try received(frame, hasRoom: hasRoom, remote, turn)
     case .placeFound(let entry): enter(entry, remote, turn)
     case .noPlaceFound(let entry): return findNoPlace(entry, remote, turn)
     case .displaced: breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), remote, turn)
@@ -107,10 +105,18 @@ struct Invitations {
     return nil
   }
 
-  mutating func received(_ frame: Frame, _ remote: Remote, _ turn: Turn) throws(Breach) -> MembershipRequest? {
+  private mutating func received(
+    _ frame: Frame, hasRoom: Bool, _ remote: Remote, _ turn: Turn
+  ) throws(Breach) -> MembershipRequest? {
     switch frame {
-    case .invite(let invite): return try received(invite, remote, turn)
-    case .inviteByCode(let invite): try received(invite, remote, turn)
+    case .invite(let invite):
+      guard try admits(remote) else { return nil }
+      if hasRoom { return try received(invite, remote, turn) }
+      // Nothing was tried: for how long the association has been idle stays as it was.
+      send(.decline(.full, detail: full.detail))
+    case .inviteByCode(let invite):
+      guard try admits(remote) else { return nil }
+      if hasRoom { try received(invite, remote, turn) } else { decline(full, turn.now) }
     case .withdraw(let reason): receivedWithdraw(reason, remote, turn)
     case .codeReveal(let nonce): try receivedReveal(nonce, remote, turn)
     case .codeConfirmed: return try receivedConfirmation(remote)

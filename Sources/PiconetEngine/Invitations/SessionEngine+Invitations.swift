@@ -48,10 +48,7 @@ extension SessionEngine {
     guard let remote else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
     if remote == node { return Ending(.selfConnection, .us) }
     if invites(remote) { return Ending(.inProgress, .us) }
-    if let association = associations[remote] {
-      if association.isMember { return Ending(.alreadyConnected, .us) }
-      return association.leaving == nil ? nil : Ending(.inProgress, .us, "we are leaving this peer")
-    }
+    if let association = associations[remote] { return association.refusalOfInvitation }
     if hasAddresses { return nil }
     if case .node(_, let transports?) = target, discovery.summary(of: remote) != nil {
       let names = transports.isEmpty ? "no transport" : transports.map(\.rawValue).joined(separator: ", ")
@@ -186,7 +183,7 @@ extension SessionEngine {
     case .place(let entry):
       if makeRoomForMember(association.node, turn) {
         negotiate(.placeFound(entry), association, turn)
-        if association.isMember { lookForBetter(association, turn) }
+        if association.isMember { search(.linked, for: association.node, turn) }
       } else {
         negotiate(.noPlaceFound(entry), association, turn)
       }

@@ -35,10 +35,4 @@ extension SessionEngine {
     }
     leave(nil, subject, .removed, by: remote, turn)
   }
-
-  /// The leave that follows is the wish of another member.
-  mutating func receivedRemoved(_ member: MemberName, from association: Association, _ turn: Turn) throws(Breach) {
-    guard try association.speaksAsMember() else { return }
-    association.isRemoved(by: NodeID(peer: member.peer, incarnation: member.incarnation))
-  }
 }

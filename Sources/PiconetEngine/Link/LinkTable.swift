@@ -28,6 +28,11 @@ struct LinkTable {
     inOrder.filter { $0.node == node && $0.probe?.token == token }
   }
 
+  /// Those of which something is due, or a ping soon, in the order of their numbers.
+  func due(at now: Instant, soon: Instant) -> [Link] {
+    values.filter { $0.due(at: now, soon: soon) != nil }.sorted { $0.id < $1.id }
+  }
+
   /// Who gives way to another handshake where there are as many as there may be: of the address with most of them the
   /// oldest, but none that we dialled, whose number our attempts bound.
   func givingWay(limit: Int) -> Link? {

@@ -51,7 +51,7 @@ extension SessionEngine {
       return refuse(link, hello.held.map { reasonGone(remote, $0.id, turn.now) } ?? .notAvailable, "", turn)
     }
     if let wanted = link.searchedFor, wanted != remote {
-      otherAnswered(wanted, on: link, turn)
+      search(.otherAnswered(over: link.opening.traits.kind), for: wanted, turn)
       return refuse(link, .duplicateLink, "the node that was looked for is not here", turn)
     }
     if !link.isDialler { sendHello(on: link, turn) }

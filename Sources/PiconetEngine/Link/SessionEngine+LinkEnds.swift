@@ -60,7 +60,7 @@ extension SessionEngine {
         end(association, ending, turn)
       }
     }
-    if let wanted = link.searchedFor { associations[wanted]?.searchLinkEnded(link, turn) }
+    if let wanted = link.searchedFor { search(.linkEnded(link.id), for: wanted, turn) }
     link.endPings(ending, turn)
     linkEnded(link, ending, turn)
   }

@@ -1,0 +1,17 @@
+/// What the search for a link of an association is told.
+enum SearchFact {
+  /// The link is gone; the side that had dialled it begins at once.
+  case linkLost(wasDialler: Bool)
+  case dialFailed(TransportKind, LinkFailure)
+  /// A dial of ours has led to somebody else.
+  case strangerAnswered(TransportKind, at: String)
+  /// Another incarnation of the peer has answered where this one was.
+  case otherAnswered(over: TransportKind)
+  /// A link that the search has opened is gone.
+  case linkEnded(LinkID)
+  /// The discovery table has learned something of the peer.
+  case sighted
+  /// The node is a member, or has another link: there may be a better one.
+  case linked
+  case timePassed
+}
