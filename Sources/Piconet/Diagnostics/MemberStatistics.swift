@@ -113,7 +113,7 @@ extension MemberStatistics {
     /// How many pings were answered on this link.
     public let count: UInt64
 
-    init(_ roundTrip: PiconetEngine.RoundTrip) {
+    init(_ roundTrip: RoundTripEstimate) {
       last = roundTrip.last
       smoothed = roundTrip.smoothed
       shortest = roundTrip.shortest

@@ -2,8 +2,8 @@ import PiconetWire
 
 /// Frames of one association, both ways.
 extension Association {
-  /// Takes a frame of the remote side's, in the order of their numbers. Those about membership may concern more than
-  /// one association: they are the engine's, as are those of the link.
+  /// Takes a frame of the remote side's, in the order of their numbers. Those about membership may concern other nodes:
+  /// they are the engine's, as are those of the link.
   func receive(_ frame: Frame, _ turn: Turn) throws(Breach) {
     switch frame {
     case .message(let bytes): try receivedMessage(bytes, turn)

@@ -61,7 +61,7 @@ final class Association {
   /// Numbers and counts of unreliable ones.
   var unreliable = UnreliableTraffic()
   @exclusivity(unchecked) var streams: StreamTable
-  @exclusivity(unchecked) var transfers = TransferTable()
+  @exclusivity(unchecked) var transfers = AssociationTransfers()
   /// The bounds of what is kept until it is acknowledged.
   let keeping: KeepingLimits
   /// Told by what `nextDeadline` looks at.

@@ -30,7 +30,7 @@ struct DiscoveryTable: Sendable {
   private let limit: Int
   private let preference: [TransportKind]
   /// Per node, the sources in the order in which they first saw it.
-  private var rows: [NodeID: [(source: String, sighting: Sighting)]] = [:]
+  private var sightings: [NodeID: [(source: String, sighting: Sighting)]] = [:]
 
   init(ownNode: NodeID, limit: Int, preference: [TransportKind]) {
     self.ownNode = ownNode
@@ -38,26 +38,26 @@ struct DiscoveryTable: Sendable {
     self.preference = preference
   }
 
-  var count: Int { rows.count }
+  var count: Int { sightings.count }
 
   mutating func report(_ report: DiscoveryReport, source: String) -> Change? {
     switch report {
     case .seen(let sighting):
       let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
       guard node != ownNode else { return nil }
-      guard var row = rows[node] else {
+      guard var ofNode = sightings[node] else {
         // A room holds fewer devices than the limit; beyond it somebody invents them, and first come is first served.
-        guard rows.count < limit else { return nil }
-        rows[node] = [(source, sighting)]
+        guard sightings.count < limit else { return nil }
+        sightings[node] = [(source, sighting)]
         return summary(of: node).map(Change.found)
       }
       let before = summary(of: node)
-      if let index = row.firstIndex(where: { $0.source == source }) {
-        row[index].sighting = sighting
+      if let index = ofNode.firstIndex(where: { $0.source == source }) {
+        ofNode[index].sighting = sighting
       } else {
-        row.append((source, sighting))
+        ofNode.append((source, sighting))
       }
-      rows[node] = row
+      sightings[node] = ofNode
       let after = summary(of: node)
       return before == after ? nil : after.map(Change.changed)
     case .gone(let peer, let incarnation):
@@ -67,34 +67,36 @@ struct DiscoveryTable: Sendable {
 
   /// All that only this source saw is lost, in the order of the nodes.
   mutating func sourceEnded(_ source: String) -> [Change] {
-    rows.keys.sorted().compactMap { forget($0, source: source) }
+    sightings.keys.sorted().compactMap { forget($0, source: source) }
   }
 
   private mutating func forget(_ node: NodeID, source: String) -> Change? {
-    guard var row = rows[node], let index = row.firstIndex(where: { $0.source == source }) else { return nil }
+    guard var ofNode = sightings[node], let index = ofNode.firstIndex(where: { $0.source == source }) else {
+      return nil
+    }
     let before = summary(of: node)
-    row.remove(at: index)
-    if row.isEmpty {
-      rows[node] = nil
+    ofNode.remove(at: index)
+    if ofNode.isEmpty {
+      sightings[node] = nil
       return .lost(node)
     }
-    rows[node] = row
+    sightings[node] = ofNode
     let after = summary(of: node)
     return before == after ? nil : after.map(Change.changed)
   }
 
   /// Whether this node is not in sight, and another incarnation of its peer is.
   func seesOnlyOther(than node: NodeID) -> Bool {
-    rows[node] == nil && rows.keys.contains { $0.peer == node.peer }
+    sightings[node] == nil && sightings.keys.contains { $0.peer == node.peer }
   }
 
   /// Name and info are those of the source that saw the peer first; addresses are those of all, transports in order of
   /// preference.
   func summary(of node: NodeID) -> PeerSummary? {
-    guard let row = rows[node], let first = row.first else { return nil }
+    guard let ofNode = sightings[node], let first = ofNode.first else { return nil }
     var addresses: [TransportAddress] = []
     for kind in preference {
-      for (_, sighting) in row {
+      for (_, sighting) in ofNode {
         for address in sighting.addresses where address.kind == kind && !addresses.contains(address) {
           addresses.append(address)
         }
@@ -102,6 +104,6 @@ struct DiscoveryTable: Sendable {
     }
     return PeerSummary(
       node: node, name: first.sighting.name, info: first.sighting.info, addresses: addresses,
-      signalStrength: row.compactMap(\.sighting.signalStrength).max())
+      signalStrength: ofNode.compactMap(\.sighting.signalStrength).max())
   }
 }

@@ -215,7 +215,7 @@ struct InvitationState: Sendable {
 
   /// The inviter's confirmation has come, and is to be checked.
   /// - Returns: nil where it comes too late.
-  mutating func confirmationCame() throws(Breach) -> CodeProof? {
+  mutating func receivedConfirmation() throws(Breach) -> CodeProof? {
     guard isCodeConfirmDue else { throw Breach("confirms a code that was not asked for") }
     isCodeConfirmDue = false
     guard let proof, proof.phase == .awaitingConfirmation else { return nil }

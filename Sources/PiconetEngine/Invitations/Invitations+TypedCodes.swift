@@ -115,7 +115,7 @@ extension Invitations {
   }
 
   mutating func receivedProof(_ confirmation: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
-    guard let proof = try state.confirmationCame(), !remote.isLeaving else { return }
+    guard let proof = try state.receivedConfirmation(), !remote.isLeaving else { return }
     turn.add(.proveCode(proof.id, .confirm(confirmation)))
   }
 

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// What one discovery source saw of one peer. The identity in it is a hint, good for one row per peer, never for
+/// What one discovery source saw of one peer. The identity in it is a hint, good for one entry per peer, never for
 /// admission.
 public struct Sighting: Sendable, Hashable {
   public var peer: PeerID

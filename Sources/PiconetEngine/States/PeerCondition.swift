@@ -15,14 +15,15 @@ public enum PeerCondition: Sendable, Hashable {
 
   /// Whether the condition can come right after another one; nil stands for a peer that nothing was told of yet.
   public func mayFollow(_ former: PeerCondition?) -> Bool {
-    switch (former, self) {
-    case (nil, .available), (.unavailable, .available), (.disconnected, .available): true
-    case (.available, .unavailable): true
-    case (nil, .connecting), (.available, .connecting), (.unavailable, .connecting), (.disconnected, .connecting): true
-    case (.connecting, .connected), (.suspended, .connected): true
-    case (.connected, .suspended): true
-    case (.connecting, .disconnected), (.connected, .disconnected), (.suspended, .disconnected): true
-    default: false
+    switch former {
+    case nil: self == .available || self == .connecting
+    case .available: self == .unavailable || self == .connecting
+    case .unavailable, .disconnected: self == .available || self == .connecting
+    case .connecting: self == .connected || isDisconnected
+    case .connected: self == .suspended || isDisconnected
+    case .suspended: self == .connected || isDisconnected
     }
   }
+
+  private var isDisconnected: Bool { if case .disconnected = self { true } else { false } }
 }

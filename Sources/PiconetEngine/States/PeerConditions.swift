@@ -2,10 +2,10 @@ import PiconetWire
 
 /// Folds what happens to peers into one condition each, and tells every change once.
 ///
-/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. It has a row for each peer
+/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. It has an entry for each peer
 /// that is in sight, invited, inviting or a member, so that the limits of those bound it.
 struct PeerConditions: Sendable {
-  private struct Row: Sendable {
+  private struct Entry: Sendable {
     var name = ""
     var isInSight = false
     /// Invitations of ours that are under way.
@@ -23,9 +23,9 @@ struct PeerConditions: Sendable {
     }
   }
 
-  private var rows: [NodeID: Row] = [:]
+  private var entries: [NodeID: Entry] = [:]
 
-  var count: Int { rows.count }
+  var count: Int { entries.count }
 
   mutating func fold(_ event: Event) -> [Event] {
     switch event {
@@ -75,16 +75,16 @@ struct PeerConditions: Sendable {
   }
 
   private mutating func change(
-    _ node: NodeID, name: String? = nil, because ending: Ending? = nil, _ body: (inout Row) -> Void
+    _ node: NodeID, name: String? = nil, because ending: Ending? = nil, _ body: (inout Entry) -> Void
   ) -> [Event] {
-    var row = rows[node] ?? Row()
-    let before = row.condition
-    if let name { row.name = name }
-    body(&row)
-    let after = row.condition
-    rows[node] = after == nil ? nil : row
+    var entry = entries[node] ?? Entry()
+    let before = entry.condition
+    if let name { entry.name = name }
+    body(&entry)
+    let after = entry.condition
+    entries[node] = after == nil ? nil : entry
     guard before != after else { return [] }
-    return Self.steps(from: before, to: after, ending).map { .stateChanged(node, name: row.name, $0) }
+    return Self.steps(from: before, to: after, ending).map { .stateChanged(node, name: entry.name, $0) }
   }
 
   private static func steps(
@@ -94,7 +94,7 @@ struct PeerConditions: Sendable {
     switch (before, after) {
     case (.connected, .suspended), (.suspended, .connected), (.connecting, .connected): return after.map { [$0] } ?? []
     case (.connected, _), (.suspended, _), (.connecting, _): return [over] + (after.map { [$0] } ?? [])
-    default: return [after ?? .unavailable]
+    case (.available, _), (.unavailable, _), (.disconnected, _), (nil, _): return [after ?? .unavailable]
     }
   }
 }

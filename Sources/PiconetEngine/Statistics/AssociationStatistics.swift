@@ -7,7 +7,7 @@ public struct AssociationStatistics: Sendable, Hashable {
   /// Since the association began.
   public var age: Duration
   /// Of the active link; nil until a ping of it was answered.
-  public var roundTrip: RoundTrip?
+  public var roundTrip: RoundTripEstimate?
   /// What went to the peer.
   public var sent: TrafficCount
   /// What came from it.

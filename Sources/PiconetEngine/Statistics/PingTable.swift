@@ -12,7 +12,7 @@ struct PingTable: Sendable {
 
   private var waiting: [Waiting] = []
   private var nextToken: UInt64 = 0
-  private(set) var roundTrip: RoundTrip?
+  private(set) var roundTrip: RoundTripEstimate?
 
   /// Pings of the application that may wait on one link.
   static let limit = 16
@@ -45,7 +45,7 @@ struct PingTable: Sendable {
     guard let index = waiting.firstIndex(where: { $0.token == token }) else { return nil }
     let ping = waiting.remove(at: index)
     let sample = now - ping.sentAt
-    if roundTrip == nil { roundTrip = RoundTrip(first: sample) } else { roundTrip?.add(sample) }
+    if roundTrip == nil { roundTrip = RoundTripEstimate(first: sample) } else { roundTrip?.add(sample) }
     return ping.command.map { ($0, sample) }
   }
 

@@ -29,7 +29,7 @@ final class StreamSender {
   private(set) var sent: UInt64 = 0
   /// The remote side takes so many bytes in all.
   private(set) var limit: UInt64
-  /// It is in the row of those with something to send.
+  /// It is in the queue of those with something to send.
   var isQueued = false
 
   init(id: StreamID, number: UInt64, name: String, window: UInt64) {
@@ -69,7 +69,7 @@ final class StreamSender {
     firstOffset = 0
   }
 
-  /// What one turn of the row brought.
+  /// What one turn has brought.
   struct Turn: Equatable {
     var frames: UInt64 = 0
     /// Bytes that left the queue.

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The streams of one association, both ways, by their numbers on the wire, and the row in which outgoing ones take
+/// The streams of one association, both ways, by their numbers on the wire, and the queue in which outgoing ones take
 /// turns.
 struct StreamTable {
   /// How many the remote side takes at once; nil: none at all.
@@ -13,7 +13,7 @@ struct StreamTable {
   private(set) var incoming: [UInt64: StreamReceiver] = [:]
   private var numbers = StreamNumbers()
   /// Outgoing streams with something to send, each once; the first has the next turn.
-  private var row = FirstInFirstOut<UInt64>()
+  private var queue = FirstInFirstOut<UInt64>()
   /// Limits that the remote side is to be told; the last one says all.
   private var creditsDue: [UInt64: UInt64] = [:]
 
@@ -31,7 +31,7 @@ struct StreamTable {
 
   /// How many numbers were ever in use at once.
   var usedNumberCount: Int { numbers.usedCount }
-  var hasTurns: Bool { !row.isEmpty }
+  var hasTurns: Bool { !queue.isEmpty }
   var hasCredits: Bool { !creditsDue.isEmpty }
   /// An end was asked for, and is not sent.
   var hasUnsentEnds: Bool {
@@ -68,21 +68,21 @@ struct StreamTable {
 
   // MARK: Turns
 
-  /// Something about the stream has changed: it enters the row if it has something to send.
+  /// Something about the stream has changed: it enters the queue if it has something to send.
   mutating func enqueue(_ number: UInt64) {
     guard let stream = outgoing[number], !stream.isQueued, stream.hasSomething else { return }
     stream.isQueued = true
-    row.append(number)
+    queue.append(number)
   }
 
   private mutating func dequeue(_ number: UInt64) {
-    let rest = row.elements.filter { $0 != number }
-    row.removeAll()
-    for other in rest { row.append(other) }
+    let rest = queue.elements.filter { $0 != number }
+    queue.removeAll()
+    for other in rest { queue.append(other) }
   }
 
   /// Frames one after the other, a turn each, until nothing is left or nothing more fits. Who has no credit is not in
-  /// the row, and holds nobody back.
+  /// the queue, and holds nobody back.
   /// - Returns: sequenced frames written, and the bytes of each stream that have left its queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (
     frames: UInt64, taken: [(id: StreamID, count: Int)]
@@ -90,9 +90,9 @@ struct StreamTable {
     var frames: UInt64 = 0
     var taken: [(id: StreamID, count: Int)] = []
     let end = bytes.count + room
-    while let number = row.first {
+    while let number = queue.first {
       guard let stream = outgoing[number] else {
-        _ = row.popFirst()
+        _ = queue.popFirst()
         continue
       }
       let turn = stream.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit)
@@ -107,7 +107,7 @@ struct StreamTable {
       }
       // Its turn comes first when there is room again.
       if turn.lacksRoom { break }
-      _ = row.popFirst()
+      _ = queue.popFirst()
       stream.isQueued = false
       enqueue(number)
     }

@@ -21,7 +21,11 @@ struct TraceRedactor: Sendable {
     case .linkClosed(let link, _):
       forget(link)
       return fact
-    default: return fact
+    // One that carries contents goes above.
+    case .messagesConsumed, .streamConsumed, .commanded, .discoveryReported, .discoveryEnded, .dialFailed, .linkOpened,
+      .transmitted, .linkPaced, .trustJudged, .nonceDrawn, .codeDerived, .codeProven, .sourceFinished, .sourceFailed,
+      .chunkStored, .committed, .storeRestarted, .storeFailed, .availabilityChanged, .deadlineReached:
+      return fact
     }
   }
 
@@ -30,13 +34,27 @@ struct TraceRedactor: Sendable {
     case .transmit(let link, let bytes):
       return .transmit(link, outgoing[link, default: FrameRedactor()].redacted(bytes))
     case .storeChunk(let id, let bytes): return .storeChunk(id, Self.zeros(bytes))
-    case .deliver(.messagesReceived(let node, let messages, let mode)):
-      return .deliver(.messagesReceived(node, messages.map(Self.zeros), mode))
-    case .deliver(.streamReceived(let stream, let bytes)): return .deliver(.streamReceived(stream, Self.zeros(bytes)))
+    case .deliver(let event): return .deliver(Self.redacted(event))
     case .closeLink(let link, _):
       forget(link)
       return effect
-    default: return effect
+    // One that carries contents goes above.
+    case .dial, .cancelDial, .judgeTrust, .drawNonce, .deriveCode, .proveCode, .readChunks, .finishSource, .closeSource,
+      .commitStore, .discardStore, .keepStore, .messagesTaken, .streamTaken, .reply, .finished:
+      return effect
+    }
+  }
+
+  private static func redacted(_ event: Event) -> Event {
+    switch event {
+    case .messagesReceived(let node, let messages, let mode): .messagesReceived(node, messages.map(zeros), mode)
+    case .streamReceived(let stream, let bytes): .streamReceived(stream, zeros(bytes))
+    // One that carries contents goes above.
+    case .peerFound, .peerChanged, .peerLost, .invitationReceived, .invitationEnded, .confirmationNeeded, .codeShown,
+      .codeFailed, .invitationSent, .peerRefused, .connected, .disconnected, .suspended, .resumed, .stateChanged,
+      .streamOpened, .streamEnded, .streamStopped, .offerReceived, .transferProgressed, .transferAccepted,
+      .transferCompared, .transferPaused, .transferEnded:
+      event
     }
   }
 

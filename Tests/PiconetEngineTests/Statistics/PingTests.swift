@@ -120,7 +120,7 @@ struct PingTests {
 
   @Test("the smoothed round trip follows slowly")
   func smoothing() {
-    var roundTrip = RoundTrip(first: .milliseconds(80))
+    var roundTrip = RoundTripEstimate(first: .milliseconds(80))
     roundTrip.add(.milliseconds(160))
     #expect(roundTrip.smoothed == .milliseconds(90))
     #expect(roundTrip.last == .milliseconds(160) && roundTrip.shortest == .milliseconds(80) && roundTrip.count == 2)

@@ -1,6 +1,6 @@
 /// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is what
 /// an application would see.
-public struct RoundTrip: Sendable, Hashable {
+public struct RoundTripEstimate: Sendable, Hashable {
   /// Of the last ping.
   public private(set) var last: Duration
   /// Smoothed as in RFC 6298, section 2: an eighth of each new one.

@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// The transfers of one association, both ways: by the application's numbers, and by those on the wire.
-struct TransferTable {
+struct AssociationTransfers {
   private(set) var outgoing: [TransferID: TransferSender] = [:]
   /// Those that were offered, by their numbers on the wire.
   private(set) var offered: [UInt64: TransferSender] = [:]
