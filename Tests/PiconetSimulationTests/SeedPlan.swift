@@ -2,7 +2,8 @@ import Foundation
 import PiconetTestKit
 import Testing
 
-/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts (by 0.25, too), `PICONET_SEED=family:number` runs one alone.
+/// Which seeds a test run takes: `PICONET_SEEDS=N` multiplies all counts (by 0.25, too), and
+/// `PICONET_SEED=family:number` runs one alone.
 enum SeedPlan {
   static let counts: [(family: ScenarioFamily, count: Int)] = [
     (.pair, 300), (.glare, 500), (.fickle, 300), (.transfers, 300), (.streams, 300), (.weather, 300), (.lossy, 300),

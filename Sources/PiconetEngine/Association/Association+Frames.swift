@@ -68,6 +68,15 @@ extension Association {
     }
   }
 
+  /// Counts what the kernel has taken, whatever it is.
+  func count(sentBytes count: Int) { counts.sent.bytes &+= UInt64(truncatingIfNeeded: count) }
+
+  /// Counts a frame of the link's own.
+  func count(sent frame: Frame) { counts.sent.count(frame) }
+
+  /// Counts what has come over the link, whatever it is.
+  func count(receivedBytes count: Int) { counts.received.bytes &+= UInt64(truncatingIfNeeded: count) }
+
   /// Counts a frame of the remote side's, before it is looked at.
   func count(received frame: Frame, _ turn: Turn) {
     counts.received.count(frame)

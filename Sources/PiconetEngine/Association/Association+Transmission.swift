@@ -17,7 +17,7 @@ extension Association {
     link.takeControl(into: &bytes)
     if isFirst {
       if waiting.contains(.acknowledgement) { sequenced.appendAcknowledgement(into: &bytes) }
-      link.hasCarried = true
+      link.carry()
     }
     if link.unreliableCount > 0 {
       bytes += link.takeUnreliable()

@@ -390,8 +390,7 @@ extension Association {
   /// Goes on upon another link, where the remote side has so many of our frames.
   /// - Parameter addresses: where that link was dialled.
   func resume(on link: Link, remoteHas received: UInt64, dialled addresses: [TransportAddress], _ turn: Turn) {
-    link.phase = .active
-    link.association = self
+    link.activate(self)
     suspension = nil
     hasResumed = true
     judgement = link.judgement
@@ -505,7 +504,7 @@ extension Association {
   func claim(_ link: Link, _ turn: Turn) -> Bool {
     guard search != nil, link.opening.peer == node.peer else { return false }
     search?.dialled(link.id, turn)
-    link.searchedFor = node
+    link.search(for: node)
     return true
   }
 

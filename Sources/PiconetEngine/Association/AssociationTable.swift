@@ -25,6 +25,17 @@ struct AssociationTable {
     values.first { $0.invitations.own?.command == command }
   }
 
+  /// The commands of all of them.
+  var inviting: [CommandID] { values.compactMap { $0.invitations.own?.command } }
+
+  /// Those whose time is up, in the order of the commands.
+  func invitationsDue(at now: Instant) -> [Association] {
+    let due = values.compactMap { association in
+      association.invitations.own.map { (association: association, own: $0) }
+    }.filter { $0.own.deadline <= now }
+    return due.sorted { $0.own.command < $1.own.command }.map(\.association)
+  }
+
   /// The one that has asked the driver for something by this number.
   func awaiting(_ id: CodeID) -> Association? { values.first { $0.invitations.awaits(id) } }
 

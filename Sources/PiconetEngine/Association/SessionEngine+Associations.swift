@@ -60,10 +60,9 @@ extension SessionEngine {
   private mutating func begin(_ id: AssociationID, on link: Link, _ turn: Turn) {
     guard let remote = link.node, let hello = link.hello else { return }
     begun.increment(remote.peer)
-    link.phase = .active
     let association = Association(id: id, node: remote, on: link, hello, configuration, watch, at: turn.now)
     associations.append(association)
-    link.association = association
+    link.activate(association)
     association.dialled(at: addressesDialled(for: link))
     associationBegan(association, turn)
   }

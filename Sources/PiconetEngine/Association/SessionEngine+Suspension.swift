@@ -42,7 +42,7 @@ extension SessionEngine {
 
   /// The active link has given no sign of life.
   mutating func probeEnded(_ link: Link, _ turn: Turn) {
-    link.probe = nil
+    link.endProbe()
     guard let remote = link.node, let association = associations[remote], association.link?.phase == .active
     else { return }
     // The one that it has waited beside may have ended, and another begun since.

@@ -6,7 +6,7 @@ extension SessionEngine {
     link.heard(turn.now)
     link.decoder.push(bytes)
     guard let association = link.association else { return decode(link, turn) }
-    association.counts.received.bytes &+= UInt64(truncatingIfNeeded: bytes.count)
+    association.count(receivedBytes: bytes.count)
     let moved = association.movedCount
     turn.readCount = bytes.count
     decode(link, turn)

@@ -18,8 +18,8 @@ final class Turn {
   @exclusivity(unchecked) private(set) var links = LinksToFlush()
   /// Peers for which more is kept than may be: their associations end with the fact that made it so.
   @exclusivity(unchecked) var crowded: Set<NodeID> = []
-  @exclusivity(unchecked) var conditions = PeerConditions()
-  @exclusivity(unchecked) var places = OpenPlaces()
+  var conditions = PeerConditions()
+  var places = OpenPlaces()
   /// What others may ask, and how often.
   @exclusivity(unchecked) var budgets: InvitationBudgets { didSet { watch.changed() } }
   private var nextCode: UInt64 = 1

@@ -9,35 +9,23 @@ extension SessionEngine {
     _ id: CommandID, _ target: InvitationTarget, _ context: [UInt8], _ timeout: Duration, _ code: TypedCodeID?,
     _ turn: Turn
   ) {
-    let (remote, expected, addresses) = resolve(target)
-    if let refusal = refusalOfInvitation(to: remote, target, context, hasAddresses: !addresses.isEmpty) {
-      turn.reply(id, .failed(refusal))
-      return
-    }
+    let destination = InvitationDestination(target, discovery)
+    if let refusal = refusal(ofInvitationTo: destination, context) { return turn.reply(id, .failed(refusal)) }
     let race = ConnectRace(
-      addresses: addresses, preference: configuration.transports, headStart: configuration.transportHeadStart)
+      addresses: destination.addresses, preference: configuration.transports,
+      headStart: configuration.transportHeadStart)
     attempts.begin(
       InvitationAttempt(
-        command: id, node: remote, expectedPeer: expected, context: context, code: code,
+        command: id, node: destination.node, expectedPeer: destination.expectedPeer, context: context, code: code,
         formerMemberships: turn.membershipCount, deadline: turn.now + timeout, race: race), turn)
-    if let remote, associations[remote] != nil {
+    if let remote = destination.node, associations[remote] != nil {
       goOn(id, with: remote, turn)
     } else {
       follow(attempts.dial(id, turn), turn)
     }
   }
 
-  private func resolve(_ target: InvitationTarget) -> (NodeID?, PeerID?, [TransportAddress]) {
-    switch target {
-    case .node(let node, let transports):
-      (node, node.peer, (discovery.summary(of: node)?.addresses ?? []).filter { transports?.contains($0.kind) ?? true })
-    case .addresses(let addresses, let peer): (nil, peer, addresses)
-    }
-  }
-
-  private func refusalOfInvitation(
-    to remote: NodeID?, _ target: InvitationTarget, _ context: [UInt8], hasAddresses: Bool
-  ) -> Ending? {
+  private func refusal(ofInvitationTo destination: InvitationDestination, _ context: [UInt8]) -> Ending? {
     if context.count > WireLimits.context {
       return Ending(.limitExceeded, .us, "the context has \(context.count) bytes; the limit is \(WireLimits.context)")
     }
@@ -45,16 +33,11 @@ extension SessionEngine {
       return Ending(.limitExceeded, .us, "\(InvitationAttempt.limit) invitations are under way")
     }
     if isFull { return configuration.full }
-    guard let remote else { return hasAddresses ? nil : Ending(.unreachable, .us, "no address was given") }
+    guard let remote = destination.node else { return destination.unreachable }
     if remote == node { return Ending(.selfConnection, .us) }
     if invites(remote) { return Ending(.inProgress, .us) }
     if let association = associations[remote] { return association.refusalOfInvitation }
-    if hasAddresses { return nil }
-    if case .node(_, let transports?) = target, discovery.summary(of: remote) != nil {
-      let names = transports.isEmpty ? "no transport" : transports.map(\.rawValue).joined(separator: ", ")
-      return Ending(.unreachable, .link, "the peer is not in sight over \(names)")
-    }
-    return Ending(.unreachable, .link, "the peer is not in sight")
+    return destination.unreachable
   }
 
   /// Invitations of ours that have no reply yet.
@@ -80,8 +63,7 @@ extension SessionEngine {
   }
 
   mutating func withdrawInvitations(_ ending: Ending, _ turn: Turn) {
-    let commands = attempts.commands + associations.values.compactMap { $0.invitations.own?.command }
-    for command in commands.sorted() { withdraw(command, ending, turn) }
+    for command in (attempts.commands + associations.inviting).sorted() { withdraw(command, ending, turn) }
   }
 
   // MARK: Attempts
@@ -167,12 +149,7 @@ extension SessionEngine {
         follow(attempts.dial(command, turn), turn)
       }
     }
-    let due = associations.values.compactMap { association in
-      association.invitations.own.map { (association: association, own: $0) }
-    }.filter { $0.own.deadline <= turn.now }
-    for (association, _) in due.sorted(by: { $0.own.command < $1.own.command }) {
-      association.negotiate(.timedOut, turn)
-    }
+    for association in associations.invitationsDue(at: turn.now) { association.negotiate(.timedOut, turn) }
   }
 
   // MARK: Membership

@@ -3,7 +3,7 @@ import PiconetWire
 /// What goes over a link: how much at once, and in which order.
 extension Link {
   func queue(_ frame: Frame) {
-    association?.counts.sent.count(frame)
+    association?.count(sent: frame)
     FrameEncoder.append(frame, to: &control)
   }
 
@@ -53,7 +53,7 @@ extension Link {
   /// The kernel has taken so many bytes.
   func transmitted(_ count: Int, _ turn: Turn) {
     outstanding = max(0, outstanding - count)
-    association?.counts.sent.bytes &+= UInt64(truncatingIfNeeded: count)
+    association?.count(sentBytes: count)
     if waitsForRoom { turn.flush(self) }
   }
 

@@ -23,13 +23,13 @@ final class Link {
   let id: LinkID
   let opening: LinkOpening
   let openedAt: Instant
-  var phase: Phase = .awaitingHello { didSet { watch.changed() } }
+  private(set) var phase: Phase = .awaitingHello { didSet { watch.changed() } }
   @exclusivity(unchecked) var decoder: FrameDecoder
 
   /// The remote side, once its hello came.
-  var node: NodeID?
-  var hello: Hello?
-  var judgement: TrustJudgement?
+  private(set) var node: NodeID?
+  private(set) var hello: Hello?
+  private(set) var judgement: TrustJudgement?
 
   private(set) var lastReceived: Instant
   private var lastSent: Instant
@@ -45,13 +45,13 @@ final class Link {
   var pings = PingTable() { didSet { if pings.nextDeadline != oldValue.nextDeadline { watch.changed() } } }
 
   /// The association whose active link this is.
-  @exclusivity(unchecked) var association: Association? { didSet { watch.changed() } }
+  @exclusivity(unchecked) private(set) var association: Association? { didSet { watch.changed() } }
   /// Something of the association has gone over this link.
-  var hasCarried = false
+  private(set) var hasCarried = false
   /// The member for whose association we have dialled this link, rather than for an invitation.
-  var searchedFor: NodeID?
+  private(set) var searchedFor: NodeID?
   /// The remote side holds the association over this link, too: the active one is asked for a sign of life.
-  var probe: Probe? { didSet { watch.changed() } }
+  private(set) var probe: Probe? { didSet { watch.changed() } }
 
   struct Probe {
     let token: UInt64
@@ -59,7 +59,7 @@ final class Link {
     let ends: Instant
   }
   /// The engine has let it go: nothing that still comes from it counts.
-  var isForgotten = false
+  private(set) var isForgotten = false
 
   /// Encoded frames that go before everything else.
   @exclusivity(unchecked) var control: [UInt8] = []
@@ -157,6 +157,33 @@ final class Link {
     return nil
   }
 
+  /// The driver judges whether the peer is trusted.
+  func awaitTrust() { phase = .awaitingTrust }
+
+  /// It is trusted.
+  func judged(_ judgement: TrustJudgement) {
+    self.judgement = judgement
+    phase = .ready
+  }
+
+  /// A search has dialled it.
+  func search(for node: NodeID) { searchedFor = node }
+
+  /// The association begins or goes on here.
+  func activate(_ association: Association) {
+    phase = .active
+    self.association = association
+  }
+
+  /// The first bytes of the association go.
+  func carry() { hasCarried = true }
+
+  /// The engine lets it go.
+  func forget() {
+    isForgotten = true
+    association = nil
+  }
+
   /// The association is to go on here: the remote side is asked.
   func askToResume(_ association: Association, _ turn: Turn) {
     probe = nil
@@ -172,6 +199,9 @@ final class Link {
     active.queue(.ping(token))
     turn.flush(active)
   }
+
+  /// The active link has given no sign of life.
+  func endProbe() { probe = nil }
 
   // MARK: Liveness
 

@@ -55,7 +55,7 @@ extension SessionEngine {
       return refuse(link, .duplicateLink, "the node that was looked for is not here", turn)
     }
     if !link.isDialler { sendHello(on: link, turn) }
-    link.phase = .awaitingTrust
+    link.awaitTrust()
     turn.add(.judgeTrust(link.id, remote, name: hello.name, isDialled: link.isDialler))
   }
 
@@ -75,8 +75,7 @@ extension SessionEngine {
     if case .refused(let reason, let detail, let told) = judgement {
       return refused(link, Ending(reason, .peer, detail), told: told, turn)
     }
-    link.judgement = judgement
-    link.phase = .ready
+    link.judged(judgement)
     if let remote = link.node, let hello = link.hello { answered(by: remote, hello, on: link, turn) }
     ready(link, turn)
     decode(link, turn)

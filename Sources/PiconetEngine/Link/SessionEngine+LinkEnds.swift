@@ -49,8 +49,7 @@ extension SessionEngine {
   mutating func forget(_ link: Link, _ ending: Ending, isOnlyLink: Bool = false, _ turn: Turn) {
     if link.isForgotten { return }
     links.remove(link)
-    link.isForgotten = true
-    link.association = nil
+    link.forget()
     turn.forget(link)
     if let remote = link.node, let association = associations[remote], association.link === link {
       _ = association.take(nil)

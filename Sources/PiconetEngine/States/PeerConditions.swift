@@ -2,8 +2,8 @@ import PiconetWire
 
 /// Folds what happens to peers into one condition each, and tells every change once.
 ///
-/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. It has an entry for each peer
-/// that is in sight, invited, inviting or a member, so that the limits of those bound it.
+/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. There is an entry for each
+/// peer that is in sight, invited, inviting or a member, so that the limits of those bound it.
 struct PeerConditions: Sendable {
   private struct Entry: Sendable {
     var name = ""

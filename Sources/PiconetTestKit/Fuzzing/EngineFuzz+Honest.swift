@@ -73,10 +73,10 @@ extension EngineFuzz {
     case .deriveCode(let id, _, _): honest.take(.codeDerived(id, "123456"), at: now)
     case .readChunks, .finishSource: if let fact = Self.answer(to: effect, fails: false) { honest.take(fact, at: now) }
     case .storeChunk(let id, let bytes):
-      honest.storedHere.append(bytes)
-      honest.take(.chunkStored(id, upTo: UInt64(honest.storedHere.count)), at: now)
+      honest.storedLocally.append(bytes)
+      honest.take(.chunkStored(id, upTo: UInt64(honest.storedLocally.count)), at: now)
     case .commitStore(let id, _, _):
-      honest.isStoredHere = true
+      honest.isStoredLocally = true
       honest.take(.committed(id, name: [66]), at: now)
     case .deliver(.connected): honest.isMember = true
     case .deliver(.disconnected(_, let ending)): if !isEnding { broken("the honest peer is told: \(ending)") }
@@ -122,10 +122,10 @@ extension EngineFuzz {
       let effect = asked.remove(at: index)
       switch effect {
       case .storeChunk(let id, let bytes):
-        honest.storedThere.append(bytes)
-        take(.chunkStored(id, upTo: UInt64(honest.storedThere.count)))
+        honest.storedRemotely.append(bytes)
+        take(.chunkStored(id, upTo: UInt64(honest.storedRemotely.count)))
       case .commitStore(let id, _, _):
-        honest.isStoredThere = true
+        honest.isStoredRemotely = true
         take(.committed(id, name: [67]))
       default: if let fact = Self.answer(to: effect, fails: false) { take(fact) }
       }

@@ -28,10 +28,10 @@ final class HonestPeer {
   /// Our file at the engine's side, and the engine's file at ours.
   var incomingThere: TransferID?
   var incomingHere: TransferID?
-  var storedThere = StoredContent()
-  var storedHere = StoredContent()
-  var isStoredThere = false
-  var isStoredHere = false
+  var storedRemotely = StoredContent()
+  var storedLocally = StoredContent()
+  var isStoredRemotely = false
+  var isStoredLocally = false
 
   /// How much of the file has come, compared as it came.
   struct StoredContent {
@@ -119,8 +119,8 @@ final class HonestPeer {
     if let wrong { return wrong }
     if got != sent { return "\(got) of \(sent) messages of the honest peer came" }
     if gotBack != sentBack { return "\(gotBack) of \(sentBack) messages came to the honest peer" }
-    if !isStoredThere || !storedThere.isWhole { return "the honest peer's file is wrong" }
-    if !isStoredHere || !storedHere.isWhole { return "the file for it is wrong" }
+    if !isStoredRemotely || !storedRemotely.isWhole { return "the honest peer's file is wrong" }
+    if !isStoredLocally || !storedLocally.isWhole { return "the file for it is wrong" }
     return nil
   }
 }

@@ -61,13 +61,8 @@ struct LegalFramesTests {
 
   @Test("every frame in every phase", arguments: table)
   func everyFrame(frame: Frame, legal: String) {
-    let opening = LinkOpening(
-      dial: nil, peer: peer(1), traits: someTraits)
-    let link = Link(
-      id: LinkID(rawValue: 1), opening: opening, at: seconds(1), EngineConfiguration(scope: "test", name: "test"),
-      DeadlineWatch())
     for (phase, letter) in Self.phases {
-      link.phase = phase
+      let link = link(reached: phase, at: seconds(1), EngineConfiguration(scope: "test", name: "test"))
       #expect(link.isLegal(frame) == legal.contains(letter), "0x\([frame.type].hexadecimal) in \(phase)")
     }
   }

@@ -8,15 +8,9 @@ struct LivenessTests {
   private func link(
     _ phase: Link.Phase = .active, silence: UInt64? = 20_000, _ change: (inout EngineConfiguration) -> Void = { _ in }
   ) -> Link {
-    let opening = LinkOpening(
-      dial: nil, peer: peer(1), traits: someTraits)
-    let link = Link(
-      id: LinkID(rawValue: 1), opening: opening, at: seconds(100), configuration(change), DeadlineWatch())
-    link.hello = silence.map {
-      Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "", limits: PeerLimits(silence: $0))
-    }
-    link.phase = phase
-    return link
+    let limits = silence.map { PeerLimits(silence: $0) } ?? PeerLimits()
+    let hello = Hello(incarnation: Incarnation(rawValue: 1), name: "", scope: "", limits: limits)
+    return PiconetEngineTests.link(reached: phase, hello, at: seconds(100), configuration(change))
   }
 
   @Test(

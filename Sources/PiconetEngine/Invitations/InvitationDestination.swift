@@ -1,0 +1,31 @@
+import PiconetWire
+
+/// Whom an invitation is for, and where discovery sees it.
+struct InvitationDestination {
+  /// Nil where it is known by its addresses alone.
+  let node: NodeID?
+  /// The key that must answer.
+  let expectedPeer: PeerID?
+  let addresses: [TransportAddress]
+  /// How an attempt ends that has to dial, and can't; nil where it can.
+  let unreachable: Ending?
+
+  init(_ target: InvitationTarget, _ discovery: DiscoveryTable) {
+    switch target {
+    case .node(let node, let transports):
+      let seen = discovery.summary(of: node)?.addresses
+      addresses = (seen ?? []).filter { transports?.contains($0.kind) ?? true }
+      self.node = node
+      expectedPeer = node.peer
+      let names = transports.map { $0.isEmpty ? "no transport" : $0.map(\.rawValue).joined(separator: ", ") }
+      let words = seen == nil ? nil : names.map { " over \($0)" }
+      unreachable =
+        addresses.isEmpty ? Ending(.unreachable, .link, "the peer is not in sight\(words ?? "")") : nil
+    case .addresses(let addresses, let peer):
+      node = nil
+      expectedPeer = peer
+      self.addresses = addresses
+      unreachable = addresses.isEmpty ? Ending(.unreachable, .us, "no address was given") : nil
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import PiconetWire
+import Testing
+
+@testable import PiconetEngine
+
+@Suite("Invitations as a machine")
+struct InvitationsTests {
+  private let turn = Turn(node(9), seed: 1, InvitationBudgets(openQuestions: 8), DeadlineWatch())
+  private let command = CommandID(rawValue: 7)
+  private let invite = Frame.invite(Invite(timeout: 1_000, terms: [], commitment: someCommitment))
+
+  private var invitations: Invitations {
+    Invitations(configuration(), DeadlineWatch(), provesCodes: true, at: seconds(0))
+  }
+
+  private let remote = Invitations.Remote(
+    peer: ProvenPeer(
+      node: node(1), name: "", traits: someTraits, association: AssociationID(high: 1, low: 2), isKnown: true,
+      messageLimit: 1_000),
+    judgement: .known, link: LinkID(rawValue: 1), isMember: false, membershipNumber: 0, isLeaving: false)
+
+  @Test("one that is accepted asks for a place, and with the place the node joins by an accept")
+  func accepted() {
+    var invitations = invitations
+    let (opened, question) = invitations.handle(.received(invite, hasRoom: true), remote, turn)
+    guard opened.isEmpty, case .question(insteadOf: nil)? = question else {
+      Issue.record("\(opened), \(String(describing: question))")
+      return
+    }
+    _ = invitations.handle(.asked, remote, turn)
+    let (_, place) = invitations.handle(.accepted(command), remote, turn)
+    guard case .place(let entry)? = place else {
+      Issue.record("\(String(describing: place))")
+      return
+    }
+    #expect(!invitations.holdsPlace)
+    let (steps, request) = invitations.handle(.placeFound(entry), remote, turn)
+    guard steps.count == 2, case .send(.accept) = steps[0], case .join(let agreement) = steps[1], request == nil else {
+      Issue.record("\(steps), \(String(describing: request))")
+      return
+    }
+    #expect(agreement.accepting == command && agreement.own == nil && invitations.isIdle)
+  }
+
+  @Test("one for which there is no room is declined, and the application never hears of it")
+  func full() {
+    var invitations = invitations
+    let (steps, request) = invitations.handle(.received(invite, hasRoom: false), remote, turn)
+    guard steps.count == 1, case .send(.decline(.full, _)) = steps[0], request == nil else {
+      Issue.record("\(steps), \(String(describing: request))")
+      return
+    }
+    #expect(invitations.isIdle && turn.effects.isEmpty)
+  }
+
+  @Test("a frame that breaks a rule comes out as the breach, and changes nothing that waits")
+  func breach() {
+    var invitations = invitations
+    let (steps, request) = invitations.handle(.received(.accept, hasRoom: true), remote, turn)
+    guard steps.isEmpty, case .breach(let breach)? = request else {
+      Issue.record("\(steps), \(String(describing: request))")
+      return
+    }
+    #expect(breach.reason == .protocolBroken && invitations.isIdle && turn.effects.isEmpty)
+  }
+
+  @Test("where the remote side takes itself for a member and there is no place, the association has to end")
+  func noPlace() {
+    var invitations = invitations
+    for entry in [MembershipRequest.Entry.crossing, .agreed, .agreedByCode] {
+      let (steps, request) = invitations.handle(.noPlaceFound(entry), remote, turn)
+      guard steps.isEmpty, case .end(let ending)? = request else {
+        Issue.record("\(entry): \(steps), \(String(describing: request))")
+        continue
+      }
+      #expect(ending.reason == .full)
+    }
+  }
+}
