@@ -7,7 +7,7 @@ import hello
 import short_code
 from fields import integer
 from frames import (
-    Accept, Acknowledge, Associate, Associated, CodeConfirmed, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Message,
+    Accept, Acknowledge, Admit, Associate, Associated, CodeNonce, CodeReveal, Decline, Fragment, Frame, Invite, Leave, Message,
     MessageCredit, Ping, Pong)
 from link import PATIENCE, Link, Node
 from reasons import Reason
@@ -202,18 +202,31 @@ class Association:
         """Invites, and gives the answer."""
         self.send(self.invitation(timeout, context))
         answer = self.wait_for(Accept, Decline, patience=patience)
-        self.is_member = isinstance(answer, Accept)
+        if isinstance(answer, Accept):
+            self.admit()
         return answer
+
+    def get_in(self, patience: float = PATIENCE) -> None:
+        """Waits until our invitation is accepted, and is a member."""
+        self.wait_for(Accept, patience=patience)
+        self.admit()
+
+    def admit(self) -> None:
+        self.send(Admit())
+        self.is_member = True
 
     def let_in(self, patience: float = PATIENCE) -> Invite:
         """Waits for an invitation, learns the code, and accepts it."""
         invitation = self.wait_for(Invite, patience=patience)
         self.ask(invitation, patience)
-        self.send(Accept())
-        if invitation.terms & Invite.COMPARES_CODES:
-            self.wait_for(CodeConfirmed, patience=patience)
-        self.is_member = True
+        self.accept(patience)
         return invitation
+
+    def accept(self, patience: float = PATIENCE) -> None:
+        """Accepts, and waits until the other side admits us."""
+        self.send(Accept())
+        self.wait_for(Admit, patience=patience)
+        self.is_member = True
 
     def ask(self, invitation: Invite, patience: float = PATIENCE) -> None:
         """As if the question for it were on a screen here: gives our nonce for the inviter's, from which the code follows."""

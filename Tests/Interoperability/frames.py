@@ -232,7 +232,7 @@ class Leave(Frame):
 
 
 @frame(0x47)
-class CodeConfirmed(Frame):
+class Admit(Frame):
     pass
 
 

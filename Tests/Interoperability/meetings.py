@@ -6,7 +6,6 @@ import time
 import mdns
 import transfers
 from association import Association
-from frames import Accept
 from link import Late, Link, Node
 from place import Place, Program
 
@@ -67,7 +66,7 @@ def known_to_receiver(place: Place, node: Node, **options) -> None:
     receiver = ask_receiver(place, **options)
     association = asked(receiver, node)
     receiver.type("y\n")
-    association.wait_for(Accept)
+    association.get_in()
     assert transfers.send(association, b"photo", "first.jpg").is_stored
     association.leave()
     receiver.end()

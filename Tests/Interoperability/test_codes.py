@@ -5,7 +5,7 @@ import time
 
 import meetings
 from association import Association
-from frames import Accept, CodeConfirmed, CodeNonce, CodeReveal, Decline, Invite, Offer, Withdraw
+from frames import Accept, Admit, CodeNonce, CodeReveal, Decline, Invite, Offer, Withdraw
 from identity import Identity
 from link import Late, Link, LinkEnded, Node
 from place import Place
@@ -25,7 +25,7 @@ def test_code_on_the_screen(place: Place):
     receiver.see(meetings.QUESTION)
     assert meetings.code_shown(receiver.look()) == association.code
     receiver.type("y\n")
-    association.wait_for(Accept)
+    association.get_in()
 
 
 def test_codes_differ(place: Place):
@@ -142,7 +142,7 @@ def test_missing_reveal(place: Place):
 def test_frames_of_codes_at_wrong_times(place: Place):
     """nonces, reveals and confirmations that nothing asked for break the protocol"""
     receiver = place.receiver()
-    for frame in (CodeNonce(bytes(32)), CodeReveal(bytes(32)), CodeConfirmed()):
+    for frame in (CodeNonce(bytes(32)), CodeReveal(bytes(32)), Admit()):
         association = Association(Link.dial(receiver.address, Node()))
         association.link.send(frame)
         assert association.link.end().reason == Reason.PROTOCOL_BROKEN, frame

@@ -5,7 +5,7 @@ import time
 import meetings
 import transfers
 from association import Association, joined, resumed
-from frames import Accept, CodeConfirmed, Decline, DeclineOffer, Invite, Offer
+from frames import Decline, DeclineOffer, Invite, Offer
 from identity import Identity
 from link import Link, Node
 from place import Place, Program
@@ -112,9 +112,7 @@ def compared(receiver: Program, node: Node) -> Association:
     """A member whose person has compared the codes, as it says."""
     association = Association(Link.dial(receiver.address, node))
     association.send(association.invitation(terms=Invite.COMPARES_CODES))
-    association.wait_for(Accept)
-    association.send(CodeConfirmed())
-    association.is_member = True
+    association.get_in()
     return association
 
 

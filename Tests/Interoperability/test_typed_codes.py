@@ -60,7 +60,7 @@ def test_inviting(place: Place):
     assert answered.left == 2, answered
     association.send(CodeConfirm(confirmation))
     assert association.wait_for(Accept, Decline) == Accept()
-    association.is_member = True
+    association.admit()
     assert transfers.send(association, b"photo", "photo.jpg").is_stored
     assert receiver.wait() == 0
     assert known(place, "receiver").startswith("Ada  code  push:images send:images  since ")
@@ -72,8 +72,7 @@ def test_invited(place: Place):
         sender, association, invitation = called(place, server)
         expected = answer(association, invitation, CODE)
         assert association.wait_for(CodeConfirm).confirmation == expected, "cA is not that of the code"
-        association.send(Accept())
-        association.is_member = True
+        association.accept()
         incoming = transfers.Incoming(association)
         incoming.accept()
         assert incoming.finish() == b"photo"

@@ -40,10 +40,11 @@ final class AssociatedEngine {
     try #require(engine.census.associations == before + 1)
   }
 
-  /// The remote side invites us, and we accept: one sequenced frame each way.
+  /// The remote side invites us, we accept, and it admits us: two sequenced frames, and one of ours.
   func becomeMember() throws {
     receive(.invite(Invite(timeout: 30_000, commitment: someCommitment)))
     _ = command(.answerInvitation(far, accept: true, .declined))
+    receive(.admit)
     try #require(engine.census.members == 1)
   }
 

@@ -9,50 +9,54 @@ struct CrossingInvitationTests {
     near.command(.invite(.node(far ?? near.far), context: [], timeout: .seconds(10)))
   }
 
-  @Test("an accept that crosses our withdrawal, and what follows it, is no fault of the remote side")
+  @Test("an accept that crosses our withdrawal makes nobody a member, and is no fault of the remote side")
   func acceptOfAWithdrawnInvitation() throws {
     let near = try AssociatedEngine()
     let invitation = invite(near)
     _ = near.command(.cancelInvitation(invitation))
-    near.receive(
-      .accept, .message([1, 2, 3]), .fragment([4]), .message([5]), .unreliableMessage(number: 1, [6]),
-      .offer(transfer: 0, ResourceOffer(name: [65], size: 10)))
-    #expect(near.census.links == 1)
-    #expect(!near.effects.contains { if case .deliver = $0 { true } else { false } })
-    #expect(try near.transmittedFrames().contains(.leave(.cancelled, detail: "")))
-    near.receive(.leave(.cancelled, detail: ""))
-    #expect(near.effects.contains(.closeLink(near.link, flush: true)))
-    #expect(near.census.associations == 0)
+    near.receive(.accept)
+    #expect(near.effects == [] && near.census.associations == 1 && near.census.members == 0)
+    // Nobody was admitted, so that nothing of a member can come.
+    near.receive(.message([1, 2, 3]))
+    #expect(near.census.links == 0)
   }
 
-  @Test("a withdrawal that crosses our accept ends at once what was begun in between, both ways")
+  @Test("a withdrawal that crosses our accept makes nobody a member for a moment, and each may invite again")
   func withdrawalOfAnAcceptedInvitation() throws {
     let near = try AssociatedEngine(capabilities: .streams)
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
+    let acceptance = near.command(.answerInvitation(near.far, accept: true, .left))
+    let offer = near.command(.offer(TransferID(rawValue: 1), to: near.far, ResourceOffer(name: [65], size: 10)))
+    #expect(
+      near.effects.contains { if case .reply(offer, .failed) = $0 { true } else { false } }, "it is no member yet")
+    near.receive(.withdraw(.full))
+    #expect(near.effects.contains(.reply(acceptance, .failed(Ending(.full, .peer)))))
+    #expect(!near.effects.contains { if case .deliver(.connected) = $0 { true } else { false } })
+    #expect(near.census.members == 0 && near.census.associations == 1)
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = near.command(.answerInvitation(near.far, accept: true, .left))
-    let ours = TransferID(rawValue: 1)
-    let offer = near.command(.offer(ours, to: near.far, ResourceOffer(name: [65], size: 10)))
-    let stream = StreamID(rawValue: 1)
-    _ = near.command(.openStream(stream, to: near.far, name: "ours"))
-    near.receive(.offer(transfer: 0, ResourceOffer(name: [66], size: 10)), .openStream(stream: 0, name: "theirs"))
-    let ending = Ending(.cancelled, .peer)
-    near.receive(.withdraw(.cancelled))
-    #expect(near.effects.contains(.reply(offer, .failed(ending))))
-    #expect(near.effects.contains(.closeSource(ours)))
-    #expect(near.effects.contains(.deliver(.streamStopped(stream, ending))))
-    let theirs = TransferID(rawValue: TransferID.firstIncoming)
-    #expect(near.effects.contains(.deliver(.transferEnded(theirs, ending))))
-    let streamEnd = Event.streamEnded(StreamID(rawValue: StreamID.firstIncoming), .lost(ending))
-    #expect(near.effects.contains(.deliver(streamEnd)))
+    near.receive(.admit)
+    #expect(near.census.members == 1)
+  }
+
+  @Test("our own invitation, which has crossed, is cancelled while the peer may be a member already: both leave")
+  func cancelledAfterCrossing() throws {
+    let near = try AssociatedEngine()
+    let invitation = invite(near)
+    near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
+    #expect(try near.transmittedFrames().last == .accept)
+    _ = near.command(.cancelInvitation(invitation))
     #expect(try near.transmittedFrames().contains(.leave(.cancelled, detail: "")))
+    near.receive(.accept, .message([1]))
+    #expect(near.census.members == 0 && near.census.links == 1)
   }
 
   @Test("an invitation from a peer that we are leaving is declined, even if it was a member")
   func invitationWhileLeaving() throws {
     let near = try AssociatedEngine()
+    try near.becomeMember()
+    _ = near.command(.leave(near.far, .left))
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
-    _ = near.command(.answerInvitation(near.far, accept: true, .left))
-    near.receive(.withdraw(.cancelled), .invite(Invite(timeout: 1_000, commitment: someCommitment)))
     #expect(near.census.links == 1)
     #expect(try near.transmittedFrames().contains(.decline(.left, detail: "")))
   }
@@ -72,6 +76,7 @@ struct CrossingInvitationTests {
     // While we dial, the first peer takes the only place.
     near.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = near.command(.answerInvitation(near.far, accept: true, .left))
+    near.receive(.admit)
     #expect(near.census.members == 1)
     try near.associate(LinkID(rawValue: 2), second)
     #expect(

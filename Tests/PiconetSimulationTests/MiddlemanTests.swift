@@ -106,7 +106,8 @@ struct MiddlemanTests {
     let isSame = ada.screen != nil && ada.screen?.code == bea.screen?.code
     ada.answer(isSame: isSame)
     bea.answer(isSame: isSame)
-    if !isHisThatCounts { ada.receive(.accept, on: adaLink) }
+    ada.receive(isHisThatCounts ? .admit : .accept, on: adaLink)
+    bea.receive(.admit, on: beaLink)
     return bea.members.contains(toBea) && ada.members.contains(toAda)
   }
 

@@ -18,7 +18,7 @@ struct HostileFrameTests {
   static let frames: [(name: String, frame: Frame, wrong: Set<Stage>)] = [
     ("codeNonce", .codeNonce([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),
     ("codeReveal", .codeReveal([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),
-    ("codeConfirmed", .codeConfirmed, Set(Stage.allCases)),
+    ("admit", .admit, Set(Stage.allCases)),
     ("associate", .associate(AssociationID(high: 0, low: 0), received: 0), [.secured, .associated, .member]),
     ("associated", .associated(received: 0, begun: 1), [.secured, .associated, .member]),
     ("ping", .ping(1), [.secured]),

@@ -86,8 +86,8 @@ public struct NodeConfiguration: Sendable {
   /// Invitations of peers that are not known yet, of which `Node.invitations` tells at once; others wait until one of
   /// these is answered. While others wait, one stands for 60 s at most. 1 to 1,024; default 8.
   public var openInvitations = 8
-  /// Members, oneself included. Default 8. Invitations reserve no place: whoever accepts one when the last place is
-  /// taken becomes a member for a moment at most, and both sides are told `full`.
+  /// Members, oneself included. Default 8. An invitation reserves no place, its acceptance does, on both sides: whoever
+  /// accepts one of which the inviter's last place is taken meanwhile is told `full`, and nobody is a member by it.
   public var capacity = 8
   /// After how long a member that has nothing open but what it is to send, and of which nothing moves, gives way, with
   /// `idle`, to somebody else who is accepted while the session is full. Where nobody is idle, the least busy stranger

@@ -30,7 +30,7 @@ extension Association {
       defer { turn.flush(link) }
       try receiveAboutTransfer(frame, turn)
 
-    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer,
+    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
       .codeConfirm, .leave, .removeMember, .removed, .hello, .associate, .associated, .close, .ping, .pong,
       .unknownOptional:
       break
@@ -62,7 +62,7 @@ extension Association {
 
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone, .invite, .accept, .decline, .withdraw, .codeNonce,
-      .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
+      .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .hello,
       .associate, .associated, .close, .ping, .pong, .unknownOptional:
       break
     }

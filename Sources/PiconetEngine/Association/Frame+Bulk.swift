@@ -8,7 +8,7 @@ extension Frame {
     case .message(let bytes), .fragment(let bytes), .streamData(_, let bytes): bytes.count
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
       .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline,
-      .withdraw, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
+      .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
       0

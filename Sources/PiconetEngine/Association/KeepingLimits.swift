@@ -103,7 +103,7 @@ extension Frame {
     case .stopStream(let stream, let reason, _): .stopStream(stream: stream, reason, detail: "")
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .unreliableMessage,
       .codeNonce, .codeReveal, .chunk, .position, .transferCredit, .end, .streamCredit, .message, .fragment, .invite,
-      .accept, .withdraw, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed,
+      .accept, .withdraw, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed,
       .offer, .acceptOffer, .stored, .present, .restart, .comparing, .senderPaused, .receiverPaused, .openStream,
       .streamData, .endStream, .streamDone, .unknownOptional:
       self

@@ -69,7 +69,7 @@ extension SessionEngine {
         former.association.releaseStore(of: former.transfer, turn)
       }
       try association.receive(frame, turn)
-    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer,
+    case .invite, .accept, .decline, .withdraw, .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer,
       .codeConfirm:
       guard let association else { return }
       negotiate(.received(frame, hasRoom: hasRoomForMember(association.node, turn.now)), association, turn)

@@ -65,7 +65,7 @@ struct CodeExchange: Sendable {
   var isCompared = false
   /// That person has seen the same code on both screens.
   var isConfirmed = false
-  /// Inviter: the accept came. Invited side: the inviter's person has confirmed.
+  /// Inviter: the accept came.
   var isRemoteDone = false
 
   /// A nonce of ours has been given that the peer can make a code of: from here on this counts as a wrong code

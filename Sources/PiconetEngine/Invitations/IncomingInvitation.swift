@@ -5,15 +5,30 @@ struct IncomingInvitation: Sendable {
   let terms: InvitationTerms
   let commitment: [UInt8]
   let context: [UInt8]
-  let expires: Instant
+  var expires: Instant
   /// The application knows of it.
   var isDelivered = false
-  /// We have sent `accept`, and the inviter's person compares the codes yet; the command is answered with membership.
+  /// We have sent `accept`, keep a place, and wait until the inviter admits us, or withdraws.
   var acceptance: Acceptance?
+  /// Its inviter has proven our typed code.
+  let isProven: Bool
 
-  struct Acceptance: Sendable {
-    /// Nil where an invitation of ours was the acceptance.
-    let command: CommandID?
+  enum Acceptance: Hashable, Sendable {
+    /// By the application, whose command is answered with membership.
+    case command(CommandID)
+    /// By an invitation of ours, whose code is compared or was typed.
+    case ownInvitation
+    /// Both have invited: the peer's `accept` of ours admits us.
+    case crossing
+    /// By the right code.
+    case code
+
+    var command: CommandID? {
+      switch self {
+      case .command(let command): command
+      case .ownInvitation, .crossing, .code: nil
+      }
+    }
   }
 
   /// Invitations that nobody answers expire here even if the inviter would wait for longer.
@@ -24,6 +39,17 @@ struct IncomingInvitation: Sendable {
     commitment = invite.commitment
     context = Array(invite.context)
     self.expires = expires
+    isProven = false
+  }
+
+  /// One by a typed code, which was right and so is accepted.
+  init(provenWith context: [UInt8], expires: Instant) {
+    terms = []
+    commitment = []
+    self.context = context
+    self.expires = expires
+    isProven = true
+    acceptance = .code
   }
 }
 

@@ -14,9 +14,10 @@ struct InvitationState: Sendable {
   private(set) var proof: CodeProof?
   /// Invitations of ours that have no answer yet, oldest first. Each gets exactly one.
   private var unanswered: [SentInvitation] = []
-  /// The peer owes an answer to our nonce, or may yet confirm the code that follows from it.
+  /// The peer owes an answer to our nonce.
   private var isRevealDue = false
-  private var isConfirmationDue = false
+  /// It owes one to our `accept`.
+  private var isAdmissionDue = false
   /// Its confirmation of a typed code may come, if only too late.
   private var isCodeConfirmDue = false
 
@@ -30,7 +31,7 @@ struct InvitationState: Sendable {
     own?.drawing == id || own?.proof == id || exchange?.id == id || proof?.id == id
   }
 
-  /// The peer makes itself a member by what we have said.
+  /// The peer may count on what we have said.
   var holdsPlace: Bool {
     if let exchange, exchange.isInviter { return exchange.isConfirmed }
     return incoming?.acceptance != nil
@@ -42,8 +43,20 @@ struct InvitationState: Sendable {
   /// Ours is about to be sent, and crosses the peer's.
   var isCrossing: Bool { if case .crossing = own?.phase { true } else { false } }
 
-  /// Ours is the acceptance of the peer's.
+  /// Ours is the acceptance of the peer's, or waits for what comes of it.
   var isAnswering: Bool { own?.phase == .answering }
+
+  /// Ours waits for what comes of the peer's, which the application has accepted.
+  var isBesideAcceptance: Bool {
+    guard isAnswering, case .command? = incoming?.acceptance else { return false }
+    return true
+  }
+
+  /// Both have invited, and our `accept` is on its way.
+  var hasCrossed: Bool { incoming?.acceptance == .crossing }
+
+  /// A typed code was proven, to us or by us.
+  var isProven: Bool { incoming?.isProven == true || own?.phase == .proven }
 
   // MARK: Ours
 
@@ -124,7 +137,7 @@ struct InvitationState: Sendable {
   /// Another invitation of the peer has come: what belonged to an earlier one can't come any more.
   mutating func forgetFormer() {
     isRevealDue = false
-    isConfirmationDue = false
+    isAdmissionDue = false
     isCodeConfirmDue = false
   }
 
@@ -134,10 +147,20 @@ struct InvitationState: Sendable {
   mutating func delivered() { incoming?.isDelivered = true }
 
   /// We have accepted it.
-  /// - Parameter command: nil where an invitation of ours was the acceptance.
-  mutating func accepted(by command: CommandID?) {
+  /// - Parameter admission: when the inviter has to have admitted us at the latest, unless its person compares yet.
+  mutating func accepted(_ acceptance: IncomingInvitation.Acceptance, until admission: Instant) {
     exchange?.isConfirmed = true
-    incoming?.acceptance = IncomingInvitation.Acceptance(command: command)
+    incoming?.acceptance = acceptance
+    if let incoming, !incoming.terms.contains(.comparesCodes) {
+      self.incoming?.expires = min(incoming.expires, admission)
+    }
+    isAdmissionDue = acceptance != .crossing
+  }
+
+  /// The same, of one whose typed code was right.
+  mutating func acceptedProven(_ context: [UInt8], expires: Instant) {
+    incoming = IncomingInvitation(provenWith: context, expires: expires)
+    isAdmissionDue = true
   }
 
   /// It is over without membership. What was to cross it is sent alone.
@@ -159,7 +182,6 @@ struct InvitationState: Sendable {
     exchange?.nonce = nonce
     exchange?.phase = .awaitingReveal(until: until)
     isRevealDue = true
-    isConfirmationDue = incoming?.terms.contains(.comparesCodes) == true
   }
 
   /// The inviter has revealed its nonce.
@@ -186,15 +208,15 @@ struct InvitationState: Sendable {
   /// That person has seen the same code on both screens.
   mutating func confirmed() { exchange?.isConfirmed = true }
 
-  /// The inviter confirms what we have accepted, or will.
+  /// The inviter admits us.
   /// - Returns: false where it comes too late.
-  mutating func takeConfirmation() throws(Breach) -> Bool {
-    guard isConfirmationDue else { throw Breach("confirms a code that was not shown") }
-    isConfirmationDue = false
-    return incoming != nil && exchange != nil
+  mutating func takeAdmission() throws(Breach) -> Bool {
+    guard isAdmissionDue else { throw Breach("admits one that has not accepted") }
+    isAdmissionDue = false
+    return incoming?.acceptance != nil
   }
 
-  /// The peer has done its part.
+  /// The peer has accepted.
   mutating func remoteIsDone() { exchange?.isRemoteDone = true }
 
   /// It is over without membership.

@@ -81,7 +81,7 @@ extension Invitations {
   /// Both sides' invitations are sent.
   mutating func decideCrossing(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let incoming = state.incoming, let sent = state.lastSent else { return nil }
-    if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.crossing) }
+    if !sent.terms.union(incoming.terms).contains(.comparesCodes) { return .place(.accepting(.crossing)) }
     if turn.node < remote.node {
       send(.decline(.inProgress, detail: ""))
       state.crossed(incoming.context)
@@ -94,7 +94,7 @@ extension Invitations {
 
   /// Ours is the acceptance of the peer's, which is here.
   mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
-    guard comparesCodes(remote) else { return .place(.accepting(nil)) }
+    guard comparesCodes(remote) else { return .place(.accepting(.ownInvitation)) }
     if let code = state.exchange?.code { return showToInviting(code, remote, turn) }
     if state.exchange == nil { beginExchange(showing: [], turn) }
     return nil
@@ -132,7 +132,7 @@ extension Invitations {
       turn.reply(command, .failed(Ending(.identity, .us, "the code has to be shown and compared first")))
       return nil
     }
-    return .place(.accepting(command))
+    return .place(.accepting(.command(command)))
   }
 
   mutating func decline(_ command: CommandID, _ reason: Reason, _ remote: Remote, _ turn: Turn) {
@@ -166,13 +166,11 @@ extension Invitations {
 
   static let noInvitation = Ending(.noSuchAssociation, .us, "no invitation of this peer waits for an answer")
 
-  /// Our `accept` is on its way: we are members, unless the inviter's person compares yet.
-  mutating func accepted(by command: CommandID?, _ remote: Remote, _ turn: Turn) {
-    guard let incoming = state.incoming else { return }
-    state.accepted(by: command)
-    // It is not before the application any more.
-    turn.budgets.removeQuestion(of: remote.node)
-    if !incoming.terms.contains(.comparesCodes) || state.exchange?.isRemoteDone == true { becomeMember(remote, turn) }
+  /// The inviter has a place for us, and its person, if one compares, has seen the same code.
+  mutating func receivedAdmission(_ remote: Remote) throws(Breach) -> MembershipRequest? {
+    // We may leave because the attempt broke off.
+    guard try state.takeAdmission(), !remote.isLeaving else { return nil }
+    return .place(.admitted)
   }
 
   // MARK: Ends
@@ -184,9 +182,6 @@ extension Invitations {
       endProof(Ending(.wrongCode, .peer, words), remote, turn)
     } else if let incoming = state.incoming {
       withdrawn(incoming, Ending(reason, .peer), remote, turn)
-    } else if remote.isMember, !remote.isLeaving {
-      // We had accepted before we knew. Leaving makes both sides agree whatever crossed on the way.
-      leave(Ending(.cancelled, .peer))
     }
   }
 
@@ -209,7 +204,7 @@ extension Invitations {
     if incoming.acceptance == nil {
       send(.decline(ending.reason, detail: ending.detail.prefix(utf8: WireLimits.detail)))
     } else {
-      // The inviter may have confirmed, and take us for a member.
+      // The inviter may have admitted us, and take us for a member.
       leave(Ending(ending.reason, .us))
     }
     closeInvitation(ending, remote, turn)
@@ -227,6 +222,7 @@ extension Invitations {
   /// Tells the application of an invitation that is over.
   func tellEnd(of incoming: IncomingInvitation, _ ending: Ending, _ remote: Remote, _ turn: Turn) {
     if incoming.isDelivered { turn.deliver(.invitationEnded(remote.node, ending)) }
+    if incoming.isProven { turn.tell(turn.conditions.invitationEnded(remote.node, ending)) }
     if let command = incoming.acceptance?.command { turn.reply(command, .failed(ending)) }
   }
 
@@ -240,7 +236,7 @@ extension Invitations {
     return min(ends, revealEnds)
   }
 
-  /// Whoever has accepted waits a little longer than the inviter, who compares yet.
+  /// Whoever has accepted waits a little longer than the inviter, whose person may compare yet.
   private func timeEnds(
     of incoming: IncomingInvitation, _ remote: NodeID, _ budgets: InvitationBudgets
   ) -> Instant {
@@ -251,6 +247,7 @@ extension Invitations {
   mutating func incomingTimedOut(_ remote: Remote, _ turn: Turn) {
     guard let incoming = state.incoming else { return }
     let ending = endingInTime(turn.now)
+    if state.isBesideAcceptance { failInvitation(ending, remote, turn) }
     if state.isAnswering { return withdrawInvitation(ending, remote, turn) }
     if !state.isTry, incoming.isDelivered, remote.judgement == .ask { turn.budgets.refused(remote.peer, turn.now) }
     breakOff(ending, remote, turn)

@@ -21,9 +21,9 @@ extension Invitations {
       state.begin(invitation, .drawing(turn.drawNonce()))
       return nil
     }
-    guard incoming.acceptance == nil else {
-      // We have accepted, and only the inviter's person compares yet.
-      invitation.fail(Ending(.inProgress, .us), to: remote.node, turn)
+    if incoming.acceptance != nil {
+      // We have accepted, and wait to be admitted: what comes of that comes of ours.
+      state.begin(invitation, .answering)
       return nil
     }
     if state.isTry {
@@ -83,8 +83,8 @@ extension Invitations {
     guard let sent = state.takeAnswered() else { throw Breach("accepts what was not asked") }
     let isCompared = sent.terms.contains(.comparesCodes)
     guard let command = sent.command else {
-      // Where the codes are compared nobody takes itself for a member before we have confirmed.
-      if isCompared { idle(turn.now) } else { acceptedWithdrawn(remote, turn) }
+      // Withdrawn meanwhile, which the peer will see: nobody is a member before we admit it.
+      idle(turn.now)
       return nil
     }
     guard !remote.isMember, !remote.isLeaving else { return nil }
@@ -92,6 +92,7 @@ extension Invitations {
     guard let own = state.own, own.command == command, own.phase == wanted else {
       throw Breach("accepts an invitation that its own has replaced")
     }
+    if state.hasCrossed { return .place(.admitted) }
     if isCompared {
       guard let exchange = state.exchange else {
         throw Breach("accepts without the code that has to be compared")
@@ -99,19 +100,7 @@ extension Invitations {
       state.remoteIsDone()
       if !exchange.isConfirmed { return nil }
     }
-    return .place(sent.code == nil ? .agreed : .agreedByCode)
-  }
-
-  /// The peer has accepted an invitation that we had withdrawn: it is a member in its own eyes and leaves when it sees
-  /// that. Until then we leave as well, so that nothing new begins between two sides that differ about what they are.
-  private mutating func acceptedWithdrawn(_ remote: Remote, _ turn: Turn) {
-    guard !remote.isMember, !remote.isLeaving else { return }
-    leave(Ending(.cancelled, .us))
-    let ending = Ending(.cancelled, .us, "our own invitation was withdrawn")
-    endProof(ending, remote, turn)
-    guard let incoming = state.incoming else { return }
-    if incoming.acceptance == nil { send(.decline(.left, detail: "")) }
-    closeInvitation(ending, remote, turn)
+    return .place(.accepted)
   }
 
   mutating func receivedDecline(_ ending: Ending, _ remote: Remote, _ turn: Turn) throws(Breach) {
@@ -122,6 +111,8 @@ extension Invitations {
     endExchange(ending, remote, turn)
     idle(turn.now)
     if state.own?.command == command { failInvitation(ending, remote, turn) }
+    // Who can't take ours takes its own back, too.
+    if state.hasCrossed { closeInvitation(ending, remote, turn) }
   }
 
   // MARK: Ends
@@ -129,12 +120,15 @@ extension Invitations {
   /// Ends ours before its answer: by the caller, by time, or because what it was the answer to is over.
   mutating func withdrawInvitation(_ ending: Ending, _ remote: Remote, _ turn: Turn) {
     guard let own = state.own else { return }
+    // The peer's, which the application has accepted, stands.
+    if state.isBesideAcceptance { return failInvitation(ending, remote, turn) }
     let ending = ending.reason == .timedOut && state.isTry ? Self.brokenOff(ending) : ending
-    // Where it was accepted and not compared yet, it has its answer.
-    if state.withdraw(own.command) || (own.phase == .invited && own.code == nil) {
+    // Where it was accepted and nobody is admitted yet, it has its answer. One that has crossed may have made the peer
+    // a member, so that both leave.
+    if state.withdraw(own.command) || own.phase == .invited || own.phase == .proven, !state.hasCrossed {
       send(.withdraw(ending.reason))
     }
-    if state.isAnswering || state.isCrossing {
+    if state.isAnswering || state.isCrossing || state.hasCrossed {
       breakOff(ending, remote, turn)
     } else {
       endExchange(ending, remote, turn)

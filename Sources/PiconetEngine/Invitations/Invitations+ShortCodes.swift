@@ -58,13 +58,6 @@ extension Invitations {
     turn.add(.deriveCode(exchange.id, link, inputs))
   }
 
-  mutating func receivedConfirmation(_ remote: Remote) throws(Breach) -> MembershipRequest? {
-    // We may have declined meanwhile, or leave because the attempt broke off.
-    guard try state.takeConfirmation(), !remote.isLeaving else { return nil }
-    state.remoteIsDone()
-    return state.incoming?.acceptance == nil ? nil : .place(.agreed)
-  }
-
   // MARK: The inviter
 
   mutating func receivedNonce(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
@@ -72,7 +65,7 @@ extension Invitations {
     // Withdrawn: the peer will know when it has seen that.
     guard let command = first.command, !remote.isLeaving, let link = remote.link else { return }
     guard let own = state.own, own.command == command, own.phase == .invited, let ownNonce = own.nonce,
-      state.exchange == nil
+      state.exchange == nil, !state.hasCrossed
     else { throw Breach("a nonce for an invitation that its own has replaced") }
     let code = turn.takeCodeID()
     state.begin(
@@ -113,7 +106,7 @@ extension Invitations {
 
   private func acceptByOwn() -> MembershipRequest? {
     guard let incoming = state.incoming, incoming.acceptance == nil else { return nil }
-    return .place(.accepting(nil))
+    return .place(.accepting(.ownInvitation))
   }
 
   /// A person of ours has compared, or would not.

@@ -21,6 +21,7 @@ extension Invitations {
       return state.begin(invitation, .answering)
     }
     if let incoming = state.incoming {
+      // We have accepted, and wait to be admitted.
       guard incoming.acceptance == nil else { return invitation.fail(Ending(.inProgress, .us), to: remote.node, turn) }
       breakOff(Ending(.codeNeeded, .us, "a code was typed for this peer"), remote, turn)
     }

@@ -43,6 +43,9 @@ struct Invitations {
   /// How an invitation ends for which there is no place.
   let full: Ending
   let leaveTimeout: Duration
+  /// How long an inviter may take to admit who has accepted, where nobody compares anything: the link may be lost
+  /// meanwhile, and the association go on upon another one.
+  let admissionTime: Duration
   /// The remote side takes typed codes.
   let provesCodes: Bool
   var state = InvitationState() { didSet { watch.changed() } }
@@ -57,6 +60,7 @@ struct Invitations {
     self.watch = watch
     full = configuration.full
     leaveTimeout = configuration.leaveTimeout
+    admissionTime = configuration.disconnectTimeout + configuration.leaveTimeout
     self.provesCodes = provesCodes
     idleSince = now
   }
@@ -95,7 +99,7 @@ struct Invitations {
       return try codeProven(id, finding, isFull: isFull, remote, turn)
     case .received(let frame, let hasRoom): return try received(frame, hasRoom: hasRoom, remote, turn)
     case .placeFound(let entry): enter(entry, remote, turn)
-    case .noPlaceFound(let entry): return findNoPlace(entry, remote, turn)
+    case .noPlaceFound(let entry): findNoPlace(entry, remote, turn)
     case .displaced: breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), remote, turn)
     case .leaving(let reason): drop(reason, remote, turn)
     case .linkLost: linkLost(remote, turn)
@@ -119,7 +123,7 @@ struct Invitations {
       if hasRoom { try received(invite, remote, turn) } else { decline(full, turn.now) }
     case .withdraw(let reason): receivedWithdraw(reason, remote, turn)
     case .codeReveal(let nonce): try receivedReveal(nonce, remote, turn)
-    case .codeConfirmed: return try receivedConfirmation(remote)
+    case .admit: return try receivedAdmission(remote)
     case .codeConfirm(let confirmation): try receivedProof(confirmation, remote, turn)
 
     case .accept: return try receivedAccept(remote, turn)
@@ -154,7 +158,7 @@ struct Invitations {
   var own: OutgoingInvitation? { state.own }
   /// Nobody is invited, but by what we have withdrawn.
   var isIdle: Bool { state.isIdle }
-  /// The peer makes itself a member by what we have said.
+  /// The peer may count on what we have said.
   var holdsPlace: Bool { state.holdsPlace }
   /// A short code is under way, or on the screen.
   var isComparing: Bool { state.exchange != nil }
@@ -169,51 +173,65 @@ struct Invitations {
   /// There is a place for the node.
   private mutating func enter(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
-    case .accepting(let command):
-      send(.accept)
-      accepted(by: command, remote, turn)
-    case .crossing:
-      send(.accept)
-      becomeMember(remote, turn)
-    case .confirming:
-      state.confirmed()
-      send(.codeConfirmed)
-      if state.exchange?.isRemoteDone == true { becomeMember(remote, turn) }
-    case .agreed: becomeMember(remote, turn)
-    case .agreedByCode: becomeMember(isProven: true, remote, turn)
+    case .accepting(let acceptance): accept(as: acceptance, remote, turn)
     case .proven(let context):
       send(.accept)
-      becomeMember(isProven: true, context: context, remote, turn)
+      state.acceptedProven(context, expires: turn.now + admissionTime)
+    case .confirming:
+      state.confirmed()
+      if state.exchange?.isRemoteDone == true { admit(remote, turn) }
+    case .accepted: admit(remote, turn)
+    case .admitted: becomeMember(remote, turn)
     }
   }
 
-  /// There is no place for the node. Where it takes itself for a member already, the association has to end.
-  private mutating func findNoPlace(
-    _ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn
-  ) -> MembershipRequest? {
+  /// There is no place for the node: nobody is a member, and it is told.
+  private mutating func findNoPlace(_ entry: MembershipRequest.Entry, _ remote: Remote, _ turn: Turn) {
     switch entry {
-    case .accepting(let command?): declineFull(command, remote, turn)
-    case .accepting(nil): if state.isAnswering { withdrawInvitation(full, remote, turn) }
-    case .confirming: withdrawInvitation(full, remote, turn)
-    case .proven: declineProven(remote, turn)
-    case .crossing, .agreed, .agreedByCode: return .end(full)
+    case .accepting(.command(let command)): declineFull(command, remote, turn)
+    case .accepting(.ownInvitation): if state.isAnswering { withdrawInvitation(full, remote, turn) }
+    case .accepting(.crossing):
+      send(.decline(.full, detail: full.detail))
+      closeInvitation(full, remote, turn)
+      withdrawInvitation(full, remote, turn)
+    case .proven, .accepting(.code): declineProven(remote, turn)
+    // Whoever has accepted waits for our word.
+    case .confirming, .accepted, .admitted: withdrawInvitation(full, remote, turn)
     }
-    return nil
   }
 
-  /// - Parameter context: what an invitation by a code has said.
-  mutating func becomeMember(isProven: Bool = false, context: [UInt8]? = nil, _ remote: Remote, _ turn: Turn) {
+  private mutating func accept(as acceptance: IncomingInvitation.Acceptance, _ remote: Remote, _ turn: Turn) {
+    send(.accept)
+    state.accepted(acceptance, until: turn.now + admissionTime)
+    // Ours, which would have crossed it, waits for what comes of this one.
+    if state.isCrossing { state.yield() }
+    // It is not before the application any more, and shows no code that it does not show yet.
+    turn.budgets.removeQuestion(of: remote.node)
+    if state.exchange?.code == nil, let exchange = state.takeExchange() { endShowing(of: exchange, turn) }
+  }
+
+  private func endShowing(of exchange: CodeExchange, _ turn: Turn) {
+    for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
+  }
+
+  /// Who has accepted our invitation is a member, and so are we there.
+  private mutating func admit(_ remote: Remote, _ turn: Turn) {
+    send(.admit)
+    becomeMember(remote, turn)
+  }
+
+  private mutating func becomeMember(_ remote: Remote, _ turn: Turn) {
     guard !remote.isMember else { return }
     let former = state.takeAll()
     turn.budgets.removeQuestion(of: remote.node)
     if let exchange = former.exchange {
       if exchange.isConfirmed { turn.budgets.matched(remote.node.peer) }
-      for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
+      endShowing(of: exchange, turn)
     }
     steps.append(
       .join(
         Agreement(
-          context: former.remoteContext ?? context, code: former.exchange?.code, isProven: isProven, own: former.own,
+          context: former.remoteContext, code: former.exchange?.code, isProven: former.isProven, own: former.own,
           accepting: former.incoming?.acceptance?.command)))
   }
 
@@ -231,6 +249,7 @@ struct Invitations {
   private mutating func linkLost(_ remote: Remote, _ turn: Turn) {
     if state.isTry {
       let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
+      if state.isBesideAcceptance { failInvitation(ending, remote, turn) }
       switch state.own?.phase {
       case .invited, .answering: withdrawInvitation(ending, remote, turn)
       case .drawing, .crossing, .sharing, .proving, .proven, nil: breakOff(ending, remote, turn)

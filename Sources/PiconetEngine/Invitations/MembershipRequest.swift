@@ -4,24 +4,20 @@ enum MembershipRequest: Sendable {
   case place(Entry)
   /// An invitation has come: the application may be told of it, and who waits in its place no longer is turned away.
   case question(insteadOf: NodeID?)
-  /// The association has to end.
-  case end(Ending)
   /// The remote side, or what it has sent, broke a rule.
   case breach(Breach)
 
   /// How a node becomes a member.
   enum Entry: Sendable {
-    /// Our `accept` to its invitation is to be sent, by this command, or because of an invitation of ours.
-    case accepting(CommandID?)
-    /// Both have invited, and no code is compared: each takes the other's invitation as the answer to its own.
-    case crossing
-    /// Our person has confirmed the code of our invitation, and the peer is to be told.
-    case confirming
-    /// It has accepted our invitation, or confirmed what we have accepted.
-    case agreed
-    /// It has accepted our invitation by a code, which both have proven.
-    case agreedByCode
-    /// It has proven our code, and its invitation said this to the application.
+    /// Our `accept` to its invitation is to be sent.
+    case accepting(IncomingInvitation.Acceptance)
+    /// It has proven our typed code, and its invitation said this to the application: our `accept` is to be sent.
     case proven(context: [UInt8])
+    /// Our person has confirmed the code of our invitation.
+    case confirming
+    /// It has accepted our invitation, and nothing has to be compared any more.
+    case accepted
+    /// It admits us, for whom it has kept a place as we have for it.
+    case admitted
   }
 }

@@ -168,7 +168,6 @@ extension SessionEngine {
       // One that waits in the queue has to make room.
       if let other { associations[other]?.negotiate(.displaced, turn) }
       tellQuestions(turn)
-    case .end(let ending): end(association, ending, turn)
     case .breach(let error): if let link = association.link { breach(link, error.reason, error.detail, turn) }
     case nil: break
     }

@@ -120,7 +120,7 @@ final class Link {
     case .associated: phase == .resuming || phase == .active
     case .unknownOptional: phase != .awaitingHello
     case .message, .fragment, .unreliableMessage, .messageCredit, .acknowledge, .invite, .accept, .decline, .withdraw,
-      .codeNonce, .codeReveal, .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
+      .codeNonce, .codeReveal, .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember,
       .removed, .offer, .acceptOffer, .declineOffer, .chunk, .position, .transferCredit, .end, .stored, .present,
       .restart, .comparing, .abandon, .refuse, .senderPaused, .receiverPaused, .openStream, .streamData, .endStream,
       .resetStream, .streamCredit, .stopStream, .streamDone:

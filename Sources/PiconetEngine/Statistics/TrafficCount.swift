@@ -59,7 +59,7 @@ public struct TrafficCount: Sendable, Hashable {
       streams.add(bytes: Self.frameCount(body.count + VariableInteger.byteCount(of: stream)))
     case .hello, .associate, .associated, .close, .ping, .pong, .acknowledge, .messageCredit, .codeNonce,
       .codeReveal, .position, .transferCredit, .end, .streamCredit, .invite, .accept, .decline, .withdraw,
-      .codeConfirmed, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
+      .admit, .inviteByCode, .codeAnswer, .codeConfirm, .leave, .removeMember, .removed, .offer,
       .acceptOffer, .declineOffer, .stored, .present, .restart, .comparing, .abandon, .refuse, .senderPaused,
       .receiverPaused, .openStream, .endStream, .resetStream, .stopStream, .streamDone, .unknownOptional:
       controlFrames &+= 1

@@ -134,7 +134,7 @@ extension EngineFuzz {
     case 40: return .stopStream(stream: transfer, reason(), detail: "")
     case 41: return .streamDone(stream: transfer)
     case 42: return .codeNonce([UInt8](repeating: input.byte(), count: Invite.nonceCount))
-    case 43: return .codeConfirmed
+    case 43: return .admit
     case 44:
       return .inviteByCode(
         InviteByCode(

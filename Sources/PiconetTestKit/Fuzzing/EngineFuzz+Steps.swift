@@ -66,6 +66,8 @@ extension EngineFuzz {
       send(.invite(Invite(timeout: 30_000, commitment: Self.someNonce.commitment)), on: id)
       settle()
       command(.answerInvitation(Self.hostileNode(peer), accept: true, .declined))
+      send(.admit, on: id)
+      settle()
     }
   }
 

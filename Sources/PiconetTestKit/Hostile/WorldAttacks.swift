@@ -145,7 +145,7 @@ extension World {
     case 0: return .codeReveal(node.dice.bytes(32))
     case 40: return .codeConfirm(node.dice.bytes(InviteByCode.confirmationCount))
     case 41: return .codeNonce(node.dice.bytes(32))
-    case 42: return .codeConfirmed
+    case 42: return .admit
     case 43:
       return .codeAnswer(
         CodeAnswer(

@@ -27,7 +27,6 @@ extension World {
       if node.dice.chance(50) { send(.codeNonce(node.dice.bytes(Invite.nonceCount)), node, number) }
     }
     send(.accept, node, number)
-    node.sessions[number].isMember = true
   }
 
   /// A question of an invitation of ours is on a screen.
@@ -42,14 +41,14 @@ extension World {
       hostileInvites(node, number)
     default:
       send(.codeReveal(session.nonce), node, number)
-      if node.dice.chance(70) { send(.codeConfirmed, node, number) }
+      if node.dice.chance(20) { send(.admit, node, number) }
     }
   }
 
   /// One round of an attack on codes, beside the answers.
   func codeFrames(_ session: HostileNode.Session, _ node: HostileNode) -> [Frame] {
     switch session.attack {
-    case .confirmsAlone: [.codeConfirmed]
+    case .confirmsAlone: [.admit]
     case .nonceAtOnce: [.codeNonce(node.dice.bytes(Invite.nonceCount))]
     case .revealTwice: node.dice.chance(20) ? [.codeReveal(session.nonce)] : [.ping(1)]
     case .crossing, .codeChurn, .noReveal:

@@ -83,7 +83,11 @@ extension World {
     case .codeNonce: answerNonce(node, number)
     case .inviteByCode(let invite): answer(invite, node, number)
     case .codeAnswer(let answer): answerCode(answer, node, number)
-    case .accept: node.sessions[number].isMember = true
+    case .accept:
+      // As the rules want it, mostly.
+      if node.dice.chance(80) { send(.admit, node, number) }
+      node.sessions[number].isMember = true
+    case .admit: node.sessions[number].isMember = true
     case .ping(let token): send(.pong(token), node, number)
     case .offer(let transfer, let offer): node.sessions[number].offers.append((transfer, offer.size))
     case .openStream(let stream, _): node.sessions[number].streams.append(stream)

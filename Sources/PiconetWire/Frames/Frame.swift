@@ -47,8 +47,8 @@ public enum Frame: Equatable, Sendable {
   case accept
   case decline(Reason, detail: String)
   case withdraw(Reason)
-  /// The inviter's person has seen the same code on both screens.
-  case codeConfirmed
+  /// The inviter has a place for who has accepted, and nothing has to be compared any more: both are members.
+  case admit
   /// An invitation that proves a typed code.
   indirect case inviteByCode(InviteByCode)
   /// The invited's part of the proof.
@@ -128,7 +128,7 @@ public enum Frame: Equatable, Sendable {
     case .inviteByCode: FrameType.inviteByCode
     case .codeAnswer: FrameType.codeAnswer
     case .codeConfirm: FrameType.codeConfirm
-    case .codeConfirmed: FrameType.codeConfirmed
+    case .admit: FrameType.admit
     case .removeMember: FrameType.removeMember
     case .removed: FrameType.removed
     case .offer: FrameType.offer

@@ -55,7 +55,7 @@ enum FrameBody {
     case FrameType.decline:
       frame = .decline(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
     case FrameType.withdraw: frame = .withdraw(try reason(&reader))
-    case FrameType.codeConfirmed: frame = .codeConfirmed
+    case FrameType.admit: frame = .admit
     case FrameType.leave:
       frame = .leave(try reason(&reader), detail: try reader.remainingText("detail", atMost: WireLimits.detail))
     case FrameType.inviteByCode:

@@ -109,7 +109,7 @@ public enum FrameEncoder {
       VariableInteger.append(invite.terms.rawValue, to: &body)
       body.append(contentsOf: invite.commitment)
       body.append(contentsOf: invite.context)
-    case .accept, .codeConfirmed: break
+    case .accept, .admit: break
     case .inviteByCode(let invite):
       VariableInteger.append(invite.timeout, to: &body)
       body.append(contentsOf: invite.share)

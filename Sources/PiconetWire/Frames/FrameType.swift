@@ -40,7 +40,7 @@ public enum FrameType {
   public static let decline: UInt8 = 0x44
   public static let withdraw: UInt8 = 0x45
   public static let leave: UInt8 = 0x46
-  public static let codeConfirmed: UInt8 = 0x47
+  public static let admit: UInt8 = 0x47
   public static let inviteByCode: UInt8 = 0x4A
   public static let codeAnswer: UInt8 = 0x4B
   public static let codeConfirm: UInt8 = 0x4C
@@ -81,7 +81,7 @@ public enum FrameType {
     ("transferCredit", transferCredit), ("end", end), ("streamCredit", streamCredit),
     ("message", message), ("fragment", fragment), ("invite", invite),
     ("accept", accept), ("decline", decline), ("withdraw", withdraw),
-    ("leave", leave), ("codeConfirmed", codeConfirmed), ("inviteByCode", inviteByCode),
+    ("leave", leave), ("admit", admit), ("inviteByCode", inviteByCode),
     ("codeAnswer", codeAnswer), ("codeConfirm", codeConfirm), ("offer", offer), ("acceptOffer", acceptOffer),
     ("declineOffer", declineOffer), ("stored", stored), ("abandon", abandon),
     ("refuse", refuse), ("present", present), ("restart", restart), ("openStream", openStream),

@@ -25,6 +25,6 @@ public struct InvitationTerms: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// A person has to compare the codes on the inviter's side: without `codeConfirmed` nobody becomes a member.
+  /// A person compares the codes on the inviter's side, too, before anybody is admitted.
   public static let comparesCodes = InvitationTerms(rawValue: 1 << 0)
 }

@@ -14,6 +14,7 @@ struct BulkPaceTests {
     if let pace { engine.take(.linkPaced(engine.link, pace)) }
     engine.receive(.invite(Invite(timeout: 1_000, commitment: someCommitment)))
     _ = engine.command(.answerInvitation(engine.far, accept: true, .declined))
+    engine.receive(.admit)
     engine.take(.transmitted(engine.link, byteCount: 1 << 20))
     _ = engine.command(.offer(transfer, to: engine.far, ResourceOffer(name: [1], size: 10 << 20)))
     engine.take(.transmitted(engine.link, byteCount: 1 << 20))

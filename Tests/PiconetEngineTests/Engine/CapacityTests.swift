@@ -59,8 +59,13 @@ struct CapacityTests {
     one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 2)
     #expect(one.receive(.accept).replies(to: 2) == [.connected(one.far)])
     let outcome = receive(one, .accept)
-    #expect(outcome.closeReason == .full)
-    #expect(outcome.replies(to: 1).count == 1)
+    // It has kept a place, and takes itself for nobody's member: nothing but the invitation is over.
+    #expect(outcome.frames == [.withdraw(.full)] && outcome.closeReason == nil)
+    guard case .failed(let ending)? = outcome.replies(to: 1).first else {
+      Issue.record("\(outcome.effects)")
+      return
+    }
+    #expect(ending.reason == .full && ending.blame == .us)
     #expect(one.side.members == [one.far])
   }
 
@@ -71,11 +76,13 @@ struct CapacityTests {
     receive(one, .invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    // The place is kept for who has accepted, before anybody is a member.
     let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 3)
     guard case .decline(.full, _)? = outcome.frames.first, case .failed? = outcome.replies(to: 3).first else {
       Issue.record("\(outcome.effects)")
       return
     }
+    one.receive(.admit)
     #expect(one.side.members == [one.far])
   }
 
@@ -122,7 +129,7 @@ struct CapacityTests {
       Issue.record("the place was given away")
       return
     }
-    let outcome = receive(one, .codeConfirmed)
+    let outcome = receive(one, .admit)
     #expect(outcome.replies(to: 4) == [.done] && one.side.members == [node(2)])
     let other = accepted()
     receive(other, .withdraw(.codeMismatch))
@@ -140,6 +147,7 @@ struct CapacityTests {
     receive(one, .accept)
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    one.receive(.admit)
     #expect(one.side.members == [one.far])
     let outcome = one.side.command(.confirm(node(2), true, .codeMismatch), id: 2)
     #expect(outcome.frames == [.withdraw(.full)])

@@ -30,10 +30,10 @@ struct InvitationTests {
   func accepted() {
     let one = inviting()
     let outcome = one.receive(.accept)
-    #expect(outcome.replies(to: 1) == [.connected(one.far)])
+    #expect(outcome.replies(to: 1) == [.connected(one.far)] && outcome.frames == [.admit])
     for effect in outcome.effects {
       switch effect {
-      case .deliver, .reply: break
+      case .deliver, .reply, .transmit: break
       default: Issue.record("\(effect)")
       }
     }
@@ -108,12 +108,13 @@ struct InvitationTests {
     #expect(ending(one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3), 3) != nil)
   }
 
-  @Test("accepting makes a member, declining tells the reason, each answer counts once")
+  @Test("who accepts is a member once it is admitted, declining tells the reason, each answer counts once")
   func answers() {
     let accepting = invited()
     #expect(
       accepting.side.command(.answerInvitation(accepting.far, accept: true, .declined), id: 3).frames == [.accept])
-    #expect(accepting.side.members == [accepting.far])
+    #expect(accepting.side.members == [] && accepting.side.log.replies(to: 3).isEmpty)
+    #expect(accepting.receive(.admit).replies(to: 3) == [.done] && accepting.side.members == [accepting.far])
     #expect(ending(accepting.side.command(.answerInvitation(accepting.far, accept: true, .declined), id: 4), 4) != nil)
     let declining = invited()
     #expect(
@@ -143,19 +144,57 @@ struct InvitationTests {
     let one = invited()
     let outcome = one.side.command(.invite(.node(one.far), context: [8], timeout: .seconds(9)), id: 1)
     let invite = Invite(timeout: 9_000, commitment: one.side.lastCommitment, context: [8])
-    #expect(outcome.frames == [.invite(invite), .accept])
-    #expect(outcome.replies(to: 1) == [.connected(one.far)])
-    #expect(one.receive(.accept).frames == [])
+    #expect(outcome.frames == [.invite(invite), .accept] && one.side.members == [])
+    let accepted = one.receive(.accept)
+    #expect(accepted.frames == [] && accepted.replies(to: 1) == [.connected(one.far)])
   }
 
   @Test("invitations that cross are accepted by both")
   func crossing() {
     let one = inviting()
     let outcome = one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
-    #expect(outcome.frames == [.accept])
-    #expect(outcome.replies(to: 1) == [.connected(one.far)])
-    #expect(one.receive(.accept).effects == [])
+    #expect(outcome.frames == [.accept] && one.side.members == [])
+    let accepted = one.receive(.accept)
+    #expect(accepted.replies(to: 1) == [.connected(one.far)] && accepted.frames == [])
     #expect(one.side.members == [one.far])
+  }
+
+  @Test("who has accepted an invitation that crosses ours is not admitted besides: that breaks the protocol")
+  func crossingAndAdmitted() {
+    let one = inviting()
+    one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    #expect(one.receive(.admit).closeReason == .protocolBroken)
+    #expect(one.side.members == [])
+  }
+
+  @Test("once invitations have crossed of which none compares, there is no code to be had of ours: a try would be free")
+  func crossingAndNonce() {
+    let one = inviting()
+    one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    #expect(one.receive(.codeNonce(someNonce)).closeReason == .protocolBroken)
+  }
+
+  @Test("crossing invitations of which the remote side can't take ours end without membership, and give the place back")
+  func crossingAndFull() {
+    let one = inviting()
+    one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    #expect(one.side.engine.associations[one.far]?.holdsPlace == true)
+    let outcome = one.receive(.decline(.full, detail: ""), .withdraw(.full))
+    #expect(ending(outcome) == Ending(.full, .peer) && outcome.frames == [])
+    #expect(one.side.engine.associations[one.far]?.holdsPlace == false && one.side.census.links == 1)
+  }
+
+  @Test("an inviter that never admits who has accepted keeps the place as long as a link may be lost, and no longer")
+  func neverAdmitted() {
+    let one = OneSided(configuration { $0.disconnectTimeout = .seconds(3_600) }).associated()
+    one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
+    one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3)
+    let left = one.side.engine.configuration.leaveTimeout
+    one.side.wait(.seconds(300))
+    #expect(one.side.engine.associations[one.far]?.holdsPlace == true)
+    let outcome = one.side.wait(left)
+    #expect(ending(outcome, 3)?.reason == .timedOut)
+    #expect(outcome.frames.contains(.leave(.timedOut, detail: "")))
   }
 
   @Test(

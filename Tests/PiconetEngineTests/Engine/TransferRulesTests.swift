@@ -152,6 +152,7 @@ struct TransferRulesTests {
       .invite(Invite(timeout: 9_999, commitment: someCommitment)),
     ] { one.side.take(.received(other, FrameEncoder.encode(frame)[...])) }
     one.side.command(.answerInvitation(node(2), accept: true, .declined))
+    one.side.take(.received(other, FrameEncoder.encode(.admit)[...]))
     #expect(one.side.census.members == 2)
     // Its abandon of a number that it never offered is none; its chunk costs it the link, and nobody else anything.
     #expect(

@@ -105,6 +105,7 @@ struct UnreadLimitTests {
       one.side.take(.received(link, FrameEncoder.encode(frame)[...]))
     }
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
+    one.side.take(.received(link, FrameEncoder.encode(.admit)[...]))
     #expect(one.side.members == [one.far])
     // Our hello there allowed 64 KiB of each stream, the remote side's 300 bytes.
     for frame in [.openStream(stream: 0, name: ""), .streamData(stream: 0, bytes(16_000))] as [Frame] {

@@ -152,7 +152,7 @@ final class Flood {
     case FrameType.hello: return [one.hello()]
     case FrameType.codeNonce: return [.codeNonce(someNonce)]
     case FrameType.codeReveal: return [.codeReveal(someNonce)]
-    case FrameType.codeConfirmed: return [.codeConfirmed]
+    case FrameType.admit: return [.admit]
     case FrameType.inviteByCode:
       let share = [UInt8](repeating: 4, count: InviteByCode.shareCount)
       return [.inviteByCode(InviteByCode(timeout: 60_000, share: share, context: payload)), .withdraw(.cancelled)]

@@ -49,11 +49,12 @@ final class OneSided {
     return self
   }
 
-  /// The remote side invites, and we accept.
+  /// The remote side invites, we accept, and it admits us.
   func connected(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
     _ = associated(change)
     receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     side.command(.answerInvitation(far, accept: true, .declined))
+    receive(.admit)
     return self
   }
 

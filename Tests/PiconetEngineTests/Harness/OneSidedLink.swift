@@ -27,6 +27,7 @@ final class OneSidedLink {
     receive(.associate(AssociationID(high: 3, low: link.rawValue), received: 0))
     receive(.invite(Invite(timeout: 10_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(far, accept: true, .declined))
+    receive(.admit)
     return self
   }
 

@@ -71,7 +71,8 @@ struct CodeExchangeTests {
   @Test("accepted after the code was shown, the peer is a member with that code, and has no faults")
   func accepted() {
     let one = shown()
-    #expect(one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6).replies(to: 6) == [.done])
+    #expect(one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6).frames == [.accept])
+    #expect(one.receive(.admit).replies(to: 6) == [.done])
     guard case .connected(let peer)? = one.side.log.events.last else {
       Issue.record("\(one.side.log.events)")
       return
@@ -216,7 +217,7 @@ struct CodeExchangeTests {
     #expect(OneSided().associated().receive(.codeNonce(someNonce)).closeReason == .protocolBroken)
     #expect(inviting().receive(.codeNonce(someNonce), .codeNonce(someNonce)).closeReason == .protocolBroken)
     #expect(OneSided().connected().receive(.codeNonce(someNonce)).closeReason == .protocolBroken)
-    #expect(inviting().receive(.codeConfirmed).closeReason == .protocolBroken)
+    #expect(inviting().receive(.admit).closeReason == .protocolBroken)
     #expect(inviting().receive(.codeReveal(someNonce)).closeReason == .protocolBroken)
   }
 
@@ -271,10 +272,11 @@ struct CodeExchangeTests {
     if acceptFirst { one.receive(.accept) }
     #expect(one.side.census.members == 0)
     let confirmed = one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
-    #expect(confirmed.frames == [.codeConfirmed] && confirmed.replies(to: 2) == [.done])
+    // Only who has accepted is admitted.
+    #expect(confirmed.frames == (acceptFirst ? [.admit] : []) && confirmed.replies(to: 2) == [.done])
     if !acceptFirst {
       #expect(one.side.census.members == 0)
-      one.receive(.accept)
+      #expect(one.receive(.accept).frames == [.admit])
     }
     #expect(one.side.members == [one.far])
     #expect(ending(one.side.command(.confirm(one.far, true, .codeMismatch), id: 3), 3)?.reason == .noSuchAssociation)
@@ -302,7 +304,7 @@ struct CodeExchangeTests {
     #expect(tries(one) != nil)
   }
 
-  @Test("an invitation that compares is accepted only with the code, and makes a member only with `codeConfirmed`")
+  @Test("an invitation that compares is accepted only with the code, and makes a member only with `admit`")
   func invitedByComparing() {
     let one = invited(.comparesCodes)
     guard case .invitationReceived(_, _, _, comparesCodes: true)? = one.side.log.events.last else {
@@ -316,21 +318,25 @@ struct CodeExchangeTests {
     let accepted = one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)
     #expect(accepted.frames == [.accept] && accepted.replies(to: 6).isEmpty)
     #expect(one.side.census.members == 0)
-    let confirmed = one.receive(.codeConfirmed)
+    let confirmed = one.receive(.admit)
     #expect(confirmed.replies(to: 6) == [.done])
     #expect(one.side.members == [one.far])
-    #expect(one.receive(.codeConfirmed).closeReason == .protocolBroken)
+    #expect(one.receive(.admit).closeReason == .protocolBroken)
   }
 
-  @Test("an invitation to whom we have accepted is in progress while its person compares yet, and dials nobody")
+  @Test("an invitation to whom we have accepted succeeds with that, and dials nobody; cancelled, it ends nothing else")
   func invitedWhileAccepted() {
     let one = shown(.comparesCodes)
     one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)
     let outcome = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(20)), id: 7)
-    #expect(ending(outcome, 7)?.reason == .inProgress)
+    #expect(outcome.replies(to: 7).isEmpty && outcome.frames.isEmpty)
     let later = one.side.wait(.seconds(3))
     #expect(!later.effects.contains { if case .dial = $0 { true } else { false } })
-    #expect(one.receive(.codeConfirmed).replies(to: 6) == [.done])
+    let cancelled = one.side.command(.cancelInvitation(CommandID(rawValue: 7)), id: 8)
+    #expect(ending(cancelled, 7)?.reason == .cancelled && cancelled.frames.isEmpty)
+    one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(20)), id: 9)
+    let admitted = one.receive(.admit)
+    #expect(admitted.replies(to: 6) == [.done] && admitted.replies(to: 9) == [.connected(one.far)])
     #expect(one.side.members == [one.far])
   }
 
@@ -357,6 +363,8 @@ struct CodeExchangeTests {
     one.side.command(.showCode(one.far), id: 5)
     one.receive(.codeReveal(someNonce))
     one.side.command(.answerInvitation(one.far, accept: true, .left), id: 6)
+    #expect(one.side.members.isEmpty)
+    one.receive(.admit)
     #expect(one.side.members == [one.far])
   }
 
@@ -381,7 +389,8 @@ struct CodeExchangeTests {
     }
     #expect(one.side.census.members == 0)
     let outcome = one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
-    #expect(outcome.frames == [.accept] && outcome.replies(to: 1) == [.connected(one.far)])
+    #expect(outcome.frames == [.accept] && one.side.members.isEmpty)
+    #expect(one.receive(.admit).replies(to: 1) == [.connected(one.far)])
     #expect(one.side.members == [one.far])
   }
 
@@ -405,7 +414,7 @@ struct CodeExchangeTests {
     guard !isSmaller else { return }
     one.receive(.decline(.inProgress, detail: ""), .codeReveal(someNonce))
     #expect(one.side.log.frames.last == .accept && one.side.census.members == 0)
-    one.receive(.codeConfirmed)
+    one.receive(.admit)
     #expect(one.side.members == [one.far])
   }
 
@@ -435,6 +444,7 @@ struct CodeExchangeTests {
     one.receive(.codeReveal(someNonce))
     #expect(one.side.census.members == 0)
     one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
+    one.receive(.admit)
     #expect(one.side.members == [one.far])
   }
 

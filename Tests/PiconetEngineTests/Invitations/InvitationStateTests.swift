@@ -70,16 +70,23 @@ struct InvitationStateTests {
     #expect(throws: Breach.self) { try former.revealed() }
   }
 
-  @Test("a confirmation comes once, and counts while there is something to confirm")
-  func confirmations() throws {
+  @Test("who has accepted is admitted once, and counts while its acceptance stands; one that crosses is not admitted")
+  func admissions() throws {
     var invitations = asked()
-    let isInTime = try invitations.takeConfirmation()
+    #expect(throws: Breach.self) { try invitations.takeAdmission() }
+    invitations.accepted(.command(CommandID(rawValue: 1)), until: seconds(20))
+    let isInTime = try invitations.takeAdmission()
     #expect(isInTime)
-    #expect(throws: Breach.self) { try invitations.takeConfirmation() }
+    #expect(throws: Breach.self) { try invitations.takeAdmission() }
     var late = asked()
+    late.accepted(.ownInvitation, until: seconds(20))
     _ = late.takeIncoming()
-    let isLate = try !late.takeConfirmation()
+    let isLate = try !late.takeAdmission()
     #expect(isLate)
+    var crossing = asked()
+    crossing.accepted(.crossing, until: seconds(20))
+    #expect(throws: Breach.self) { try crossing.takeAdmission() }
+    #expect(crossing.hasCrossed && crossing.holdsPlace)
   }
 
   @Test("ours stands behind the peer's if it was sent and has no answer")

@@ -29,7 +29,7 @@ struct LegalFramesTests {
     (.decline(.declined, detail: ""), "a"),
     (.withdraw(.cancelled), "a"),
     (.leave(.left, detail: ""), "a"),
-    (.codeConfirmed, "a"),
+    (.admit, "a"),
     (.inviteByCode(InviteByCode(timeout: 1, share: [UInt8](repeating: 4, count: InviteByCode.shareCount))), "a"),
     (.codeAnswer(CodeAnswer(share: [], confirmation: [], left: 0)), "a"),
     (.codeConfirm([]), "a"),

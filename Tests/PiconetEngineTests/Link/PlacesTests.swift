@@ -27,6 +27,13 @@ struct PlacesTests {
     if invites { invite(one, number) }
   }
 
+  /// We accept its invitation, and it admits us, if it can.
+  private func accept(_ one: OneSided, _ node: NodeID, _ number: UInt64, id: UInt64) {
+    let outcome = one.side.command(.answerInvitation(node, accept: true, .declined), id: id)
+    guard outcome.frames.contains(.accept) else { return }
+    one.side.take(.received(LinkID(rawValue: number), FrameEncoder.encode(.admit)[...]))
+  }
+
   @discardableResult
   private func invite(_ one: OneSided, _ number: UInt64) -> Outcome {
     one.side.take(
@@ -91,7 +98,7 @@ struct PlacesTests {
     before(one)
     one.side.now = one.side.now + time
     associate(one, node(2), 12, from: "b:1", invites: true)
-    one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 7)
+    accept(one, node(2), 12, id: 7)
     return one
   }
 
@@ -128,6 +135,7 @@ struct PlacesTests {
     one.side.take(.received(link, FrameEncoder.encode(.codeConfirm(proof))[...]))
     #expect(one.side.members == [one.far])
     one.side.take(.codeProven(id, .right))
+    one.side.take(.received(link, FrameEncoder.encode(.admit)[...]))
     #expect(one.side.members == [node(2)])
     #expect(disconnections(one).map(\.reason) == [.idle])
   }
@@ -192,12 +200,12 @@ struct PlacesTests {
     one.side.judgement = isKnown ? .known : .new
     for number in 2...6 as ClosedRange<UInt8> {
       associate(one, node(number), 10 + UInt64(number), from: number == 6 ? "b:1" : "a:\(number)", invites: true)
-      one.side.command(.answerInvitation(node(number), accept: true, .declined), id: UInt64(number))
+      accept(one, node(number), 10 + UInt64(number), id: UInt64(number))
       one.side.now = one.side.now + .milliseconds(1)
     }
     one.side.judgement = .new
     associate(one, node(7), 17, from: address, invites: true)
-    one.side.command(.answerInvitation(node(7), accept: true, .declined), id: 7)
+    accept(one, node(7), 17, id: 7)
     return one
   }
 

@@ -84,7 +84,7 @@ struct RandomFrames {
     case .hello: return .hello(hello())
     case .codeNonce: return .codeNonce(bytes(32...32))
     case .codeReveal: return .codeReveal(bytes(32...32))
-    case .codeConfirmed: return .codeConfirmed
+    case .admit: return .admit
     case .inviteByCode:
       return .inviteByCode(
         InviteByCode(timeout: integer(), share: bytes(65...65), context: bytes(0...WireLimits.context)[...]))

@@ -5,7 +5,7 @@ import PiconetWire
 enum FrameCase: CaseIterable {
   case hello, associate, associated, close, ping, pong
   case acknowledge, messageCredit, unreliableMessage, codeNonce, codeReveal, chunk, position, transferCredit, end
-  case message, fragment, invite, accept, decline, withdraw, leave, codeConfirmed, removeMember, removed
+  case message, fragment, invite, accept, decline, withdraw, leave, admit, removeMember, removed
   case inviteByCode, codeAnswer, codeConfirm
   case offer, acceptOffer, declineOffer, stored, present, restart, comparing, abandon, refuse, senderPaused,
     receiverPaused
@@ -17,7 +17,7 @@ enum FrameCase: CaseIterable {
       case .hello: .hello
       case .codeNonce: .codeNonce
       case .codeReveal: .codeReveal
-      case .codeConfirmed: .codeConfirmed
+      case .admit: .admit
       case .inviteByCode: .inviteByCode
       case .codeAnswer: .codeAnswer
       case .codeConfirm: .codeConfirm

@@ -45,7 +45,7 @@ enum GoldenFrames {
         greeting: [0xCA, 0xFE])),
     "codeNonce": .codeNonce(bytes(0x20...0x3F)),
     "codeReveal": .codeReveal(bytes(0...31)),
-    "codeConfirmed": .codeConfirmed,
+    "admit": .admit,
     "associate": .associate(association, received: 0),
     "associate-resumed": .associate(association, received: 16_384),
     "associated": .associated(received: 300, begun: 1),
