@@ -19,7 +19,7 @@ struct InvitationsTests {
       messageLimit: 1_000),
     judgement: .known, link: LinkID(rawValue: 1), isMember: false, membershipNumber: 0, isLeaving: false)
 
-  @Test("one that is accepted asks for a place, and with the place the node joins by an accept")
+  @Test("one that is accepted asks for a place, keeps it from its accept on, and the node joins once it is admitted")
   func accepted() {
     var invitations = invitations
     let (opened, question) = invitations.handle(.received(invite, hasRoom: true), remote, turn)
@@ -35,8 +35,19 @@ struct InvitationsTests {
     }
     #expect(!invitations.holdsPlace)
     let (steps, request) = invitations.handle(.placeFound(entry), remote, turn)
-    guard steps.count == 2, case .send(.accept) = steps[0], case .join(let agreement) = steps[1], request == nil else {
+    guard steps.count == 1, case .send(.accept) = steps[0], request == nil else {
       Issue.record("\(steps), \(String(describing: request))")
+      return
+    }
+    #expect(invitations.holdsPlace)
+    let (none, admission) = invitations.handle(.received(.admit, hasRoom: false), remote, turn)
+    guard none.isEmpty, case .place(.admitted)? = admission else {
+      Issue.record("\(none), \(String(describing: admission))")
+      return
+    }
+    let (last, _) = invitations.handle(.placeFound(.admitted), remote, turn)
+    guard last.count == 1, case .join(let agreement) = last[0] else {
+      Issue.record("\(last)")
       return
     }
     #expect(agreement.accepting == command && agreement.own == nil && invitations.isIdle)
@@ -64,16 +75,33 @@ struct InvitationsTests {
     #expect(breach.reason == .protocolBroken && invitations.isIdle && turn.effects.isEmpty)
   }
 
-  @Test("where the remote side takes itself for a member and there is no place, the association has to end")
+  @Test("who has accepted, and for whom there is no place, is told by a withdrawal, and the association goes on")
   func noPlace() {
     var invitations = invitations
-    for entry in [MembershipRequest.Entry.crossing, .agreed, .agreedByCode] {
-      let (steps, request) = invitations.handle(.noPlaceFound(entry), remote, turn)
-      guard steps.isEmpty, case .end(let ending)? = request else {
-        Issue.record("\(entry): \(steps), \(String(describing: request))")
-        continue
-      }
-      #expect(ending.reason == .full)
+    _ = invitations.handle(.invited(ours()), remote, turn)
+    guard case .drawing(let id)? = invitations.own?.phase else {
+      Issue.record("\(String(describing: invitations.own?.phase))")
+      return
     }
+    let nonce = CodeNonce(bytes: someNonce, commitment: someCommitment)
+    _ = invitations.handle(.nonceDrawn(id, nonce, isFull: false), remote, turn)
+    let (none, place) = invitations.handle(.received(.accept, hasRoom: false), remote, turn)
+    guard none.isEmpty, case .place(.accepted)? = place else {
+      Issue.record("\(none), \(String(describing: place))")
+      return
+    }
+    let (steps, request) = invitations.handle(.noPlaceFound(.accepted), remote, turn)
+    guard steps.count == 1, case .send(.withdraw(.full)) = steps[0], request == nil else {
+      Issue.record("\(steps), \(String(describing: request))")
+      return
+    }
+    #expect(invitations.isIdle && invitations.own == nil)
+  }
+
+  private func ours() -> OutgoingInvitation {
+    OutgoingInvitation(
+      InvitationAttempt(
+        command: command, node: node(1), expectedPeer: nil, context: [], code: nil, formerMemberships: 0,
+        deadline: seconds(30), race: ConnectRace(addresses: [], preference: [], headStart: .zero)))
   }
 }

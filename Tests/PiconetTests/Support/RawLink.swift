@@ -228,6 +228,9 @@ final class RawLink: @unchecked Sendable {
     try associate(change)
     try send(invite())
     _ = try wait(for: "accept") { if case .accept = $0 { true } else { nil } }
+    // The answer shows that the node has heard of its member.
+    try send(.admit, .ping(.max >> 2))
+    _ = try wait(for: "pong") { if case .pong = $0 { true } else { nil } }
   }
 }
 
