@@ -165,6 +165,23 @@ struct SearchTests {
     #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == true)
   }
 
+  @Test("a filter that may have been cleared, though nobody has said so, is set anew before the next scan")
+  func uncertainFilter() throws {
+    var scene = Self.searching()
+    scene.tell(.search(nil))
+    while let (id, call) = scene.calls.first, call.member != "SetDiscoveryFilter" {
+      #expect(call.member == "StopDiscovery" && id == scene.calls[0].id)
+      scene.answerOne()
+    }
+    let (id, call) = scene.calls.removeFirst()
+    _ = scene.daemon.answer(call, at: scene.now)
+    scene.tell(.replied(id, .failure(DBusFailure(DBusFailure.timeout))))
+    scene.tell(.search(Scene.search))
+    scene.pass(.seconds(20))
+    #expect(scene.daemon.adapters[Daemon.path]?.hasDiscovery == true)
+    #expect(scene.daemon.mistakes.isEmpty)
+  }
+
   @Test("a restarted node is noticed within twenty seconds: gone and seen")
   func incarnation() {
     var scene = Self.searching()

@@ -119,6 +119,7 @@ struct AdapterUse: Hashable, Sendable {
   /// Nobody knows whether these were set.
   var isModeUncertain = false
   var isTimeoutUncertain = false
+  var isFilterUncertain = false
   var modeSetAt: Instant?
   /// When bluetoothd said that it has changed the mode for us.
   var modeChangedAt: Instant?

@@ -74,8 +74,12 @@ extension BlueZMachine {
       use?.advertisement = .held(service)
       use?.advertisedAt = now
     case .unregisterAdvertisement: use?.advertisement = .none
-    case .setFilter(let service): use?.filter = service
-    case .clearFilter: use?.filter = nil
+    case .setFilter(let service):
+      use?.filter = service
+      use?.isFilterUncertain = false
+    case .clearFilter:
+      use?.filter = nil
+      use?.isFilterUncertain = false
     case .startDiscovery(let service):
       use?.discovery = .held(service)
       schedule.started(at: now)
@@ -112,6 +116,7 @@ extension BlueZMachine {
     case .enter(.discoverable): if failure.isUncertain { use?.isModeUncertain = true }
     case .enter(.timeout): if failure.isUncertain { use?.isTimeoutUncertain = true }
     case .registerAdvertisement: if failure.isUncertain || isTaken { use?.advertisement = .uncertain }
+    case .setFilter, .clearFilter: if failure.isUncertain { use?.isFilterUncertain = true }
     case .startDiscovery: if failure.isUncertain { use?.discovery = .uncertain }
     default: break
     }

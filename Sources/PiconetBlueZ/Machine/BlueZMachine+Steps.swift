@@ -93,7 +93,8 @@ extension BlueZMachine {
       return .registerAdvertisement(offer.service)
     }
     if let search = activeSearch, schedule.wantsScan(at: now), use.discovery.isNone, mayTry(.discover, now) {
-      return use.filter == search.service ? .startDiscovery(search.service) : .setFilter(search.service)
+      return use.filter == search.service && !use.isFilterUncertain
+        ? .startDiscovery(search.service) : .setFilter(search.service)
     }
     return nil
   }
