@@ -4,21 +4,34 @@ import PiconetRuntime
 ///
 /// It watches as long as somebody wants to know. Where the kernel has no Bluetooth nobody is told anything.
 public final class AdapterNews {
-  private let loop: EventLoop
-  private var monitor: AdapterMonitor?
+  /// Begins to watch, and returns what ends that; nil: there is nothing to watch.
+  typealias Watching = (_ changed: @escaping () -> Void) -> (() -> Void)?
+
+  private let watch: Watching
+  private var endWatching: (() -> Void)?
   private var readers: [(id: ObjectIdentifier, changed: () -> Void)] = []
 
-  public init(loop: EventLoop) { self.loop = loop }
+  public convenience init(loop: EventLoop) {
+    self.init { changed in
+      guard let monitor = try? AdapterMonitor(loop: loop, changed: { _ in changed() }) else { return nil }
+      return monitor.close
+    }
+  }
+
+  /// - Parameter watch: the kernel's news, or what a test puts in its place.
+  init(watch: @escaping Watching) { self.watch = watch }
+
+  deinit { endWatching?() }
 
   /// Whether it watches.
-  public var isWatching: Bool { monitor != nil }
+  public var isWatching: Bool { endWatching != nil }
 
   /// Calls `changed` on the loop after each change, until `remove`. Whoever is there already is told by this one.
   func add(_ id: ObjectIdentifier, _ changed: @escaping () -> Void) {
     remove(id, keepsWatching: true)
     readers.append((id, changed))
-    guard monitor == nil else { return }
-    monitor = try? AdapterMonitor(loop: loop) { [weak self] _ in self?.tell() }
+    guard endWatching == nil else { return }
+    endWatching = watch { [weak self] in self?.tell() }
   }
 
   /// Idempotent.
@@ -27,8 +40,8 @@ public final class AdapterNews {
   private func remove(_ id: ObjectIdentifier, keepsWatching: Bool) {
     readers.removeAll { $0.id == id }
     guard readers.isEmpty, !keepsWatching else { return }
-    monitor?.close()
-    monitor = nil
+    endWatching?()
+    endWatching = nil
   }
 
   private func tell() {
