@@ -182,6 +182,38 @@ struct SearchTests {
     #expect(scene.daemon.mistakes.isEmpty)
   }
 
+  @Test("while the radio is busy a turn begins a scan at once, reads what is heard, ends it, and nobody is lost by it")
+  func turn() {
+    var scene = Self.searching()
+    let scans = { (scene: Scene) in scene.daemon.adapters[Daemon.path]?.hasDiscovery }
+    scene.hear(1)
+    scene.answerReads(.success([Scene.record(2)]))
+    scene.forgetStrength(1)
+    scene.reports = []
+    scene.tell(.radioBusy(true))
+    scene.answerAll()
+    for _ in 0..<5 {
+      scene.tell(.radioTurn(true))
+      scene.answerAll()
+      #expect(scans(scene) == true)
+      scene.pass(.seconds(2))
+      #expect(scans(scene) == true)
+      scene.tell(.radioTurn(false))
+      scene.answerAll()
+      #expect(scans(scene) == false)
+      scene.pass(.seconds(18))
+    }
+    #expect(scene.reports.isEmpty, "none of them was a whole scan")
+    scene.tell(.radioTurn(true))
+    scene.answerAll()
+    scene.hear(3)
+    #expect(scene.reads.values.contains { $0.device == Scene.address(3) })
+    scene.tell(.radioBusy(false))
+    scene.tell(.radioTurn(false))
+    scene.answerAll()
+    #expect(scans(scene) == true, "it goes on where the radio is free by then")
+  }
+
   @Test("a restarted node is noticed within twenty seconds: gone and seen")
   func incarnation() {
     var scene = Self.searching()

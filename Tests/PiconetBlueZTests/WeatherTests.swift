@@ -17,12 +17,13 @@ struct WeatherTests {
     var isUp = true
     var touchedByOthers = false
     for _ in 0..<120 {
-      switch UInt.random(in: 0..<24, using: &dice) {
+      switch UInt.random(in: 0..<25, using: &dice) {
       case 0: scene.tell(.advertise(Scene.offer))
       case 1: scene.tell(.advertise(nil))
       case 2: scene.tell(.search(Scene.search))
       case 3: scene.tell(.search(nil))
       case 4: scene.tell(.radioBusy(Bool.random(using: &dice)))
+      case 24: scene.tell(.radioTurn(Bool.random(using: &dice)))
       case 5:
         if isUp {
           scene.calls = []

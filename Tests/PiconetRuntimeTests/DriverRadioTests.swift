@@ -94,6 +94,33 @@ struct DriverRadioTests {
     #expect(logs[2] == ["busy", "free"])
   }
 
+  @Test("a sibling that searches has its turn while another node sends for long, and whoever sends has none")
+  func turns() async throws {
+    let clock = ManualClock()
+    let loop = try EventLoop(name: "radio", clock: clock)
+    defer { loop.stop() }
+    let worker = try WorkerThread(name: "radio disk", limit: 4)
+    defer { worker.stop() }
+    let plan = await loop.perform { PlanBox(RadioPlan(loop: loop)) }
+    let stages = (0..<2).map { _ in DriverStage(loop, worker, .l2cap, plan: plan.value) }
+    await loop.perform { for stage in stages { stage.make() } }
+    await stages[0].search()
+    await stages[0].setBlocked(true)
+    await stages[1].search()
+    clock.advance(by: RadioShare<Int>.turn)
+    await stages[1].note("over")
+    clock.advance(by: RadioShare<Int>.interval - RadioShare<Int>.turn)
+    await stages[1].note("again")
+    await stages[0].setBlocked(false)
+    clock.advance(by: RadioUse.hold)
+    let logs = await loop.perform {
+      for stage in stages { stage.end() }
+      return stages.map(\.log)
+    }
+    #expect(logs[0] == ["busy", "free"])
+    #expect(logs[1] == ["busy", "turn", "no turn", "over", "turn", "again", "free", "no turn"])
+  }
+
   /// Sendable is right: used on the loop only.
   private struct PlanBox: @unchecked Sendable {
     let value: RadioPlan

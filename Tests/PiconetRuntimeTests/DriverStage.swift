@@ -96,6 +96,18 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
       links?.1.close(abort: true)
       log.append("dropped")
     }
+    // The driver has seen its end when this comes to its turn.
+    await loop.perform {}
+  }
+
+  func search() async { await loop.perform { self.driver?.take([.search(scope: "radio")]) } }
+
+  /// Bytes wait for room on a link of it; or no more.
+  func setBlocked(_ isBlocked: Bool) async {
+    await loop.perform { [self] in
+      let link = LinkID(rawValue: 99)
+      if isBlocked { driver?.radio?.linkIsBlocked(link) } else { driver?.radio?.linkIsUnblocked(link) }
+    }
   }
 
   func advertise() async {
@@ -160,6 +172,7 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
     log.append("ports " + (ports?.replacing("\"", with: "") ?? "none"))
   }
   func search(scope: String?) {}
+  func setRadioTurn(_ hasTurn: Bool) { log.append(hasTurn ? "turn" : "no turn") }
   func setRadioBusy(_ isBusy: Bool) { log.append(isBusy ? "busy" : "free") }
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) {}
   func close() {}

@@ -87,7 +87,7 @@ extension SessionSuite {
 
 extension SuiteWorld {
   /// Two nodes of one host, at one place; the second one in a session of its own, whose id ends with `-1`.
-  fileprivate func host(
+  func host(
     _ place: Int, _ first: String, _ second: String, _ body: (Node, Node) async throws -> Void
   ) async throws {
     let configuration = configuration(place, first)

@@ -12,6 +12,7 @@ struct SessionSuiteTests {
     "ofThree": ["yes", "yes", "yes", "three", "three", "three"],
     "breakable": ["yes", "yes", "yes", "faults", "faults", "faults"],
     "lossless": ["yes", "yes", "yes", "–", "–", "–"],
+    "paced": ["–", "–", "–", "faults", "–", "–"],
     "pluggable": ["yes", "yes", "–", "–", "–", "–"],
   ]
 

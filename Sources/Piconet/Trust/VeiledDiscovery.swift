@@ -30,6 +30,7 @@ final class VeiledDiscovery: Discovery {
 
   var sourceName: String { inner.sourceName }
   func setRadioBusy(_ isBusy: Bool) { inner.setRadioBusy(isBusy) }
+  func setRadioTurn(_ hasTurn: Bool) { inner.setRadioTurn(hasTurn) }
   func close() { inner.close() }
 
   func advertise(_ advertisement: Advertisement?) {

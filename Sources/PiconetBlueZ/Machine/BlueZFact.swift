@@ -45,6 +45,8 @@ public enum BlueZFact: Sendable {
   case advertise(BlueZOffer?)
   case search(BlueZSearch?)
   case radioBusy(Bool)
+  /// Also while it is busy it may scan and read records; or no more.
+  case radioTurn(Bool)
   /// A record is to be read over LE, which Linux does not do while it scans; or none any more.
   case pauseWanted(Bool)
   /// Another node of this process has begun to scan.

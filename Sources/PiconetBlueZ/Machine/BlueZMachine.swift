@@ -128,7 +128,10 @@ public struct BlueZMachine: Sendable {
       return effects
     case .radioBusy(let isBusy):
       schedule.setBusy(isBusy, at: now)
-      book.setPaused(isBusy)
+      book.setPaused(schedule.isHeldOff)
+    case .radioTurn(let hasTurn):
+      schedule.setTurn(hasTurn, at: now)
+      book.setPaused(schedule.isHeldOff)
     case .pauseWanted(let isWanted):
       isPauseWanted = isWanted
       schedule.setPauseWanted(isWanted, at: now)

@@ -24,6 +24,8 @@ struct ScanSchedule: Sendable {
   private var phase = Phase.idle
   private var eagerUntil = Instant(nanoseconds: 0)
   private var isBusy = false
+  /// Whether it may scan all the same.
+  private var hasTurn = false
   /// Since when somebody wants a pause; nil: nobody.
   private var pauseSince: Instant?
   /// The end of the last whole scan, or the beginning of the search.
@@ -50,6 +52,15 @@ struct ScanSchedule: Sendable {
     }
     self.isBusy = isBusy
   }
+
+  /// Beside what others send the turn is short: it begins at once.
+  mutating func setTurn(_ hasTurn: Bool, at now: Instant) {
+    self.hasTurn = hasTurn
+    if hasTurn, case .resting(let until) = phase { phase = .resting(until: min(until, now)) }
+  }
+
+  /// Whether others have the radio.
+  var isHeldOff: Bool { isBusy && !hasTurn }
 
   /// Somebody wants to connect over LE, which Linux does not do while it scans.
   mutating func setPauseWanted(_ isWanted: Bool, at now: Instant) {
@@ -79,7 +90,7 @@ struct ScanSchedule: Sendable {
 
   /// Whether bluetoothd is to scan now.
   func wantsScan(at now: Instant) -> Bool {
-    if isBusy { return false }
+    if isHeldOff { return false }
     if let pauseEnd, now < pauseEnd { return false }
     return switch phase {
     case .idle: false
@@ -103,14 +114,14 @@ struct ScanSchedule: Sendable {
   mutating func stopped(at now: Instant) -> Bool {
     guard case .scanning(let since, let until) = phase else { return false }
     sibling = nil
-    if now < until, !isBusy, pauseSince != nil {
+    if now < until, !isHeldOff, pauseSince != nil {
       // It goes on right after the pause, whose time counts from now.
       phase = .resting(until: now)
       pauseSince = now
       return false
     }
     if now >= until { lastWhole = now }
-    phase = .resting(until: now + (isBusy ? settings.quiet : now < eagerUntil ? settings.eagerRest : settings.rest))
+    phase = .resting(until: now + (isHeldOff ? settings.quiet : now < eagerUntil ? settings.eagerRest : settings.rest))
     return now >= until && now - since >= settings.scan
   }
 
@@ -122,7 +133,7 @@ struct ScanSchedule: Sendable {
   }
 
   var nextDeadline: Instant? {
-    if isBusy { return nil }
+    if isHeldOff { return nil }
     return switch phase {
     case .idle: nil
     case .resting(let until): max(until, pauseEnd ?? until)

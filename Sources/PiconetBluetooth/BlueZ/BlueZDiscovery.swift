@@ -134,6 +134,8 @@ public final class BlueZDiscovery: Discovery, ScanMember {
 
   public func setRadioBusy(_ isBusy: Bool) { handle(.radioBusy(isBusy)) }
 
+  public func setRadioTurn(_ hasTurn: Bool) { handle(.radioTurn(hasTurn)) }
+
   /// Somebody has connected to this node over LE, which ends the advertising: it begins anew. Not from within a call of
   /// ours.
   public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }

@@ -56,6 +56,7 @@ public final class HeadlessDiscovery: Discovery {
   private var scanner: InquiryScanner?
   private var reader: DeviceRecordReader?
   private var isRadioBusy = false
+  private var hasRadioTurn = false
   private var sightings: [NodeID: Sighting] = [:]
 
   /// Begins to switch the adapter on. From then on it is taken up again by itself: when it fails, when it is switched
@@ -112,8 +113,16 @@ public final class HeadlessDiscovery: Discovery {
   public func setRadioBusy(_ isBusy: Bool) {
     guard isBusy != isRadioBusy else { return }
     isRadioBusy = isBusy
-    scanner?.setRadioBusy(isBusy)
+    scanner?.setHeldOff(isHeldOff)
   }
+
+  public func setRadioTurn(_ hasTurn: Bool) {
+    guard hasTurn != hasRadioTurn else { return }
+    hasRadioTurn = hasTurn
+    scanner?.setHeldOff(isHeldOff)
+  }
+
+  private var isHeldOff: Bool { isRadioBusy && !hasRadioTurn }
 
   /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to
   /// some seconds with slow controllers.
@@ -321,7 +330,7 @@ public final class HeadlessDiscovery: Discovery {
     self.reader = reader
     let scanner = InquiryScanner(
       service: service, adapter: adapter, controller: controller, reader: reader, loop: loop, options: options,
-      isRadioBusy: isRadioBusy
+      isHeldOff: isHeldOff
     ) { [weak self] in self?.perform($0) }
     self.scanner = scanner
     scanner.start()

@@ -26,7 +26,7 @@ final class InquiryScanner {
   /// In dBm, as each device was heard last; no more than `InquiryTable.deviceLimit`.
   private(set) var signals: [BluetoothAddress: Int8] = [:]
   private var state = State.idle
-  private var isRadioBusy: Bool
+  private var isHeldOff: Bool
   private var mayInterrupt = true
   private var isClosed = false
   private var waiting: [(device: BluetoothAddress, psm: UInt16?)] = []
@@ -41,7 +41,7 @@ final class InquiryScanner {
   init(
     service: BluetoothUUID, adapter: BluetoothAddress, controller: HCIController, reader: any ServiceRecordReader,
     loop: EventLoop,
-    options: HeadlessDiscovery.Options, isRadioBusy: Bool, report: @escaping (InquiryTable.Effect) -> Void
+    options: HeadlessDiscovery.Options, isHeldOff: Bool, report: @escaping (InquiryTable.Effect) -> Void
   ) {
     self.service = service
     self.adapter = adapter
@@ -49,12 +49,12 @@ final class InquiryScanner {
     self.reader = reader
     self.loop = loop
     self.options = options
-    self.isRadioBusy = isRadioBusy
+    self.isHeldOff = isHeldOff
     self.report = report
     table = InquiryTable(service: service, patience: options.patience)
     pause = LoopTimer(loop: loop) { [weak self] in self?.goOn() }
     courtesy = LoopTimer(loop: loop) { [weak self] in
-      guard let self, !isRadioBusy, state == .idle else { return }
+      guard let self, !isHeldOff, state == .idle else { return }
       startReading(isCourteous: false)
     }
     guardTimer = LoopTimer(loop: loop) { [weak self] in self?.cancelInquiry() }
@@ -62,9 +62,11 @@ final class InquiryScanner {
 
   func start() { goOn() }
 
-  func setRadioBusy(_ isBusy: Bool) {
-    isRadioBusy = isBusy
-    if isBusy { cancelInquiry() } else { goOn() }
+  /// - Parameter isHeldOff: whether others have the radio.
+  func setHeldOff(_ isHeldOff: Bool) {
+    if isHeldOff == self.isHeldOff { return }
+    self.isHeldOff = isHeldOff
+    if isHeldOff { cancelInquiry() } else { goOn() }
   }
 
   /// An event that answers no command.
@@ -101,7 +103,7 @@ final class InquiryScanner {
 
   /// Does what is next: read what there is to read, and only then inquire.
   private func goOn() {
-    guard !isClosed, !isRadioBusy, state == .idle else { return }
+    guard !isClosed, !isHeldOff, state == .idle else { return }
     startReading(isCourteous: true)
     guard waiting.isEmpty, readings.isEmpty, pause?.deadline == nil else { return }
     state = .starting
@@ -111,7 +113,7 @@ final class InquiryScanner {
       case .success:
         state = .running
         guardTimer?.set(after: .milliseconds(1280 * Int(options.inquiryLength) + 2000))
-        if isRadioBusy { cancelInquiry() }
+        if isHeldOff { cancelInquiry() }
       case .failure:
         // Somebody else inquires, or the adapter is off: later.
         state = .idle

@@ -22,6 +22,7 @@ final class BluetoothDiscovery: Discovery {
   private var advertisement: Advertisement?
   private var scope: String?
   private var isRadioBusy = false
+  private var hasRadioTurn = false
   /// What the kernel's way has found: taken back when it ends.
   private var foundHeadless: Set<NodeID> = []
 
@@ -95,6 +96,12 @@ final class BluetoothDiscovery: Discovery {
     headless?.setRadioBusy(isBusy)
   }
 
+  func setRadioTurn(_ hasTurn: Bool) {
+    hasRadioTurn = hasTurn
+    daemon?.setRadioTurn(hasTurn)
+    headless?.setRadioTurn(hasTurn)
+  }
+
   /// A dial to this device failed: its node may have started anew.
   func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
 
@@ -131,6 +138,7 @@ final class BluetoothDiscovery: Discovery {
     setHeadlessAdapter(adapter.device)
     discovery.setHandler { [weak self] in self?.reportHeadless($0) }
     discovery.setRadioBusy(isRadioBusy)
+    discovery.setRadioTurn(hasRadioTurn)
     discovery.advertise(advertisement)
     discovery.search(scope: scope)
   }

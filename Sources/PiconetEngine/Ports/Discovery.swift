@@ -70,6 +70,9 @@ public protocol Discovery: AnyObject {
   /// While the radio is needed for something else, dialling or sending: no scan, and nobody is lost for lack of one.
   /// Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)
+  /// While the radio is busy with what others send: it may scan beside that as long as it has its turn, at once and
+  /// without rests.
+  func setRadioTurn(_ hasTurn: Bool)
   /// Called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)
   /// Says goodbye, closes everything. Nothing is called afterwards.
@@ -78,4 +81,5 @@ public protocol Discovery: AnyObject {
 
 extension Discovery {
   public func setRadioBusy(_ isBusy: Bool) {}
+  public func setRadioTurn(_ hasTurn: Bool) {}
 }

@@ -193,7 +193,7 @@ final class LinkRunner: LinkEndpointHandler {
     }
     if isBlocked != wantsWrite {
       wantsWrite = isBlocked
-      if isBlocked { radio?.linkBegins(id) } else { radio?.linkEnds(id) }
+      if isBlocked { radio?.linkIsBlocked(id) } else { radio?.linkIsUnblocked(id) }
       endpoint.setReadiness(read: phase != .closing, write: isBlocked)
     }
     if phase == .closing, channel.outputCount == 0 { finish(abort: false) }

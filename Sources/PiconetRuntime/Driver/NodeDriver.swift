@@ -138,6 +138,7 @@ public final class NodeDriver: RoundHandler {
     case .inspect(let node, let answer): answer(engine.statistics(of: node, at: now))
     case .conditional(let inner, let isWanted, let refused): if isWanted() { take(inner, at: now) } else { refused() }
     case .search(let scope):
+      radio?.searches(scope != nil)
       for discovery in discoveries {
         discovery.search(scope: scope)
         if scope == nil {
@@ -498,7 +499,7 @@ public final class NodeDriver: RoundHandler {
     runners[runner.id] = runner
     securing.append(runner)
     if securing.count == 1 { securingTimer?.set(runner.startedAt + limits.securingTimeout) }
-    runner.radio?.linkBegins(runner.id)
+    runner.radio?.handshakeBegins(runner.id)
     runner.start()
   }
 
@@ -519,7 +520,7 @@ public final class NodeDriver: RoundHandler {
 
   func secured(_ runner: LinkRunner, peer: PeerID) {
     securing.removeAll { $0 === runner }
-    runner.radio?.linkEnds(runner.id)
+    runner.radio?.handshakeEnds(runner.id)
     let opening = LinkOpening(
       dial: runner.dial, peer: peer, traits: runner.endpoint.traits,
       isAdmitted: runner.dial != nil || trust.admits(peer))

@@ -1,17 +1,17 @@
 import PiconetEngine
 
-/// Who may have the radio: tells the discoveries of all nodes when one of them needs it, and when it is free again.
-/// Confined to the loop.
+/// Who may have the radio: tells the discoveries of all nodes when one of them needs it, when it is free again, and
+/// when it is their turn to scan beside what others send. Confined to the loop.
 public final class RadioPlan {
   private struct User {
     let id: ObjectIdentifier
     let discoveries: [any Discovery]
+    var access = RadioAccess.free
   }
 
   private let loop: EventLoop
   private var users: [User] = []
-  private var use = RadioUse()
-  private var isBusy = false
+  private var share = RadioShare<ObjectIdentifier>()
   private var timer: LoopTimer?
 
   public init(loop: EventLoop) { self.loop = loop }
@@ -19,42 +19,75 @@ public final class RadioPlan {
   /// Tells these discoveries, too: at once, where the radio is busy.
   func add(_ watch: RadioWatch, _ discoveries: [any Discovery]) {
     users.append(User(id: ObjectIdentifier(watch), discoveries: discoveries))
-    timer = timer ?? LoopTimer(loop: loop) { [weak self] in self?.update() }
-    if isBusy { for discovery in discoveries { discovery.setRadioBusy(true) } }
+    timer =
+      timer
+      ?? LoopTimer(loop: loop) { [weak self] in
+        guard let self else { return }
+        share.settle(at: loop.now)
+        update()
+      }
+    share.add(ObjectIdentifier(watch))
+    update()
   }
 
   /// Nothing is told to its discoveries afterwards.
   func remove(_ watch: RadioWatch) {
     users.removeAll { $0.id == ObjectIdentifier(watch) }
-    guard users.isEmpty else { return }
+    share.remove(ObjectIdentifier(watch), at: loop.now)
+    if !users.isEmpty { return update() }
     timer?.set(nil)
     timer = nil
-    (use, isBusy) = (RadioUse(), false)
+    share = RadioShare()
   }
 
-  func began() {
-    use.began()
+  /// A dial or a handshake has begun.
+  func began(_ watch: RadioWatch) {
+    share.began(ObjectIdentifier(watch), at: loop.now)
     update()
   }
 
-  func ended(_ count: Int = 1) {
-    for _ in 0..<count { use.ended(at: loop.now) }
+  func ended(_ watch: RadioWatch) {
+    share.ended(ObjectIdentifier(watch), at: loop.now)
     update()
   }
 
-  func moved(_ count: Int) {
-    let now = loop.now
-    use.moved(count, at: now)
-    // Busy already: the timer looks again when it fires. A short message changes nothing.
-    if !isBusy, use.isBusy(at: now) { update() }
+  /// A link's unsent bytes wait for room.
+  func blocked(_ watch: RadioWatch) {
+    share.blocked(ObjectIdentifier(watch), at: loop.now)
+    update()
+  }
+
+  func unblocked(_ watch: RadioWatch) {
+    share.unblocked(ObjectIdentifier(watch), at: loop.now)
+    update()
+  }
+
+  func moved(_ count: Int, by watch: RadioWatch) {
+    // Busy already: the timer looks again when it fires.
+    if share.moved(count, by: ObjectIdentifier(watch), at: loop.now) { update() }
+  }
+
+  func searches(_ watch: RadioWatch, _ isSearching: Bool) {
+    share.searches(ObjectIdentifier(watch), isSearching, at: loop.now)
+    update()
   }
 
   private func update() {
     let now = loop.now
-    let isBusy = use.isBusy(at: now)
-    timer?.set(use.nextDeadline(at: now))
-    if isBusy == self.isBusy { return }
-    self.isBusy = isBusy
-    for discovery in users.flatMap(\.discoveries) { discovery.setRadioBusy(isBusy) }
+    timer?.set(share.nextDeadline(at: now))
+    for index in users.indices {
+      let access = share.access(of: users[index].id, at: now)
+      let former = users[index].access
+      if access == former { continue }
+      users[index].access = access
+      for discovery in users[index].discoveries { Self.tell(discovery, access, former) }
+    }
+  }
+
+  /// In an order that leaves a scan alone that may go on.
+  private static func tell(_ discovery: any Discovery, _ access: RadioAccess, _ former: RadioAccess) {
+    if access == .turn { discovery.setRadioTurn(true) }
+    if (access == .free) != (former == .free) { discovery.setRadioBusy(access != .free) }
+    if former == .turn { discovery.setRadioTurn(false) }
   }
 }

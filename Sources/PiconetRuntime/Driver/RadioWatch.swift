@@ -7,8 +7,9 @@ import PiconetEngine
 final class RadioWatch {
   private let plan: RadioPlan
   private var dials: Set<DialID> = []
-  /// Links in their handshake, and those with bytes that the kernel does not take.
-  private var links: [LinkID: Int] = [:]
+  private var securing: Set<LinkID> = []
+  /// Links with bytes that the kernel does not take.
+  private var blocked: Set<LinkID> = []
   private var isClosed = false
 
   init(plan: RadioPlan, discoveries: [any Discovery]) {
@@ -18,42 +19,47 @@ final class RadioWatch {
 
   /// Before it begins: a scan stops before the radio pages.
   func dialBegins(_ dial: DialID) {
-    guard !isClosed, dials.insert(dial).inserted else { return }
-    plan.began()
+    if !isClosed, dials.insert(dial).inserted { plan.began(self) }
   }
 
   /// Its link is there, or it has failed or was cancelled.
   func dialEnded(_ dial: DialID) {
-    guard dials.remove(dial) != nil else { return }
-    plan.ended()
+    if dials.remove(dial) != nil { plan.ended(self) }
   }
 
-  /// A link's handshake, or its wait for room, has begun.
-  func linkBegins(_ link: LinkID) {
-    if isClosed { return }
-    links[link, default: 0] += 1
-    plan.began()
+  func handshakeBegins(_ link: LinkID) {
+    if !isClosed, securing.insert(link).inserted { plan.began(self) }
   }
 
-  func linkEnds(_ link: LinkID) {
-    guard let count = links[link] else { return }
-    links[link] = count > 1 ? count - 1 : nil
-    plan.ended()
+  func handshakeEnds(_ link: LinkID) {
+    if securing.remove(link) != nil { plan.ended(self) }
+  }
+
+  /// Its wait for room begins.
+  func linkIsBlocked(_ link: LinkID) {
+    if !isClosed, blocked.insert(link).inserted { plan.blocked(self) }
+  }
+
+  func linkIsUnblocked(_ link: LinkID) {
+    if blocked.remove(link) != nil { plan.unblocked(self) }
   }
 
   /// The link is gone, and all its uses with it.
   func linkClosed(_ link: LinkID) {
-    if let count = links.removeValue(forKey: link) { plan.ended(count) }
+    handshakeEnds(link)
+    linkIsUnblocked(link)
   }
 
-  func moved(_ count: Int) { if !isClosed { plan.moved(count) } }
+  func moved(_ count: Int) { if !isClosed { plan.moved(count, by: self) } }
+
+  /// Whether the node looks for others: only who does gets turns.
+  func searches(_ isSearching: Bool) { if !isClosed { plan.searches(self, isSearching) } }
 
   /// Nothing of the node uses the radio any more, and its discoveries are told nothing.
   func close() {
     if isClosed { return }
     isClosed = true
-    plan.ended(dials.count + links.values.reduce(0, +))
-    (dials, links) = ([], [:])
+    (dials, securing, blocked) = ([], [], [])
     plan.remove(self)
   }
 }

@@ -43,6 +43,9 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   /// Those whose silence loses nothing: on the air packets are gone, and the link with them.
   static let lossless = breakable.filter { !$0.usesBluetooth }
 
+  /// Those whose packets take a radio's time where a test wants it, with room for a third node.
+  static let paced = breakable.filter { $0.kind == .l2cap && $0.nodeLimit >= 3 }
+
   /// Those whose adapter a test can take away and give back.
   static let pluggable = all.filter { if case .memory = $0.medium { true } else { false } }
 

@@ -21,6 +21,7 @@ final class SuiteWorld: Sendable {
   let memory: MemoryMedium?
   let far: FarMedium
   private let relays = Mutex<[Relay]>([])
+  private let isAtRadioPace = Atomic(false)
 
   private init(_ transport: SuiteTransport, lost: @escaping @Sendable () -> Void) {
     self.transport = transport
@@ -69,6 +70,7 @@ final class SuiteWorld: Sendable {
   private func end() async throws {
     for relay in relays.withLock({ $0 }) { relay.close() }
     if transport.usesBluetooth, transport.missingFaults == nil { try await fault("unmute") }
+    if isAtRadioPace.load(ordering: .relaxed) { try setPackets("slots 0") }
   }
 
   // MARK: Nodes
@@ -179,6 +181,7 @@ final class SuiteWorld: Sendable {
     memory?.setSilent(false)
     for relay in relays.withLock({ $0 }) { relay.setSilent(false) }
     if transport.usesBluetooth { try await fault("unmute") }
+    if isAtRadioPace.load(ordering: .relaxed) { try setPackets("slots 0") }
   }
 
   /// Both ends of all links are told that they are lost.
@@ -193,6 +196,16 @@ final class SuiteWorld: Sendable {
     guard let place = SuiteTransport.faultSocket else { return }
     let numbers = SuiteTransport.adapters.prefix(2).map { $0.filter(\.isNumber) }.joined(separator: " ")
     try FaultSocket.ask(place, "\(what) \(numbers)")
+  }
+
+  /// Until the end of the test each packet of BR/EDR takes a radio's time on the emulated air.
+  func goAtRadioPace() throws {
+    try setPackets("slots 1")
+    isAtRadioPace.store(true, ordering: .relaxed)
+  }
+
+  private func setPackets(_ what: String) throws {
+    if let place = SuiteTransport.faultSocket { try FaultSocket.ask(place, what) }
   }
 
   // MARK: Waiting

@@ -1,0 +1,131 @@
+import PiconetEngine
+
+/// What a node may do with the radio when it looks for others.
+enum RadioAccess: Sendable, Hashable {
+  /// Nobody uses it otherwise.
+  case free
+  /// Others send, and it is this node's turn to scan beside that.
+  case turn
+  /// It is needed: no scan.
+  case busy
+}
+
+/// Who of the nodes of a host may scan, as a value: uses of the radio go in, everybody's access comes out.
+///
+/// While a node dials or makes a handshake nobody scans: Linux can't connect over LE while it does, and paging suffers
+/// from it. Bulk may go on for minutes. A node that looks for others meanwhile, and sends and receives nothing much
+/// itself, gets turns: the first one at once, and no more than a tenth of the time in all, so that bulk loses a tenth
+/// at most where a scan stops it altogether.
+struct RadioShare<User: Hashable & Sendable>: Sendable {
+  /// The length of a turn: an advertisement of LE is heard within 1.3 s, and what it leads to is asked for its record.
+  static var turn: Duration { .seconds(2) }
+  /// The least time from the beginning of a turn to the next.
+  static var interval: Duration { turn * 10 }
+  /// The least time between the end of a dial or a handshake and a turn: mostly the next one is about to begin.
+  static var settling: Duration { .milliseconds(300) }
+
+  private struct Member: Sendable {
+    var use = RadioUse()
+    var searches = false
+  }
+
+  private var members: [User: Member] = [:]
+  private var total = RadioUse()
+  /// What is left of the turn, and since when it is used up; nil: it is not.
+  private var left = Duration.zero
+  private var turnSince: Instant?
+  private var nextTurn: Instant?
+
+  var isEmpty: Bool { members.isEmpty }
+
+  mutating func add(_ user: User) { members[user] = Member() }
+
+  /// Its uses have ended.
+  mutating func remove(_ user: User, at now: Instant) {
+    guard let use = members.removeValue(forKey: user)?.use else { return }
+    for _ in 0..<use.openUses { total.ended(at: now) }
+    for _ in 0..<use.blockedLinks { total.unblocked(at: now) }
+    settle(at: now)
+  }
+
+  /// A dial or a handshake has begun.
+  mutating func began(_ user: User, at now: Instant) {
+    members[user]?.use.began()
+    total.began()
+    settle(at: now)
+  }
+
+  mutating func ended(_ user: User, at now: Instant) {
+    members[user]?.use.ended(at: now)
+    total.ended(at: now)
+    settle(at: now)
+  }
+
+  /// A link's unsent bytes wait for room.
+  mutating func blocked(_ user: User, at now: Instant) {
+    members[user]?.use.blocked()
+    total.blocked()
+    settle(at: now)
+  }
+
+  mutating func unblocked(_ user: User, at now: Instant) {
+    members[user]?.use.unblocked(at: now)
+    total.unblocked(at: now)
+    settle(at: now)
+  }
+
+  /// - Returns: whether somebody's access may be another one now. A short message changes nothing.
+  mutating func moved(_ count: Int, by user: User, at now: Instant) -> Bool {
+    guard var use = members[user]?.use else { return false }
+    let wasBusy = total.isBusy(at: now) && use.isBusy(at: now)
+    use.moved(count, at: now)
+    total.moved(count, at: now)
+    members[user]?.use = use
+    if wasBusy || !total.isBusy(at: now) { return false }
+    settle(at: now)
+    return true
+  }
+
+  mutating func searches(_ user: User, _ isSearching: Bool, at now: Instant) {
+    members[user]?.searches = isSearching
+    settle(at: now)
+  }
+
+  /// Time has passed. To be called at `nextDeadline`, and before `access`.
+  mutating func settle(at now: Instant) {
+    if let since = turnSince { left = max(.zero, left - (now - since)) }
+    turnSince = nil
+    guard hasTurns(at: now) else { return }
+    if nextTurn.map({ $0 <= now }) ?? true {
+      left = Self.turn
+      nextTurn = now + Self.interval
+    }
+    if left > .zero { turnSince = now }
+  }
+
+  /// Whether somebody would scan if it was his turn.
+  private func hasTurns(at now: Instant) -> Bool {
+    guard total.openUses == 0, total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
+    return members.values.contains { $0.searches && !$0.use.isBusy(at: now) }
+  }
+
+  private var settledAt: Instant? { total.lastOpenUse.map { $0 + Self.settling } }
+
+  func access(of user: User, at now: Instant) -> RadioAccess {
+    guard total.isBusy(at: now) else { return .free }
+    guard turnSince != nil, let member = members[user], member.searches, !member.use.isBusy(at: now) else {
+      return .busy
+    }
+    return .turn
+  }
+
+  /// When somebody's access will be another one if nothing happens until then; nil: never.
+  func nextDeadline(at now: Instant) -> Instant? {
+    guard total.openUses == 0, total.isBusy(at: now) else { return nil }
+    var deadlines = [total.nextDeadline(at: now), turnSince.map { $0 + left }]
+    let searching = members.values.filter(\.searches)
+    if !searching.isEmpty, turnSince == nil { deadlines += [settledAt, nextTurn] }
+    deadlines += searching.map { $0.use.nextDeadline(at: now) }
+    return deadlines.compactMap { $0 }.filter { $0 > now }.min()
+  }
+}

@@ -1,0 +1,161 @@
+import PiconetEngine
+import Testing
+
+@testable import PiconetRuntime
+
+@Suite("Who of a host's nodes may scan while another one sends")
+struct RadioShareTests {
+  private typealias Share = RadioShare<Int>
+  private let start = Instant(nanoseconds: 1_000_000_000)
+
+  /// Of nodes 0 and 1, of which 0 has sent for long.
+  private func sending() -> Share {
+    var share = Share()
+    share.add(0)
+    share.add(1)
+    share.blocked(0, at: start)
+    return share
+  }
+
+  @Test("a search that begins while a sibling sends has its turn at once, and the next one after the interval")
+  func turns() {
+    var share = sending()
+    #expect(share.access(of: 1, at: start) == .busy, "it does not search")
+    share.searches(1, true, at: start)
+    #expect(share.access(of: 1, at: start) == .turn)
+    #expect(share.nextDeadline(at: start) == start + Share.turn)
+    share.settle(at: start + Share.turn)
+    #expect(share.access(of: 1, at: start + Share.turn) == .busy)
+    #expect(share.nextDeadline(at: start + Share.turn) == start + Share.interval)
+    share.settle(at: start + Share.interval)
+    #expect(share.access(of: 1, at: start + Share.interval) == .turn)
+  }
+
+  @Test("whoever sends has no turn itself, however long it searches")
+  func sender() {
+    var share = sending()
+    share.searches(0, true, at: start)
+    #expect(share.access(of: 0, at: start) == .busy)
+    share.searches(1, true, at: start)
+    #expect(share.access(of: 0, at: start) == .busy && share.access(of: 1, at: start) == .turn)
+  }
+
+  @Test("a dial ends a turn, and what is left of it comes a moment after the dial")
+  func dial() {
+    var share = sending()
+    share.searches(1, true, at: start)
+    let dialled = start + .milliseconds(500)
+    share.began(0, at: dialled)
+    #expect(share.access(of: 1, at: dialled) == .busy)
+    let over = dialled + .seconds(3)
+    share.ended(0, at: over)
+    #expect(share.access(of: 1, at: over) == .busy, "mostly a handshake follows")
+    #expect(share.nextDeadline(at: over) == over + Share.settling)
+    let settled = over + Share.settling
+    share.settle(at: settled)
+    #expect(share.access(of: 1, at: settled) == .turn)
+    #expect(share.nextDeadline(at: settled) == settled + (Share.turn - .milliseconds(500)))
+  }
+
+  @Test("a node that stops in its transfer, or in its dial, frees the radio for the others after the hold")
+  func removal() {
+    var share = sending()
+    share.began(0, at: start)
+    share.remove(0, at: start)
+    #expect(share.access(of: 1, at: start) == .busy)
+    #expect(share.nextDeadline(at: start + Share.settling) == start + RadioUse.hold)
+    #expect(share.access(of: 1, at: start + RadioUse.hold) == .free)
+  }
+
+  /// Random uses of the first two of four nodes, and a clock that stops at each deadline.
+  private struct World {
+    var dice: SeededRandom
+    var share = Share()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    var open = [0, 0, 0, 0]
+    var blocked = [0, 0, 0, 0]
+    var searches = [false, false, false, false]
+    /// When the last dial is long enough over for a turn.
+    var settledAt = Instant(nanoseconds: 0)
+    /// How long somebody had a turn, of the time that has passed.
+    var turned = Duration.zero
+    var passed = Duration.zero
+    /// How long each has waited for a turn that it could have had, on end.
+    var waited = [Duration](repeating: .zero, count: 4)
+
+    init(seed: UInt64) {
+      dice = SeededRandom(seed: seed)
+      for node in 0..<4 { share.add(node) }
+    }
+
+    mutating func act() {
+      let node = Int.random(in: 0..<4, using: &dice)
+      switch Int.random(in: 0..<9, using: &dice) {
+      case 0 where open.reduce(0, +) == 0:
+        share.began(node % 2, at: now)
+        open[node % 2] += 1
+      case 1, 2, 3:
+        guard let dialling = open.firstIndex(where: { $0 > 0 }) else { break }
+        share.ended(dialling, at: now)
+        open[dialling] -= 1
+        settledAt = now + Share.settling
+      case 4 where node < 2:
+        share.blocked(node, at: now)
+        blocked[node] += 1
+      case 5 where blocked[node] > 0:
+        share.unblocked(node, at: now)
+        blocked[node] -= 1
+      case 6: _ = share.moved([200, 3000, 20_000].randomElement(using: &dice) ?? 0, by: node % 2, at: now)
+      case 7, 8:
+        searches[node].toggle()
+        share.searches(node, searches[node], at: now)
+      default: break
+      }
+    }
+
+    /// - Returns: what is wrong.
+    mutating func pass(_ duration: Duration) -> String? {
+      let end = now + duration
+      while now < end {
+        let access = (0..<4).map { share.access(of: $0, at: now) }
+        if open.contains(where: { $0 > 0 }), access != [.busy, .busy, .busy, .busy] { return "a scan beside a dial" }
+        for node in 0..<4 where blocked[node] > 0 && access[node] != .busy { return "\(node) scans while it sends" }
+        for node in 0..<4 where access[node] == .turn && !searches[node] { return "a turn for nobody" }
+        let next = share.nextDeadline(at: now)
+        if let next, next <= now { return "a deadline that has passed" }
+        let until = min(end, next ?? end)
+        // Nothing changes in between: looked at a moment before its end.
+        let last = Instant(nanoseconds: until.nanoseconds - 1)
+        if (0..<4).map({ share.access(of: $0, at: last) }) != access { return "a change without a deadline" }
+        let step = until - now
+        passed += step
+        if access.contains(.turn) { turned += step }
+        let isDialled = open.contains { $0 > 0 } || now < settledAt
+        for node in 0..<4 {
+          let waits = searches[node] && access[node] == .busy && node >= 2 && !isDialled
+          waited[node] = waits ? waited[node] + step : access[node] == .busy && isDialled ? waited[node] : .zero
+          if waited[node] > Share.interval { return "\(node) waits for \(waited[node])" }
+        }
+        now = until
+        share.settle(at: now)
+      }
+      if turned > Share.turn + passed / 10 { return "\(turned) of \(passed) are turns" }
+      return nil
+    }
+  }
+
+  @Test("thousands of seeds: turns are a tenth of the time, come within the interval, and never beside a dial")
+  func seeds() {
+    for seed in UInt64(0)..<4000 {
+      var world = World(seed: seed)
+      for _ in 0..<60 {
+        world.act()
+        let passing = Duration.milliseconds(Int.random(in: 1..<4000, using: &world.dice))
+        if let wrong = world.pass(passing) {
+          Issue.record("seed \(seed): \(wrong)")
+          return
+        }
+      }
+    }
+  }
+}
