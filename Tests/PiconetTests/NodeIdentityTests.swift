@@ -54,7 +54,7 @@ struct NodeIdentityTests {
       ("is not of this key", { try NodeIdentity(pem: mixed) }),
       ("is not of this key", { try NodeIdentity(key: key, certificate: other.certificateBytes) }),
       (
-        "more than one certificate",
+        "has not issued certificate 1",
         { try NodeIdentity(pem: pem + Array(("-----BEGIN CERTIFICATE-----" + otherCertificate).utf8)) }
       ),
       ("there is no key", { try NodeIdentity(pem: Array("nothing".utf8)) }),

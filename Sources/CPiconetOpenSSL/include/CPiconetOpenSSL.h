@@ -17,6 +17,7 @@
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -135,6 +136,41 @@ static inline SSL *piconet_store_context_ssl(X509_STORE_CTX *context) {
 }
 static inline int piconet_store_context_chain_count(X509_STORE_CTX *context) {
   return sk_X509_num(X509_STORE_CTX_get0_untrusted(context));
+}
+// Stacks of certificates and of names.
+static inline STACK_OF(X509) *piconet_certificates_new(void) { return sk_X509_new_null(); }
+// Takes the reference.
+static inline void piconet_certificates_push(STACK_OF(X509) *certificates, X509 *certificate) {
+  if (sk_X509_push(certificates, certificate) == 0) X509_free(certificate);
+}
+// 0 for NULL.
+static inline int piconet_certificates_count(const STACK_OF(X509) *certificates) {
+  return certificates ? sk_X509_num(certificates) : 0;
+}
+static inline X509 *piconet_certificates_at(const STACK_OF(X509) *certificates, int index) {
+  return sk_X509_value(certificates, index);
+}
+static inline void piconet_certificates_free(STACK_OF(X509) *certificates) { sk_X509_pop_free(certificates, X509_free); }
+static inline STACK_OF(X509_NAME) *piconet_names_new(void) { return sk_X509_NAME_new_null(); }
+// The subject's. Returns 1, or 0 if out of memory.
+static inline int piconet_names_add(STACK_OF(X509_NAME) *names, X509 *certificate) {
+  X509_NAME *name = X509_NAME_dup(X509_get_subject_name(certificate));
+  if (name && sk_X509_NAME_push(names, name) > 0) return 1;
+  X509_NAME_free(name);
+  return 0;
+}
+static inline void piconet_names_free(STACK_OF(X509_NAME) *names) { sk_X509_NAME_pop_free(names, X509_NAME_free); }
+// A copy of the names. Returns 1, or 0 if out of memory.
+static inline int piconet_ssl_ctx_set_authorities(SSL_CTX *context, const STACK_OF(X509_NAME) *names) {
+  STACK_OF(X509_NAME) *copy = SSL_dup_CA_list(names);
+  if (!copy) return 0;
+  SSL_CTX_set0_CA_list(context, copy);
+  return 1;
+}
+// How many the other side has named.
+static inline int piconet_ssl_named_authorities(const SSL *ssl) {
+  const STACK_OF(X509_NAME) *names = SSL_get0_peer_CA_list(ssl);
+  return names ? sk_X509_NAME_num(names) : 0;
 }
 static inline size_t piconet_memory_bio_bytes(BIO *bio, const unsigned char **bytes) {
   char *start = NULL;

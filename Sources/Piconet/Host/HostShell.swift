@@ -44,8 +44,9 @@ final class HostShell: @unchecked Sendable {
       _ = try BluetoothConfiguration(configuration.bluetooth, scope: "")
     #endif
     let (identity, knownPeers) = try loadIdentity(configuration.identity)
+    let anchors = try configuration.certificateAuthorities?.anchors()
     do throws(SecureChannelFailure) {
-      let contexts = try OpenSSLContexts(identity: identity)
+      let contexts = try OpenSSLContexts(identity: identity, anchors: anchors)
       do throws(SystemError) {
         return HostShell(configuration, identity, knownPeers, contexts, threads: try HostThreads())
       } catch {

@@ -3,6 +3,8 @@
 public struct NodeHostConfiguration: Sendable, Hashable {
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
+  /// The authorities one of which has to have issued each peer's certificate; nil (the default): none.
+  public var certificateAuthorities: CertificateAuthorities?
   /// The network interfaces for discovery, by name, such as `lo`; nil: all.
   public var interfaces: Set<String>?
   /// The settings of the transports over Bluetooth.
@@ -15,6 +17,7 @@ public struct NodeHostConfiguration: Sendable, Hashable {
 /// What the settings of a node say of the device: nil where they say nothing.
 struct DeviceSettings: Sendable {
   var identity: IdentityStorage?
+  var certificateAuthorities: CertificateAuthorities??
   var interfaces: Set<String>??
   var bluetooth: BluetoothSettings?
 
@@ -22,6 +25,7 @@ struct DeviceSettings: Sendable {
   var host: NodeHostConfiguration {
     var host = NodeHostConfiguration()
     host.identity = identity ?? host.identity
+    host.certificateAuthorities = certificateAuthorities ?? host.certificateAuthorities
     host.interfaces = interfaces ?? host.interfaces
     host.bluetooth = bluetooth ?? host.bluetooth
     return host
@@ -33,6 +37,9 @@ struct DeviceSettings: Sendable {
     let own = self.host
     var contradictions: [String] = []
     if identity != nil, own.identity != host.identity { contradictions.append("identity") }
+    if certificateAuthorities != nil, own.certificateAuthorities != host.certificateAuthorities {
+      contradictions.append("certificateAuthorities")
+    }
     if interfaces != nil, own.interfaces != host.interfaces { contradictions.append("interfaces") }
     if bluetooth != nil, own.bluetooth != host.bluetooth { contradictions.append("bluetooth") }
     guard contradictions.isEmpty else {
@@ -41,6 +48,8 @@ struct DeviceSettings: Sendable {
         detail: "the host has settled it for all its nodes, and this one says otherwise: "
           + contradictions.joined(separator: ", "))
     }
-    return DeviceSettings(identity: host.identity, interfaces: host.interfaces, bluetooth: host.bluetooth)
+    return DeviceSettings(
+      identity: host.identity, certificateAuthorities: .some(host.certificateAuthorities),
+      interfaces: .some(host.interfaces), bluetooth: host.bluetooth)
   }
 }

@@ -66,6 +66,14 @@ public struct NodeConfiguration: Sendable {
     get { device.host.identity }
     set { device.identity = newValue }
   }
+  /// The authorities one of which has to have issued each peer's certificate: a peer that shows no certificates which
+  /// lead to one of them is refused in the handshake, before it hears anything. Peers that have such certificates
+  /// (`NodeIdentity.init(key:certificates:)`) show them to whoever asks. It goes before `trust`, which is asked of
+  /// whoever passes. Default: nil, any key is as good as another one; on a host that was made before: the host's.
+  public var certificateAuthorities: CertificateAuthorities? {
+    get { device.host.certificateAuthorities }
+    set { device.certificateAuthorities = .some(newValue) }
+  }
   /// Who gets to know that the node is there. Default: everybody. `knownPeers` needs an identity that is kept, and TCP
   /// as the only transport.
   public var visibility = NodeVisibility.everybody

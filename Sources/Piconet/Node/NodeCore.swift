@@ -94,7 +94,7 @@ final class NodeCore: NodeObserver, @unchecked Sendable {
   func proven(_ peer: ProvenPeer) -> ProvenMember {
     let fingerprint = peer.node.peer
     return ProvenMember(
-      peer, judge.standing(of: fingerprint), certificate: security.certificate(of: fingerprint))
+      peer, judge.standing(of: fingerprint), certificates: security.certificates(of: fingerprint))
   }
 
   // MARK: The end

@@ -13,9 +13,12 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let remoteAddress: String
   /// That address without its port or channel, which is another one for each link.
   public let remoteHost: String
-  /// The certificate that it has shown, in DER: that of its key, by which the key itself has signed it. What else is in
-  /// it are the peer's own words.
-  public let certificate: [UInt8]
+  /// The certificates that it has shown, in DER, that of its key first. Where this node asks for authorities
+  /// (`NodeConfiguration.certificateAuthorities`) the others lead to one of them; else there is one, which the key
+  /// itself has signed, and what else is in that are the peer's own words.
+  public let certificates: [[UInt8]]
+  /// The first of `certificates`; empty where there is none.
+  public var certificate: [UInt8] { certificates.first ?? [] }
   /// The six digits that both screens have shown before the peer became a member, such as `042 917`; nil before that,
   /// and where nobody was asked.
   public let shortCode: String?
@@ -39,8 +42,8 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   /// The longest unreliable message in bytes that both sides take: it goes in one frame. 16,373 by default.
   public let unreliableLimit: Int
 
-  init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing, certificate: [UInt8] = []) {
-    self.certificate = certificate
+  init(_ peer: ProvenPeer, _ standing: KnownPeersJudge.Standing, certificates: [[UInt8]] = []) {
+    self.certificates = certificates
     id = peer.node
     name = peer.name
     transport = peer.traits.kind

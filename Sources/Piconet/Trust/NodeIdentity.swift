@@ -16,8 +16,11 @@ public struct NodeIdentity: Sendable, Hashable {
   }
 
   /// Takes a key and its certificate in PEM (RFC 7468), in any order, such as `IdentityStorage.exportIdentity` gives.
+  ///
+  /// Several certificates are a chain, as `init(key:certificates:)` takes it, that of the key first; so is one that the
+  /// key has not signed itself.
   /// - Parameters:
-  ///   - pem: one private key and one certificate.
+  ///   - pem: one private key, and one certificate or several.
   ///   - passphrase: the one that the key is encrypted with, if it is. At most 1,024 bytes, without NUL.
   /// - Throws: `invalidArgument`, with what is wrong with them.
   public init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(PiconetError) {
@@ -40,6 +43,19 @@ public struct NodeIdentity: Sendable, Hashable {
     try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificate: certificate) }
   }
 
+  /// Takes a key and the certificate that an authority has issued for it, with those between the two.
+  ///
+  /// They are shown to peers that ask for authorities (`NodeConfiguration.certificateAuthorities`), whether they name
+  /// this one or not. All others are shown a certificate that the key signs itself, as they are by every node.
+  /// - Parameters:
+  ///   - key: PKCS #8 (RFC 5958), or SEC 1 (RFC 5915) for a key of P-256; not encrypted.
+  ///   - certificates: X.509 in DER, that of the key first, each of the others the issuer of the one before it; the
+  ///     authority's own may be left out. At most 4, of 8,192 bytes together, the first of 2,048.
+  /// - Throws: `invalidArgument`, with what is wrong with them.
+  public init(key: [UInt8], certificates: [[UInt8]]) throws(PiconetError) {
+    try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificates: certificates) }
+  }
+
   private init(_ make: () throws(SecureChannelFailure) -> DeviceIdentity) throws(PiconetError) {
     do throws(SecureChannelFailure) {
       device = try make()
@@ -51,12 +67,17 @@ public struct NodeIdentity: Sendable, Hashable {
   /// The SHA-256 of the public key: what others compare, and what they pin.
   public var fingerprint: PeerID { device.peer }
 
-  /// The certificate in DER.
+  /// The certificate in DER that the key has signed itself.
   public var certificate: [UInt8] { device.certificateBytes }
 
-  // Two that have the same key may show different certificates.
+  /// What is shown to those who ask for authorities, in DER, the certificate of the key first; empty where no authority
+  /// has issued one.
+  public var issuedCertificates: [[UInt8]] { device.issuedBytes }
+
+  // Two that have the same key may show different certificates. Beside issued ones the key's own is made anew.
   public static func == (left: NodeIdentity, right: NodeIdentity) -> Bool {
-    left.fingerprint == right.fingerprint && left.certificate == right.certificate
+    left.fingerprint == right.fingerprint && left.issuedCertificates == right.issuedCertificates
+      && (left.certificate == right.certificate || !left.issuedCertificates.isEmpty)
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }

@@ -9,10 +9,10 @@ struct OpenSSLContexts: Sendable {
   /// For Bluetooth, where a record has to fit a packet.
   private let shortRecordContext: OpenSSLContext
 
-  init(identity: DeviceIdentity) throws(SecureChannelFailure) {
-    context = try OpenSSLContext(identity: identity)
+  init(identity: DeviceIdentity, anchors: TrustAnchors? = nil) throws(SecureChannelFailure) {
+    context = try OpenSSLContext(identity: identity, options: OpenSSLContext.Options(anchors: anchors))
     shortRecordContext = try OpenSSLContext(
-      identity: identity, options: OpenSSLContext.Options(preference: .shortRecords))
+      identity: identity, options: OpenSSLContext.Options(preference: .shortRecords, anchors: anchors))
   }
 
   subscript(kind: TransportKind) -> OpenSSLContext { kind.usesBluetooth ? shortRecordContext : context }
@@ -36,10 +36,11 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     return channel
   }
 
-  /// The certificate that a peer has shown on a channel that is there, in DER; empty where it has shown none.
-  func certificate(of peer: PeerID) -> [UInt8] {
+  /// The certificates that a peer has shown on a channel that is there, in DER, its own first; none where it has shown
+  /// none.
+  func certificates(of peer: PeerID) -> [[UInt8]] {
     let channel = channels.lazy.compactMap(\.channel).last { $0.state == .secured(peer: peer) }
-    return channel?.peerCertificate ?? []
+    return channel?.peerCertificates ?? []
   }
 
   private struct WeakChannel {

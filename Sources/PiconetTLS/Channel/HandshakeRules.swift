@@ -86,6 +86,7 @@ enum HandshakeRules {
       X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
       return 0
     }
+    if let anchors = channel.anchors { return verify(store, channel, by: anchors) }
     do throws(SecureChannelFailure) {
       channel.prove(
         try PeerCertificate.check(
@@ -96,6 +97,19 @@ enum HandshakeRules {
       channel.refuse(error)
       // Becomes the alert bad_certificate.
       X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+      return 0
+    }
+  }
+
+  private static func verify(_ store: OpaquePointer, _ channel: OpenSSLChannel, by anchors: TrustAnchors) -> Int32 {
+    do throws(TrustAnchors.Refusal) {
+      channel.prove(try anchors.check(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store)))
+      X509_STORE_CTX_set_error(store, X509_V_OK)
+      return 1
+    } catch {
+      channel.refuse(error.failure)
+      // Becomes the alert of its kind, such as unknown_ca or certificate_expired.
+      X509_STORE_CTX_set_error(store, error.reason)
       return 0
     }
   }

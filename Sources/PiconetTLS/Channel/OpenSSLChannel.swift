@@ -26,6 +26,7 @@ public final class OpenSSLChannel: SecureChannel {
   private let ssl: OpaquePointer?
   private let io: UnsafeMutablePointer<piconet_channel_io>
   let preference: OpenSSLContext.Preference
+  let anchors: TrustAnchors?
   private let recordsPerKey: Int
   private var recordsUnderKey = 0
   private var isClosed = false
@@ -37,6 +38,7 @@ public final class OpenSSLChannel: SecureChannel {
 
   init(role: Role, context: OpaquePointer, options: OpenSSLContext.Options) {
     preference = options.preference
+    anchors = options.anchors
     recordsPerKey = options.recordsPerKey
     io = .allocate(capacity: 1)
     io.initialize(to: piconet_channel_io())
@@ -139,10 +141,10 @@ public final class OpenSSLChannel: SecureChannel {
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
-  /// The remote side's certificate in DER; empty before its key is proven.
-  public var peerCertificate: [UInt8] {
+  /// What the remote side has shown, in DER, its own certificate first; empty before its key is proven.
+  public var peerCertificates: [[UInt8]] {
     guard let ssl, provenPeer != nil else { return [] }
-    return PeerCertificate.bytes(of: SSL_get0_peer_certificate(ssl))
+    return CertificateChain.bytes(leaf: SSL_get0_peer_certificate(ssl), SSL_get_peer_cert_chain(ssl))
   }
 
   /// Empty unless the channel is, or was until the remote side's close_notify, secured.

@@ -25,13 +25,17 @@ public final class OpenSSLContext: Sendable {
     /// After so many records sealed with one key the next key is taken (KeyUpdate, RFC 8446, section 4.6.3). Default:
     /// 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
     public var recordsPerKey: Int
+    /// To one of which the other side's certificates have to lead; nil (the default): it shows a self-signed one.
+    public var anchors: TrustAnchors?
 
     public init(
-      preference: Preference = .throughput, outputLimit: Int = 16 << 20, recordsPerKey: Int = 1 << 23
+      preference: Preference = .throughput, outputLimit: Int = 16 << 20, recordsPerKey: Int = 1 << 23,
+      anchors: TrustAnchors? = nil
     ) {
       self.preference = preference
       self.outputLimit = max(outputLimit, 64 << 10)
       self.recordsPerKey = max(recordsPerKey, 1)
+      self.anchors = anchors
     }
   }
 
@@ -44,6 +48,8 @@ public final class OpenSSLContext: Sendable {
   /// Whose key the channels prove.
   public let peer: PeerID
   let options: Options
+  /// Held for the contexts, which show its certificates.
+  private let identity: DeviceIdentity
 
   // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
   // threads (openssl-threads(7)).
@@ -54,6 +60,7 @@ public final class OpenSSLContext: Sendable {
   public init(identity: DeviceIdentity, options: Options = Options()) throws(SecureChannelFailure) {
     peer = identity.peer
     self.options = options
+    self.identity = identity
     client = try Self.makeContext(.client, identity, options)
     do {
       server = try Self.makeContext(.server, identity, options)
@@ -105,7 +112,10 @@ public final class OpenSSLContext: Sendable {
     piconet_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN))
     piconet_ssl_ctx_no_session_cache(context)
     // Length fields included; larger ones are refused before they are read.
-    piconet_ssl_ctx_set_max_cert_list(context, 2 * PeerCertificate.byteLimit)
+    piconet_ssl_ctx_set_max_cert_list(
+      context, options.anchors == nil ? 2 * PeerCertificate.byteLimit : 2 * CertificateChain.byteLimit)
+    options.anchors?.name(in: context)
+    IssuedCertificates.show(of: identity, in: context)
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     HandshakeRules.install(in: context, role: role, preference: options.preference)
     return context

@@ -7,35 +7,65 @@ extension DeviceIdentity {
   /// - Parameter passphrase: without NUL; nil where the key is not encrypted.
   /// - Throws: `internalError` where there is no key that can be read, `badCertificate` for all else.
   public convenience init(anyPEM pem: [UInt8], passphrase: [UInt8]?) throws(SecureChannelFailure) {
-    guard try Self.certificateCount(pem) < 2 else {
-      throw SecureChannelFailure(.badCertificate, "there is more than one certificate in it; chains are not used")
+    let key = try Self.key(inPEM: pem, passphrase)
+    let certificates = CertificateChain.certificates(inPEM: pem)
+    // Read above: there is one at least.
+    guard let first = certificates.first else {
+      EVP_PKEY_free(key)
+      throw SecureChannelFailure(.badCertificate, "no certificate in it")
     }
-    try self.init(pem: pem, passphrase: passphrase)
-    try PeerCertificate.checkOwn(certificate)
+    if certificates.count == 1, CertificateChain.isSelfSigned(first) {
+      let own: OpaquePointer
+      do throws(SecureChannelFailure) {
+        own = try CertificateChain.read(first)
+      } catch {
+        EVP_PKEY_free(key)
+        throw error
+      }
+      try self.init(key: key, certificate: own)
+      try PeerCertificate.checkOwn(certificate)
+    } else {
+      try self.init(key: key, certificates: CertificateChain.ordered(certificates, from: key))
+    }
   }
 
-  private static func certificateCount(_ pem: [UInt8]) throws(SecureChannelFailure) -> Int {
-    guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
-      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
-    }
-    defer {
-      BIO_free(bio)
+  /// Reads DER, the key's certificate first, each of the others the issuer of the one before it.
+  public convenience init(key: [UInt8], certificates: [[UInt8]]) throws(SecureChannelFailure) {
+    try self.init(key: try Self.read(key), certificates: certificates)
+  }
+
+  /// Takes over the key, also when it throws.
+  private convenience init(key: OpaquePointer, certificates: [[UInt8]]) throws(SecureChannelFailure) {
+    let issued: IssuedCertificates
+    let own: OpaquePointer
+    do throws(SecureChannelFailure) {
+      issued = try IssuedCertificates(certificates)
+      guard X509_check_private_key(issued.leaf, key) == 1 else {
+        throw SecureChannelFailure(.badCertificate, "the first certificate is not of this key")
+      }
+      own = try Self.selfSigned(key)
+    } catch {
       ERR_clear_error()
+      EVP_PKEY_free(key)
+      throw error
     }
-    var count = 0
-    while let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
-      X509_free(certificate)
-      count += 1
+    try self.init(key: key, certificate: own, issued: issued)
+  }
+
+  /// What an authority has issued, in DER; empty where none has.
+  public var issuedBytes: [[UInt8]] { issued?.bytes ?? [] }
+
+  private static func read(_ key: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
+    ERR_clear_error()
+    guard let read = whole(key, { d2i_AutoPrivateKey(nil, &$0, $1) }, free: EVP_PKEY_free) else {
+      throw SecureChannelFailure(.internalError, "the key can't be read: \(OpenSSLError.takeText())")
     }
-    return count
+    return read
   }
 
   /// Reads DER.
   public convenience init(key: [UInt8], certificate: [UInt8]) throws(SecureChannelFailure) {
-    ERR_clear_error()
-    guard let ownKey = Self.whole(key, { d2i_AutoPrivateKey(nil, &$0, $1) }, free: EVP_PKEY_free) else {
-      throw SecureChannelFailure(.internalError, "the key can't be read: \(OpenSSLError.takeText())")
-    }
+    let ownKey = try Self.read(key)
     guard let own = Self.whole(certificate, { d2i_X509(nil, &$0, $1) }, free: X509_free) else {
       EVP_PKEY_free(ownKey)
       throw SecureChannelFailure(.badCertificate, "the certificate can't be read: \(OpenSSLError.takeText())")
@@ -45,7 +75,7 @@ extension DeviceIdentity {
   }
 
   /// What is read of all the bytes; nil where some are left.
-  private static func whole(
+  static func whole(
     _ bytes: [UInt8], _ read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?, free: (OpaquePointer?) -> Void
   ) -> OpaquePointer? {
     bytes.withUnsafeBufferPointer { buffer in

@@ -10,9 +10,11 @@ public final class DeviceIdentity: Sendable {
   // EVP_PKEY and X509 count their references atomically and are never changed once they are here.
   nonisolated(unsafe) let key: OpaquePointer
   nonisolated(unsafe) let certificate: OpaquePointer
+  /// What those are shown who ask for a certificate that an authority has issued; nil: nothing else than all others.
+  let issued: IssuedCertificates?
 
   /// Takes over both references, also when it throws.
-  init(key: OpaquePointer, certificate: OpaquePointer) throws(SecureChannelFailure) {
+  init(key: OpaquePointer, certificate: OpaquePointer, issued: IssuedCertificates? = nil) throws(SecureChannelFailure) {
     do throws(SecureChannelFailure) {
       peer = try PeerCertificate.fingerprint(of: certificate)
       guard X509_check_private_key(certificate, key) == 1 else {
@@ -26,6 +28,7 @@ public final class DeviceIdentity: Sendable {
     }
     self.key = key
     self.certificate = certificate
+    self.issued = issued
   }
 
   deinit {
@@ -39,16 +42,22 @@ public final class DeviceIdentity: Sendable {
   public static func generate() throws(SecureChannelFailure) -> DeviceIdentity {
     ERR_clear_error()
     guard let key = piconet_generate_p256() else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
-    guard let certificate = X509_new() else {
+    do throws(SecureChannelFailure) {
+      return try DeviceIdentity(key: key, certificate: try selfSigned(key))
+    } catch {
       EVP_PKEY_free(key)
-      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+      throw error
     }
+  }
+
+  /// A new certificate of this key. To be freed.
+  static func selfSigned(_ key: OpaquePointer) throws(SecureChannelFailure) -> OpaquePointer {
+    guard let certificate = X509_new() else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
     guard fill(certificate, for: key) else {
-      EVP_PKEY_free(key)
       X509_free(certificate)
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
     }
-    return try DeviceIdentity(key: key, certificate: certificate)
+    return certificate
   }
 
   private static func fill(_ certificate: OpaquePointer, for key: OpaquePointer) -> Bool {
@@ -64,7 +73,7 @@ public final class DeviceIdentity: Sendable {
       && ASN1_TIME_set_string_X509(X509_getm_notAfter(certificate), "99991231235959Z") == 1
       && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, "piconet", -1, -1, 0) == 1
       && X509_set_issuer_name(certificate, name) == 1 && X509_set_pubkey(certificate, key) == 1
-      && X509_sign(certificate, key, EVP_sha256()) > 0
+      && X509_sign(certificate, key, EVP_PKEY_get_base_id(key) == NID_ED25519 ? nil : EVP_sha256()) > 0
   }
 
   /// The key (PKCS #8) and the certificate in PEM (RFC 7468). Whoever has it, and the passphrase if there is one, is
@@ -110,22 +119,32 @@ public final class DeviceIdentity: Sendable {
   /// - Parameter passphrase: without NUL; nil where the key is not encrypted.
   /// - Throws: what is wrong with it.
   public convenience init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(SecureChannelFailure) {
-    ERR_clear_error()
+    let key = try Self.key(inPEM: pem, passphrase)
+    // It may stand before the key.
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
+      EVP_PKEY_free(key)
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
     }
     defer { BIO_free(bio) }
-    guard let key = Self.readKey(bio, passphrase) else {
-      throw SecureChannelFailure(.internalError, "no private key in it: \(OpenSSLError.takeText())")
-    }
-    // It may stand before the key.
-    guard BIO_ctrl(bio, BIO_CTRL_RESET, 0, nil) >= 0,
-      let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil)
+    guard let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil)
     else {
       EVP_PKEY_free(key)
       throw SecureChannelFailure(.badCertificate, "no certificate in it: \(OpenSSLError.takeText())")
     }
     try self.init(key: key, certificate: certificate)
+  }
+
+  /// To be freed.
+  static func key(inPEM pem: [UInt8], _ passphrase: [UInt8]?) throws(SecureChannelFailure) -> OpaquePointer {
+    ERR_clear_error()
+    guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    defer { BIO_free(bio) }
+    guard let key = readKey(bio, passphrase) else {
+      throw SecureChannelFailure(.internalError, "no private key in it: \(OpenSSLError.takeText())")
+    }
+    return key
   }
 
   private static func readKey(_ bio: OpaquePointer, _ passphrase: [UInt8]?) -> OpaquePointer? {

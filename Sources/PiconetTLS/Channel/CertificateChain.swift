@@ -1,0 +1,95 @@
+import CPiconetOpenSSL
+import PiconetEngine
+
+/// What holds for each chain of certificates, whoever shows it.
+public enum CertificateChain {
+  /// The most certificates of a chain, the peer's own among them. That of the authority may be left out.
+  public static let countLimit = 4
+  /// The most bytes of DER of all of them together. The peer's own is `PeerCertificate.byteLimit` at most.
+  public static let byteLimit = 8192
+
+  static func checkSize(_ counts: [Int]) throws(SecureChannelFailure) {
+    guard !counts.isEmpty else { throw SecureChannelFailure(.badCertificate, "there is no certificate") }
+    guard counts.count <= countLimit else {
+      throw SecureChannelFailure(
+        .badCertificate, "a chain has \(countLimit) certificates at most, and this one has \(counts.count)")
+    }
+    let sum = counts.reduce(0, +)
+    guard sum <= byteLimit else {
+      throw SecureChannelFailure(.badCertificate, "a chain has \(byteLimit) bytes at most, and this one has \(sum)")
+    }
+  }
+
+  /// Whether the first of them is one that we use: its size, and the type and encoding of its key.
+  static func checkLeaf(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
+    guard i2d_X509(certificate, nil) <= PeerCertificate.byteLimit else {
+      throw SecureChannelFailure(
+        .badCertificate, "the certificate is larger than \(PeerCertificate.byteLimit) bytes")
+    }
+    _ = try PeerCertificate.fingerprint(of: certificate)
+  }
+
+  /// Reads DER, all of it. To be freed.
+  static func read(_ certificate: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
+    ERR_clear_error()
+    guard let read = DeviceIdentity.whole(certificate, { d2i_X509(nil, &$0, $1) }, free: X509_free) else {
+      throw SecureChannelFailure(.badCertificate, "a certificate can't be read: \(OpenSSLError.takeText())")
+    }
+    return read
+  }
+
+  /// All that there are, in DER; what can't be read ends it.
+  public static func certificates(inPEM pem: [UInt8]) -> [[UInt8]] {
+    guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return [] }
+    defer {
+      BIO_free(bio)
+      ERR_clear_error()
+    }
+    var certificates: [[UInt8]] = []
+    while let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
+      certificates.append(PeerCertificate.bytes(of: certificate))
+      X509_free(certificate)
+    }
+    return certificates
+  }
+
+  static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
+    guard let read = try? read(certificate) else { return false }
+    defer {
+      X509_free(read)
+      ERR_clear_error()
+    }
+    return X509_self_signed(read, 0) == 1
+  }
+
+  /// By names and signature.
+  static func hasIssued(_ issuer: OpaquePointer, _ certificate: OpaquePointer) -> Bool {
+    X509_check_issued(issuer, certificate) == X509_V_OK && X509_verify(certificate, X509_get0_pubkey(issuer)) == 1
+  }
+
+  /// In the order in which they are shown: that of the key, its issuer, and so on. What leads nowhere stands last, and
+  /// is refused there.
+  static func ordered(_ certificates: [[UInt8]], from key: OpaquePointer) -> [[UInt8]] {
+    var left = certificates.compactMap { bytes in (try? read(bytes)).map { (bytes, $0) } }
+    defer { ERR_clear_error() }
+    let all = left.map(\.1)
+    defer { all.forEach(X509_free) }
+    var chain: [[UInt8]] = []
+    var next = left.firstIndex { X509_check_private_key($0.1, key) == 1 }
+    while let index = next {
+      let (bytes, certificate) = left.remove(at: index)
+      chain.append(bytes)
+      next = left.firstIndex { hasIssued($0.1, certificate) }
+    }
+    return chain + left.map(\.0)
+  }
+
+  /// DER, the leaf first.
+  static func bytes(leaf: OpaquePointer?, _ others: OpaquePointer?) -> [[UInt8]] {
+    guard let leaf else { return [] }
+    let others = (0..<max(0, piconet_certificates_count(others))).compactMap { piconet_certificates_at(others, $0) }
+    // On the dialling side OpenSSL has the leaf among them.
+    let rest = others.filter { X509_cmp($0, leaf) != 0 }
+    return ([leaf] + rest).map { PeerCertificate.bytes(of: $0) }
+  }
+}

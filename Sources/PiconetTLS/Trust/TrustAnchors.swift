@@ -1,0 +1,106 @@
+import CPiconetOpenSSL
+import PiconetEngine
+import PiconetWire
+
+/// The authorities to one of which the certificates of each peer have to lead. Those of the system are not asked.
+public final class TrustAnchors: Sendable {
+  /// The most authorities, whose names each handshake carries.
+  public static let countLimit = 16
+  /// The most bytes of DER of one.
+  public static let byteLimit = 4096
+
+  // X509_STORE counts its references and has a lock of its own; neither is changed once it is here.
+  private nonisolated(unsafe) let store: OpaquePointer
+  /// Their names.
+  private nonisolated(unsafe) let names: OpaquePointer
+  private let checksDates: Bool
+
+  /// - Parameters:
+  ///   - authorities: certificates in DER, as a rule self-signed; one in the middle of a hierarchy is good as well, and
+  ///     stands for all that it has issued.
+  ///   - checksDates: whether certificates count only between their dates, by the clock of this device.
+  /// - Throws: `badCertificate`, with what is wrong with them.
+  public init(_ authorities: [[UInt8]], checksDates: Bool) throws(SecureChannelFailure) {
+    guard (1...Self.countLimit).contains(authorities.count) else {
+      throw SecureChannelFailure(
+        .badCertificate, "there are 1 to \(Self.countLimit) authorities, and not \(authorities.count)")
+    }
+    guard let store = X509_STORE_new(), let names = piconet_names_new() else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+    self.store = store
+    self.names = names
+    self.checksDates = checksDates
+    for authority in authorities { try add(authority) }
+  }
+
+  private func add(_ authority: [UInt8]) throws(SecureChannelFailure) {
+    guard authority.count <= Self.byteLimit else {
+      throw SecureChannelFailure(.badCertificate, "an authority's certificate has \(Self.byteLimit) bytes at most")
+    }
+    let certificate = try CertificateChain.read(authority)
+    defer { X509_free(certificate) }
+    guard X509_check_ca(certificate) > 0 else {
+      throw SecureChannelFailure(.badCertificate, "one of the certificates may not issue others: it is no authority's")
+    }
+    guard X509_STORE_add_cert(store, certificate) == 1, piconet_names_add(names, certificate) == 1 else {
+      throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
+    }
+  }
+
+  deinit {
+    X509_STORE_free(store)
+    piconet_names_free(names)
+  }
+
+  /// Has the channels of this context name them to the other side, which shows a chain to who does.
+  func name(in context: OpaquePointer) { piconet_ssl_ctx_set_authorities(context, names) }
+
+  /// Why a peer is not let in: for us, and what OpenSSL makes the alert of that the other side gets.
+  struct Refusal: Error {
+    let failure: SecureChannelFailure
+    let reason: Int32
+  }
+
+  /// Checks what a peer shows, and gives the fingerprint of its key.
+  /// - Parameter others: what came with it, a stack of X509 in which it may be itself.
+  func check(_ leaf: OpaquePointer?, _ others: OpaquePointer?) throws(Refusal) -> PeerID {
+    let peer: PeerID
+    do throws(SecureChannelFailure) {
+      guard let leaf else { throw SecureChannelFailure(.badCertificate, "the remote side sent no certificate") }
+      let certificates = (0..<max(0, piconet_certificates_count(others))).map { piconet_certificates_at(others, $0) }
+      try CertificateChain.checkSize(certificates.map { Int(i2d_X509($0, nil)) })
+      try CertificateChain.checkLeaf(leaf)
+      peer = try PeerCertificate.fingerprint(of: leaf)
+    } catch {
+      throw Refusal(failure: error, reason: X509_V_ERR_CERT_REJECTED)
+    }
+    let reason = verify(leaf, others)
+    guard reason == X509_V_OK else {
+      let words = X509_verify_cert_error_string(Int(reason)).map { String(cString: $0) } ?? "\(reason)"
+      throw Refusal(
+        failure: SecureChannelFailure(
+          .badCertificate, "its certificates do not lead to an authority that this device asks for: \(words)"),
+        reason: reason)
+    }
+    return peer
+  }
+
+  private func verify(_ leaf: OpaquePointer?, _ others: OpaquePointer?) -> Int32 {
+    guard let context = X509_STORE_CTX_new() else { return X509_V_ERR_OUT_OF_MEM }
+    defer {
+      X509_STORE_CTX_free(context)
+      ERR_clear_error()
+    }
+    guard X509_STORE_CTX_init(context, store, leaf, others) == 1 else { return X509_V_ERR_UNSPECIFIED }
+    let parameters = X509_STORE_CTX_get0_param(context)
+    X509_VERIFY_PARAM_set_depth(parameters, Int32(CertificateChain.countLimit))
+    // 112 bits: no SHA-1, no RSA below 2048 bits.
+    X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+    let dates = checksDates ? 0 : UInt(X509_V_FLAG_NO_CHECK_TIME)
+    X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN) | dates)
+    if X509_verify_cert(context) == 1 { return X509_V_OK }
+    let reason = X509_STORE_CTX_get_error(context)
+    return reason == X509_V_OK ? X509_V_ERR_UNSPECIFIED : reason
+  }
+}
