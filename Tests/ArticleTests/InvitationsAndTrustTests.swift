@@ -59,6 +59,42 @@ struct InvitationsAndTrustTests {
     #expect(try await meet(in: folder, session: session).questions.isEmpty)
   }
 
+  @Test("devices of a company let each other in, and nobody else")
+  func company() async throws {
+    let folder = try TemporaryFolder()
+    let authority = try certify("ca", in: folder)
+    let (anna, ben) = (try certify("anna", by: "ca", in: folder), try certify("ben", by: "ca", in: folder))
+    let server = try companyConfiguration(name: "Anna", identity: anna, authorities: authority)
+    let client = try companyConfiguration(name: "Ben", identity: ben, authorities: authority)
+    try await Players.run(server, client) { players in
+      async let accepted = players.server.invitations.first { _ in true }?.accept()
+      let member = try await players.client.invite(try await players.serverInSight())
+      let onServer = try #require(try await accepted)
+      #expect(member.proven.certificates.count == 1 && onServer.proven.certificates.count == 1)
+      #expect(member.proven.certificates != onServer.proven.certificates)
+    }
+    try await Players.run(server) { players in
+      let peer = try await players.serverInSight()
+      #expect(await failure { _ = try await players.client.invite(peer) } != nil)
+      #expect(players.server.session.members.isEmpty)
+    }
+  }
+
+  /// A key and a certificate in PEM, of its own or issued by that authority.
+  private func certify(_ name: String, by authority: String? = nil, in folder: TemporaryFolder) throws -> [UInt8] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.arguments =
+      ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)"]
+      + ["-keyout", "\(name).key", "-out", "\(name).pem", "-days", "2"]
+      + (authority.map { ["-CA", "\($0).pem", "-CAkey", "\($0).key", "-addext", "basicConstraints=CA:FALSE"] } ?? [])
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return try TemporaryFolder.bytes(folder.path + "/\(name).key") + TemporaryFolder.bytes(folder.path + "/\(name).pem")
+  }
+
   @Test("after a no nobody is a member, nobody is remembered, and the question comes again")
   func refusal() async throws {
     let folder = try TemporaryFolder()

@@ -176,7 +176,7 @@ struct DocumentationTests {
     #expect(try #require(Repository.text("README.md")).lines.dropLast().count <= 130)
   }
 
-  static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak"]
+  static let articles = ["InvitationsAndTrust", "MessagesAndStreams", "Files", "WhenLinksBreak", "SeveralSessions"]
 
   @Test(
     "the examples of an article are, one behind the other, the file that the tests compile and run", arguments: articles

@@ -94,3 +94,14 @@ func pinnedConfiguration(name: String, folder: String, fingerprints: [String]) -
   configuration.trust = .pinned(Set(fingerprints.compactMap(PeerID.init(hexadecimal:))))
   return configuration
 }
+
+/// The settings of a company's devices: each has a key and a certificate that the company's authority has issued, and
+/// takes nobody who has none.
+func companyConfiguration(
+  name: String, identity: [UInt8], authorities: [UInt8]
+) throws(PiconetError) -> NodeConfiguration {
+  var configuration = NodeConfiguration(sessionID: "letters", name: name)
+  configuration.identity = .given(try NodeIdentity(pem: identity))
+  configuration.certificateAuthorities = try CertificateAuthorities(pem: authorities)
+  return configuration
+}
