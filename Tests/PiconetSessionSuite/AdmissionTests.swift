@@ -174,7 +174,7 @@ extension SessionSuite {
     }
 
     @Test(
-      "two nodes invite each other at once: both calls succeed, and there is one association",
+      "two nodes invite each other at once: both calls succeed, each has the other's context, and there is one association",
       arguments: SuiteTransport.all)
     func bothDial(over transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
@@ -184,9 +184,10 @@ extension SessionSuite {
               try await left.setAvailable(true)
               try await right.setAvailable(true)
               let (toLeft, toRight) = (try await world.addresses(of: left), try await world.addresses(of: right))
-              async let first = left.invite(at: toRight, timeout: transport.patience)
-              async let second = right.invite(at: toLeft, timeout: transport.patience)
+              async let first = left.invite(at: toRight, context: [1], timeout: transport.patience)
+              async let second = right.invite(at: toLeft, context: [2], timeout: transport.patience)
               let (onLeft, onRight) = (try await first, try await second)
+              #expect(onLeft.proven.invitationContext == [2] && onRight.proven.invitationContext == [1])
               #expect(onLeft.id == right.id && onRight.id == left.id)
               // One association, on which what is sent arrives, and nobody was asked.
               #expect(onLeft.proven.shortCode == nil && onRight.proven.shortCode == nil)

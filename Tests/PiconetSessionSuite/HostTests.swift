@@ -82,6 +82,50 @@ extension SessionSuite {
         }
       }
     }
+
+    @Test(
+      "links of two nodes are cut at once, in the middle of messages: both members come back, and each has its own",
+      arguments: SuiteTransport.breakable)
+    func cut(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.host(0, "Photos", "Game") { photos, game in
+          try await world.host(1, "Album", "Rival") { album, rival in
+            let count = transport.amount(1_000)
+            let watched = [Watched(0), Watched(0)]
+            let reading = [album, rival].enumerated().map { place, node in
+              Task {
+                for await message in node.session.messages {
+                  // In order, each once, and of the sibling's none.
+                  let number = watched[place].value
+                  #expect(message.bytes == [UInt8(place), UInt8(number % 251)][...])
+                  watched[place].update { $0 += 1 }
+                  if number + 1 == count { break }
+                }
+              }
+            }
+            var members: [Member] = []
+            for (inviter, invited) in [(photos, album), (game, rival)] {
+              try await invited.setAvailable(true)
+              async let accepted = invited.invitations.first()?.accept()
+              let addresses = try await world.breakableAddresses(of: invited)
+              members.append(try await inviter.invite(at: addresses, timeout: transport.patience))
+              _ = try #require(try await accepted)
+            }
+            let sending = members.enumerated().map { place, member in
+              Task { for number in 0..<count { try await member.send([UInt8(place), UInt8(number % 251)]) } }
+            }
+            for part in 1...2 {
+              try await world.until("some came") { watched.allSatisfy { $0.value >= part * count / 4 } }
+              try await world.cut()
+            }
+            for task in sending { try await task.value }
+            for task in reading { await task.value }
+            #expect(photos.session.members.map(\.id) == [album.id])
+            #expect(game.session.members.map(\.id) == [rival.id])
+          }
+        }
+      }
+    }
   }
 }
 

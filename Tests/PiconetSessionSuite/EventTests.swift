@@ -1,0 +1,80 @@
+import PiconetEngine
+import TestSupport
+import Testing
+
+@testable import Piconet
+
+extension SessionSuite {
+  @Suite("One row of events", .timeLimit(.minutes(15)))
+  struct EventTests {
+    /// All that happens, in words, until so many memberships have ended.
+    private static func read(_ session: Session, until count: Int) async -> [String] {
+      var events: [String] = []
+      var numbers: [Member: Int] = [:]
+      for await event in session.events {
+        switch event {
+        case .joined(let member):
+          numbers[member] = numbers.count
+          events.append("\(numbers.count) joined")
+        case .message(let message):
+          events.append("\(numbers[message.member].map { $0 + 1 } ?? 0) says \(message.bytes.first ?? 0)")
+        case .left(let member, _):
+          events.append("\(numbers[member].map { $0 + 1 } ?? 0) left")
+          if events.count(where: { $0.hasSuffix("left") }) == count { return events }
+        case .offer, .stream, .suspended, .moved, .resumed: events.append("\(event)")
+        @unknown default: break
+        }
+      }
+      return events
+    }
+
+    @Test(
+      "of each membership both readers have what joined first, its messages in order, and its end last, again and again",
+      arguments: SuiteTransport.all)
+    func rejoins(over transport: SuiteTransport) async throws {
+      let rounds = 3
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          async let first = Self.read(pair.server.session, until: rounds)
+          async let second = Self.read(pair.server.session, until: rounds)
+          for _ in 0..<rounds {
+            let (member, _) = try await pair.connect()
+            for number in 0..<5 { try await member.send([UInt8(number)]) }
+            await member.disconnect()
+            try await world.until("it has left") { pair.server.session.members.isEmpty }
+          }
+          let expected = (1...rounds).flatMap { round in
+            ["\(round) joined"] + (0..<5).map { "\(round) says \($0)" } + ["\(round) left"]
+          }
+          #expect(await first == expected)
+          #expect(await second == expected)
+        }
+      }
+    }
+
+    @Test(
+      "what was sent before a link was cut comes before the member is told of as suspended, the rest after its return",
+      arguments: SuiteTransport.breakable)
+    func suspension(over transport: SuiteTransport) async throws {
+      try await SuiteWorld.run(transport) { world in
+        try await world.pair { pair in
+          async let events = Self.read(pair.client.session, until: 1)
+          let (_, onServer) = try await pair.connect(breakable: true)
+          try await onServer.send([1])
+          #expect(await pair.client.session.messages.first()?.bytes == [1])
+          try await world.cut()
+          try await onServer.send([2])
+          for await message in pair.client.session.messages where message.bytes == [2] { break }
+          await onServer.disconnect()
+          let row = await events
+          #expect(row.first == "1 joined" && row.last == "1 left")
+          let kinds = row.map { $0.prefix { $0 != "(" } }
+          let suspended = try #require(kinds.firstIndex { $0.hasPrefix("suspended") })
+          let resumed = try #require(kinds.lastIndex { $0.hasPrefix("resumed") })
+          #expect(try #require(row.firstIndex(of: "1 says 1")) < suspended && suspended < resumed)
+          #expect(try resumed < #require(row.firstIndex(of: "1 says 2")))
+        }
+      }
+    }
+  }
+}
