@@ -100,4 +100,56 @@ struct DependantTests {
     #expect(lines[3] == "a code has 6 to 16 digits")
     #expect(lines[4] == "photo.bin")
   }
+
+  @Test("the game takes moves in turn and by its rules, ends for both with the same winner, and ends the programs")
+  func game() async throws {
+    let said = try await DependantPackages.play(
+      """
+      start anna game Anna
+      start ben game Ben
+      sees anna '* you play'
+      sees ben '* you play'
+      x=anna o=ben
+      if grep -q 'you play X' ben.out; then x=ben o=anna; fi
+      types $o 5
+      sees $o 'it is not your turn'
+      types $x 1
+      sees $o X23
+      types $o 1
+      sees $o 'a free square, please'
+      types $o 5
+      sees $x 4O6
+      types $x 2
+      sees $o XX3
+      types $o 6
+      sees $x 4OO
+      types $x 3
+      wait
+      for name in $x $o; do tail -n 4 $name.out; done
+      """)
+    let end = "XXX\n4OO\n789\n* X has won\n"
+    #expect(said == end + end)
+  }
+
+  @Test("the camera roll gives everybody what he lacks, for who comes later, too, and takes nothing but pictures")
+  func cameraRoll() async throws {
+    let said = try await DependantPackages.play(
+      #"""
+      mkdir anna-roll ben-roll carl-roll
+      for picture in anna-roll/a ben-roll/b; do { printf '\xff\xd8\xff'; head -c 300000 /dev/urandom; } >$picture.jpg; done
+      echo none >ben-roll/c.jpg
+      start anna cameraroll Anna anna-roll
+      start ben cameraroll Ben ben-roll
+      sees anna 'b.jpg: from Ben'
+      sees ben 'a.jpg: from Anna'
+      sees anna 'c.jpg: not wanted'
+      start carl cameraroll Carl carl-roll
+      sees carl 'a.jpg: from'
+      sees carl 'b.jpg: from'
+      cmp anna-roll/a.jpg carl-roll/a.jpg
+      cmp ben-roll/b.jpg carl-roll/b.jpg
+      ls carl-roll anna-roll
+      """#)
+    #expect(said == "anna-roll:\na.jpg\nb.jpg\n\ncarl-roll:\na.jpg\nb.jpg\n")
+  }
 }

@@ -4,8 +4,9 @@ import PiconetWire
 
 /// A message from a member of the session.
 public struct Message: Sendable, Hashable {
-  /// The content. It shares storage with messages that came with it: copy it (`Array(message.bytes)`) to keep it for
-  /// long.
+  /// The content: none to `ProvenMember.messageLimit` bytes of the peer's choice. It shares storage with messages that
+  /// came with it: copy it (`Array(message.bytes)`) to keep it for long. As a slice it does not begin at index 0, so
+  /// that `bytes[0]` traps; `bytes.first` and a copy's indices are safe.
   public let bytes: ArraySlice<UInt8>
   /// Who sent it, as a member. A peer that has left and come back is another member.
   public let member: Member
