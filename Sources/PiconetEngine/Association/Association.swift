@@ -3,8 +3,9 @@ import PiconetWire
 /// What two nodes share while they are connected, in one engine, which alone has it (an object for the reason of
 /// `Link`): sequence numbers, credit, membership, what waits to be sent.
 ///
-/// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each: one
-/// engine has the object and hands over one fact at a time, and these are values whose methods can't reach it again.
+/// What every message passes is not checked for exclusive access at run time, which costs 78 instructions each, and
+/// 4,800 in a round trip that takes 21,200 beside OpenSSL: one engine has the object and hands over one fact at a time,
+/// and these are values whose methods can't reach it again.
 final class Association {
   let id: AssociationID
   let node: NodeID
