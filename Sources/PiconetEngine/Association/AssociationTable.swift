@@ -111,14 +111,19 @@ extension AssociationTable {
   /// A drop now and then makes nobody idle. So where an address has a quarter of the places or more, and two more than
   /// whoever wants in, the one of its strangers of which nothing has moved for longest; nil where no address has.
   private func crowdingMember(for newcomer: NodeID, capacity: Int) -> Association? {
-    let members = values.filter { $0.isMember && $0.leaving == nil }
-    let counts = Dictionary(grouping: members, by: \.peer.traits.remoteHost).mapValues(\.count)
+    // A place that is kept counts like a member's: who accepts our word and never comes would hold it, and throw
+    // others out, for nothing.
+    let placed = values.filter { ($0.isMember && $0.leaving == nil) || $0.holdsPlace }
+    let counts = Dictionary(grouping: placed, by: \.peer.traits.remoteHost).mapValues(\.count)
     let own = self[newcomer].flatMap { counts[$0.peer.traits.remoteHost] } ?? 0
     let crowded = max(own + 2, (capacity + 3) / 4)
-    let strangers = members.filter {
+    let strangers = placed.filter {
       $0.judgement != .known && counts[$0.peer.traits.remoteHost, default: 0] >= crowded
+        && ($0.isMember || $0.invitations.own == nil)
     }
-    return strangers.min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
+    // Whoever is no member yet goes before one.
+    let pending = strangers.filter { !$0.isMember }
+    return (pending.isEmpty ? strangers : pending).min { ($0.lastMoved, $0.node) < ($1.lastMoved, $1.node) }
   }
 }
 

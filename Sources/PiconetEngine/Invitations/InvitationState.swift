@@ -157,6 +157,12 @@ struct InvitationState: Sendable {
     isAdmissionDue = acceptance != .crossing
   }
 
+  /// The link is gone on which we have accepted: the inviter's word may come upon another one.
+  mutating func awaitAdmission(until admission: Instant) {
+    guard let incoming, incoming.acceptance != nil, !incoming.terms.contains(.comparesCodes) else { return }
+    self.incoming?.expires = admission
+  }
+
   /// The same, of one whose typed code was right.
   mutating func acceptedProven(_ context: [UInt8], expires: Instant) {
     incoming = IncomingInvitation(provenWith: context, expires: expires)

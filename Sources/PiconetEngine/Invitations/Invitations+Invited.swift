@@ -78,6 +78,14 @@ extension Invitations {
     }
   }
 
+  /// The peer's is declined for want of a place: ours, which it may take for accepted, ends with it. Where codes are
+  /// compared, the smaller node's counts alone, and it is asked for a place again when it is accepted.
+  mutating func withdrawCrossedByFull(_ invite: Invite, _ remote: Remote, _ turn: Turn) {
+    guard let own = state.own, own.phase == .invited, own.code == nil, let sent = state.lastSent else { return }
+    if sent.terms.union(invite.terms).contains(.comparesCodes), turn.node < remote.node { return }
+    withdrawInvitation(full, remote, turn)
+  }
+
   /// Both sides' invitations are sent.
   mutating func decideCrossing(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard let incoming = state.incoming, let sent = state.lastSent else { return nil }
@@ -154,6 +162,7 @@ extension Invitations {
     idle(turn.now)
     turn.reply(command, .failed(full))
     turn.tell(turn.conditions.invitationEnded(remote.node, full))
+    if state.isAnswering { withdrawInvitation(full, remote, turn) }
   }
 
   /// - Returns: whether that was a try of the code.

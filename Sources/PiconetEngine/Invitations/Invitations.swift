@@ -43,8 +43,8 @@ struct Invitations {
   /// How an invitation ends for which there is no place.
   let full: Ending
   let leaveTimeout: Duration
-  /// How long an inviter may take to admit who has accepted, where nobody compares anything: the link may be lost
-  /// meanwhile, and the association go on upon another one.
+  /// How long an inviter may take to admit who has accepted, where nobody compares anything and the link was lost
+  /// meanwhile: the association may go on upon another one. Else it answers at once.
   let admissionTime: Duration
   /// The remote side takes typed codes.
   let provesCodes: Bool
@@ -60,7 +60,8 @@ struct Invitations {
     self.watch = watch
     full = configuration.full
     leaveTimeout = configuration.leaveTimeout
-    admissionTime = configuration.disconnectTimeout + configuration.leaveTimeout
+    admissionTime = min(
+      configuration.disconnectTimeout + configuration.leaveTimeout, IncomingInvitation.longestTime)
     self.provesCodes = provesCodes
     idleSince = now
   }
@@ -100,7 +101,10 @@ struct Invitations {
     case .received(let frame, let hasRoom): return try received(frame, hasRoom: hasRoom, remote, turn)
     case .placeFound(let entry): enter(entry, remote, turn)
     case .noPlaceFound(let entry): findNoPlace(entry, remote, turn)
-    case .displaced: breakOff(Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait), remote, turn)
+    case .displaced:
+      let ending = Ending(.limitExceeded, .us, InvitationBudgets.tooManyWait)
+      breakOff(ending, remote, turn)
+      if state.isAnswering { withdrawInvitation(ending, remote, turn) }
     case .leaving(let reason): drop(reason, remote, turn)
     case .linkLost: linkLost(remote, turn)
     case .associationEnded(let ending): end(ending, remote, turn)
@@ -118,6 +122,7 @@ struct Invitations {
       if hasRoom { return try received(invite, remote, turn) }
       // Nothing was tried: for how long the association has been idle stays as it was.
       send(.decline(.full, detail: full.detail))
+      withdrawCrossedByFull(invite, remote, turn)
     case .inviteByCode(let invite):
       guard try admits(remote) else { return nil }
       if hasRoom { try received(invite, remote, turn) } else { decline(full, turn.now) }
@@ -176,7 +181,7 @@ struct Invitations {
     case .accepting(let acceptance): accept(as: acceptance, remote, turn)
     case .proven(let context):
       send(.accept)
-      state.acceptedProven(context, expires: turn.now + admissionTime)
+      state.acceptedProven(context, expires: turn.now + leaveTimeout)
     case .confirming:
       state.confirmed()
       if state.exchange?.isRemoteDone == true { admit(remote, turn) }
@@ -202,7 +207,7 @@ struct Invitations {
 
   private mutating func accept(as acceptance: IncomingInvitation.Acceptance, _ remote: Remote, _ turn: Turn) {
     send(.accept)
-    state.accepted(acceptance, until: turn.now + admissionTime)
+    state.accepted(acceptance, until: turn.now + leaveTimeout)
     // Ours, which would have crossed it, waits for what comes of this one.
     if state.isCrossing { state.yield() }
     // It is not before the application any more, and shows no code that it does not show yet.
@@ -240,13 +245,14 @@ struct Invitations {
   /// We are leaving, for this reason, and take no invitation with us.
   private mutating func drop(_ reason: Reason, _ remote: Remote, _ turn: Turn) {
     endProof(Ending(reason, .us), remote, turn)
-    guard state.incoming != nil else { return }
-    send(.decline(reason, detail: ""))
+    guard let incoming = state.incoming else { return }
+    if incoming.acceptance == nil { send(.decline(reason, detail: "")) }
     closeInvitation(Ending(reason, .us), remote, turn)
   }
 
   /// What was tried over the link is over, whatever the association does.
   private mutating func linkLost(_ remote: Remote, _ turn: Turn) {
+    state.awaitAdmission(until: turn.now + admissionTime)
     if state.isTry {
       let ending = Self.brokenOff(Ending(.linkFailed, .link, "the connection was lost"))
       if state.isBesideAcceptance { failInvitation(ending, remote, turn) }

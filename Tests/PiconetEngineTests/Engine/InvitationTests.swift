@@ -184,17 +184,37 @@ struct InvitationTests {
     #expect(one.side.engine.associations[one.far]?.holdsPlace == false && one.side.census.links == 1)
   }
 
-  @Test("an inviter that never admits who has accepted keeps the place as long as a link may be lost, and no longer")
+  @Test("an inviter that never admits keeps a place for seconds, after a lost link for as long as that may last")
   func neverAdmitted() {
-    let one = OneSided(configuration { $0.disconnectTimeout = .seconds(3_600) }).associated()
-    one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
-    one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3)
-    let left = one.side.engine.configuration.leaveTimeout
-    one.side.wait(.seconds(300))
-    #expect(one.side.engine.associations[one.far]?.holdsPlace == true)
-    let outcome = one.side.wait(left)
-    #expect(ending(outcome, 3)?.reason == .timedOut)
-    #expect(outcome.frames.contains(.leave(.timedOut, detail: "")))
+    let times = configuration { $0.disconnectTimeout = .seconds(60) }
+    for isLost in [false, true] {
+      let one = OneSided(times).associated { $0.capabilities = .resume }
+      one.receive(.invite(Invite(timeout: 300_000, commitment: someCommitment)))
+      one.side.command(.answerInvitation(one.far, accept: true, .declined), id: 3)
+      if isLost { one.side.take(.linkClosed(one.link, .failed(LinkFailure(.reset)))) }
+      let time = isLost ? Duration.seconds(60) : .seconds(10)
+      one.side.wait(time - .nanoseconds(1))
+      #expect(one.side.engine.associations[one.far]?.holdsPlace == true)
+      one.side.wait(.nanoseconds(1))
+      #expect(ending(one.side.log, 3)?.reason == .timedOut)
+      #expect(one.side.log.frames.contains(.leave(.timedOut, detail: "")) == !isLost)
+    }
+  }
+
+  @Test("a full session declines an invitation that crosses its own, and takes its own back, which might be accepted")
+  func crossedByFull() {
+    let one = OneSided(configuration { $0.capacity = 2 }).associated()
+    one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 1)
+    let second = OneSidedLink(one, peer: 2)
+    second.connect()
+    #expect(one.side.members == [second.far])
+    let outcome = one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
+    guard case .decline(.full, _)? = outcome.frames.first else {
+      Issue.record("\(outcome.frames)")
+      return
+    }
+    #expect(outcome.frames.last == .withdraw(.full) && ending(outcome)?.reason == .full)
+    #expect(one.receive(.accept).effects == [] && one.side.members == [second.far])
   }
 
   @Test(

@@ -216,6 +216,46 @@ struct PlacesTests {
     #expect(crowded(from: "c:1", isKnown: true).side.members == [2, 3, 4, 5, 6].map(node))
   }
 
+  /// Strangers of one address whom we have accepted, and who never admit us.
+  private func pending(_ one: OneSided, _ numbers: ClosedRange<UInt8>, from address: String, id: UInt64 = 100) {
+    for number in numbers {
+      associate(one, node(number), 10 + UInt64(number), from: "\(address):\(number)", invites: true)
+      one.side.command(.answerInvitation(node(number), accept: true, .declined), id: id + UInt64(number))
+    }
+  }
+
+  @Test("places that are kept for who never comes count like members: another address gets in, before a member goes")
+  func pendingOnes() {
+    let one = OneSided(
+      PiconetEngineTests.configuration {
+        $0.capacity = 6
+        $0.idleMemberTimeout = .seconds(10)
+      })
+    one.side.judgement = .new
+    pending(one, 2...6, from: "a")
+    #expect(one.side.members.isEmpty && one.side.engine.isFull)
+    associate(one, node(7), 17, from: "c:1", invites: true)
+    accept(one, node(7), 17, id: 7)
+    #expect(one.side.members == [node(7)])
+  }
+
+  @Test("strangers that never admit us throw no more members of a crowded address out than as many members would")
+  func pendingThrowOut() {
+    let one = OneSided(
+      PiconetEngineTests.configuration {
+        $0.capacity = 6
+        $0.idleMemberTimeout = .seconds(10)
+      })
+    one.side.judgement = .new
+    for number in 2...6 as ClosedRange<UInt8> {
+      associate(one, node(number), 10 + UInt64(number), from: "a:\(number)", invites: true)
+      accept(one, node(number), 10 + UInt64(number), id: UInt64(number))
+    }
+    pending(one, 7...12, from: "b")
+    // Five against none, four against one; then three against two, which is no crowd beside them.
+    #expect(one.side.members == [4, 5, 6].map(node))
+  }
+
   @Test("a heartbeat does not make a member busy, a message does")
   func heartbeats() {
     for (frame, isIdle) in [(Frame.ping(1), true), (.message(bytes(1)), false)] {
