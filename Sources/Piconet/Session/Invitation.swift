@@ -39,7 +39,9 @@ public struct Invitation: Sendable, Identifiable {
 
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
 
-  /// Accepts. Where the inviter's person compares the codes, this returns once that is done.
+  /// Accepts, and returns once the inviter has kept a place, too: after a round trip, and where its person compares
+  /// the codes once that is done. One that never answers fails with `timedOut` after ten seconds; who would not have
+  /// others wait for that accepts in a task of its own.
   ///
   /// An inviter that has left again by the time that this returns is given all the same, if it was a member: what it
   /// has sent can be read, and whatever is sent to it throws why it has left.
