@@ -139,6 +139,87 @@ struct CertificateChainTests {
     #expect(server.state.failureCode == .badCertificate)
   }
 
+  /// What `bob`, who asks for the company, makes of a peer that shows this, dialling or accepting.
+  private func meet(
+    _ key: OpaquePointer, _ leaf: OpaquePointer, _ others: [OpaquePointer], peerDials: Bool
+  ) throws -> (channel: OpenSSLChannel, peer: RawPeer) {
+    let peer = RawPeer(.init(isClient: peerDials, certificate: (key, leaf), chain: others))
+    let asking = OpenSSLContext.Options(anchors: try company.anchors())
+    let channel = try OpenSSLContext(identity: bob, options: asking).makeChannel(role: peerDials ? .server : .client)
+    peer.handshake(with: channel)
+    return (channel, peer)
+  }
+
+  @Test(
+    "of what a peer shows only what leads to the authority is given, and nothing that it has put beside",
+    arguments: [true, false])
+  func beside(peerDials: Bool) throws {
+    let (key, own) = (makeKey("EC", curve: "P-256"), makeKey("EC", curve: "P-256"))
+    let leaf = makeAuthority("device", key, signer: company.office, issuer: "Company office", isAuthority: false)
+    let board = makeAuthority("Company Board CA", own, signer: own, issuer: "Company Board CA")
+    // These two have the names of the true ones.
+    let office = makeAuthority("Company office", own, signer: own, issuer: "Company")
+    let root = makeAuthority("Company", own, signer: own, issuer: "Company")
+    for others in [
+      [company.officeCertificate, board], [board, company.officeCertificate, office],
+      [root, company.officeCertificate],
+    ] {
+      let channel = try meet(key, leaf, others, peerDials: peerDials).channel
+      guard case .secured = channel.state else { Issue.record("\(channel.state)"); continue }
+      #expect(channel.peerCertificates == [der(leaf), der(company.officeCertificate)])
+    }
+    let whole = try meet(key, leaf, [company.rootCertificate, company.officeCertificate], peerDials: peerDials).channel
+    #expect(whole.peerCertificates == [der(leaf), der(company.officeCertificate), der(company.rootCertificate)])
+  }
+
+  @Test(
+    "what an authority has certified for other purposes is refused, and both sides know why", arguments: [true, false])
+  func otherPurposes(peerDials: Bool) throws {
+    let key = makeKey("EC", curve: "P-256")
+    for (leafPurposes, officePurposes) in [
+      ("emailProtection", nil), ("codeSigning,timeStamping", nil), (nil, "emailProtection"),
+    ] {
+      let office = makeAuthority(
+        "Company office", company.office, signer: company.root, issuer: "Company", purposes: officePurposes)
+      let leaf = makeAuthority(
+        "device", key, signer: company.office, issuer: "Company office", isAuthority: false, purposes: leafPurposes)
+      let (channel, peer) = try meet(key, leaf, [office], peerDials: peerDials)
+      #expect(channel.state.failureCode == .badCertificate && channel.peerCertificates.isEmpty)
+      #expect(channel.state.failure?.detail.contains("extendedKeyUsage") == true, "\(channel.state)")
+      // A client has ended its handshake before the alert comes.
+      _ = peer.read()
+      #expect(peer.reasons.contains(SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE), "\(peer.reasons)")
+      let ours = #expect(throws: SecureChannelFailure.self) {
+        try DeviceIdentity(key: privateKey(key), certificates: [der(leaf), der(office)])
+      }
+      #expect(ours?.detail.contains("extendedKeyUsage") == true)
+    }
+  }
+
+  @Test("an authority whose own certificate is for other purposes lets nobody in")
+  func authorityOfOtherPurposes() throws {
+    let mail = makeAuthority(
+      "Company", company.root, signer: company.root, issuer: "Company", purposes: "emailProtection")
+    let meeting = try Meeting(
+      company.device(), asking: nil, bob, asking: TrustAnchors([der(mail)], checksDates: true))
+    #expect(meeting.server.state.failure?.detail.contains("extendedKeyUsage") == true, "\(meeting.server.state)")
+    #expect(meeting.client.state.failureCode == .alert)
+  }
+
+  @Test("a certificate for clients, for servers or for any purpose is good on both sides", arguments: [true, false])
+  func goodPurposes(peerDials: Bool) throws {
+    let key = makeKey("EC", curve: "P-256")
+    for purposes in ["clientAuth", "serverAuth", "anyExtendedKeyUsage", "emailProtection,clientAuth"] {
+      let office = makeAuthority(
+        "Company office", company.office, signer: company.root, issuer: "Company", purposes: purposes)
+      let leaf = makeAuthority(
+        "device", key, signer: company.office, issuer: "Company office", isAuthority: false, purposes: purposes)
+      let channel = try meet(key, leaf, [office], peerDials: peerDials).channel
+      #expect(channel.peerCertificates == [der(leaf), der(office)], "\(purposes): \(channel.state)")
+      #expect(try DeviceIdentity(key: privateKey(key), certificates: [der(leaf), der(office)]).issuedBytes.count == 2)
+    }
+  }
+
   @Test("more certificates or bytes than a chain may have are refused, from peers and of ours, naming the limit")
   func limits() throws {
     let key = makeKey("EC", curve: "P-256")
@@ -208,7 +289,8 @@ private func privateKey(_ key: OpaquePointer) -> [UInt8] {
 
 private func makeAuthority(
   _ name: String, _ key: OpaquePointer, signer: OpaquePointer, issuer: String, isAuthority: Bool = true,
-  dates: (String, String) = ("20000101000000Z", "99991231235959Z"), padding: Int = 0
+  dates: (String, String) = ("20000101000000Z", "99991231235959Z"), padding: Int = 0,
+  purposes: String? = nil
 ) -> OpaquePointer {
   let certificate = makeCertificate(key: key, signer: signer, issuer: issuer, subject: name, padding: padding)
   ASN1_TIME_set_string_X509(X509_getm_notBefore(certificate), dates.0)
@@ -222,6 +304,11 @@ private func makeAuthority(
   let constraints = X509V3_EXT_conf_nid(nil, nil, NID_basic_constraints, isAuthority ? "critical,CA:TRUE" : "CA:FALSE")
   X509_add_ext(certificate, constraints, -1)
   X509_EXTENSION_free(constraints)
+  if let purposes {
+    let usage = X509V3_EXT_conf_nid(nil, nil, NID_ext_key_usage, purposes)
+    X509_add_ext(certificate, usage, -1)
+    X509_EXTENSION_free(usage)
+  }
   X509_sign(certificate, signer, EVP_sha256())
   return certificate
 }

@@ -13,9 +13,10 @@ public struct ProvenMember: Sendable, Hashable, Identifiable {
   public let remoteAddress: String
   /// That address without its port or channel, which is another one for each link.
   public let remoteHost: String
-  /// The certificates that it has shown, in DER, that of its key first. Where this node asks for authorities
-  /// (`NodeConfiguration.certificateAuthorities`) the others lead to one of them; else there is one, which the key
-  /// itself has signed, and what else is in that are the peer's own words.
+  /// The certificates of it that were verified, in DER, that of its key first. Where this node asks for authorities
+  /// (`NodeConfiguration.certificateAuthorities`) they are the path to one of them, each issued by the next; the
+  /// authority's own is left out unless the peer has shown it, and so is all that it has shown beside that path. Else
+  /// there is one, which the key itself has signed, and what else is in that are the peer's own words.
   public let certificates: [[UInt8]]
   /// The first of `certificates`; empty where there is none.
   public var certificate: [UInt8] { certificates.first ?? [] }

@@ -7,6 +7,10 @@ import PiconetWire
 ///
 /// Who a peer is stays the fingerprint of its key, whoever has issued its certificates; they say that it belongs to
 /// somebody, in words of their own (`ProvenMember.certificates`).
+///
+/// Where a certificate on the path from the peer's to the authority's, either end included, names purposes
+/// (extendedKeyUsage), one of them has to be clientAuth, serverAuth or anyExtendedKeyUsage: each node is client and
+/// server. A certificate that names none is for all.
 public struct CertificateAuthorities: Sendable, Hashable {
   /// Certificates in DER: 1 to 16, of 4,096 bytes at most. As a rule they are self-signed; one that another authority
   /// has issued is as good, and stands for all that it has issued itself.

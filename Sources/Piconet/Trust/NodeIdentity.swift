@@ -50,7 +50,8 @@ public struct NodeIdentity: Sendable, Hashable {
   /// - Parameters:
   ///   - key: PKCS #8 (RFC 5958), or SEC 1 (RFC 5915) for a key of P-256; not encrypted.
   ///   - certificates: X.509 in DER, that of the key first, each of the others the issuer of the one before it; the
-  ///     authority's own may be left out. At most 4, of 8,192 bytes together, the first of 2,048.
+  ///     authority's own may be left out. At most 4, of 8,192 bytes together, the first of 2,048. One that names
+  ///     purposes (extendedKeyUsage) has clientAuth, serverAuth or anyExtendedKeyUsage among them.
   /// - Throws: `invalidArgument`, with what is wrong with them.
   public init(key: [UInt8], certificates: [[UInt8]]) throws(PiconetError) {
     try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificates: certificates) }

@@ -36,8 +36,8 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     return channel
   }
 
-  /// The certificates that a peer has shown on a channel that is there, in DER, its own first; none where it has shown
-  /// none.
+  /// The certificates of a peer that were verified on a channel that is there, in DER, its own first; none where there
+  /// is no such channel.
   func certificates(of peer: PeerID) -> [[UInt8]] {
     let channel = channels.lazy.compactMap(\.channel).last { $0.state == .secured(peer: peer) }
     return channel?.peerCertificates ?? []

@@ -29,6 +29,22 @@ public enum CertificateChain {
     _ = try PeerCertificate.fingerprint(of: certificate)
   }
 
+  /// Whether it may be used on our links: each node is client and server, so one of the two is enough. A certificate
+  /// that names no purposes (RFC 5280, section 4.2.1.12) is for all.
+  static func checkPurpose(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
+    // All bits are set where it has no extendedKeyUsage, and none where its extensions can't be read.
+    let purposes = X509_get_extended_key_usage(certificate)
+    guard purposes & UInt32(XKU_SSL_CLIENT | XKU_SSL_SERVER | XKU_ANYEKU) == 0 else { return }
+    throw SecureChannelFailure(
+      .badCertificate,
+      "a certificate's extendedKeyUsage has none of clientAuth, serverAuth and anyExtendedKeyUsage")
+  }
+
+  /// Of a stack of X509; none where it is nil.
+  static func all(of stack: OpaquePointer?) -> [OpaquePointer] {
+    (0..<max(0, piconet_certificates_count(stack))).compactMap { piconet_certificates_at(stack, $0) }
+  }
+
   /// Reads DER, all of it. To be freed.
   static func read(_ certificate: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
     ERR_clear_error()
@@ -87,9 +103,8 @@ public enum CertificateChain {
   /// DER, the leaf first.
   static func bytes(leaf: OpaquePointer?, _ others: OpaquePointer?) -> [[UInt8]] {
     guard let leaf else { return [] }
-    let others = (0..<max(0, piconet_certificates_count(others))).compactMap { piconet_certificates_at(others, $0) }
-    // On the dialling side OpenSSL has the leaf among them.
-    let rest = others.filter { X509_cmp($0, leaf) != 0 }
+    // A path that was verified has the leaf in it.
+    let rest = all(of: others).filter { X509_cmp($0, leaf) != 0 }
     return ([leaf] + rest).map { PeerCertificate.bytes(of: $0) }
   }
 }

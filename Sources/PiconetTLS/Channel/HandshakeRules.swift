@@ -103,7 +103,11 @@ enum HandshakeRules {
 
   private static func verify(_ store: OpaquePointer, _ channel: OpenSSLChannel, by anchors: TrustAnchors) -> Int32 {
     do throws(TrustAnchors.Refusal) {
-      channel.prove(try anchors.check(X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store)))
+      let (peer, path) = try anchors.check(
+        X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store))
+      // Takes the path, which the channel then has (`OpenSSLChannel.peerCertificates`).
+      X509_STORE_CTX_set0_verified_chain(store, path)
+      channel.prove(peer)
       X509_STORE_CTX_set_error(store, X509_V_OK)
       return 1
     } catch {

@@ -141,10 +141,11 @@ public final class OpenSSLChannel: SecureChannel {
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
-  /// What the remote side has shown, in DER, its own certificate first; empty before its key is proven.
+  /// What the remote side has shown and was verified, in DER, its own certificate first: where authorities are asked
+  /// for, the path that leads to one of them; else the self-signed one. Empty before its key is proven.
   public var peerCertificates: [[UInt8]] {
     guard let ssl, provenPeer != nil else { return [] }
-    return CertificateChain.bytes(leaf: SSL_get0_peer_certificate(ssl), SSL_get_peer_cert_chain(ssl))
+    return CertificateChain.bytes(leaf: SSL_get0_peer_certificate(ssl), SSL_get0_verified_chain(ssl))
   }
 
   /// Empty unless the channel is, or was until the remote side's close_notify, secured.

@@ -16,6 +16,7 @@ final class IssuedCertificates: Sendable {
     do throws(SecureChannelFailure) {
       for certificate in certificates { read.append(try CertificateChain.read(certificate)) }
       try CertificateChain.checkLeaf(read[0])
+      for certificate in read { try CertificateChain.checkPurpose(certificate) }
       for index in read.indices.dropFirst() where !CertificateChain.hasIssued(read[index], read[index - 1]) {
         throw SecureChannelFailure(
           .badCertificate, "certificate \(index + 1) of the chain has not issued certificate \(index)")

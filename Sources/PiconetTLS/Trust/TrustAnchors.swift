@@ -3,6 +3,7 @@ import PiconetEngine
 import PiconetWire
 
 /// The authorities to one of which the certificates of each peer have to lead. Those of the system are not asked.
+/// No certificate on the way to one may be for other purposes than these links (`CertificateChain.checkPurpose`).
 public final class TrustAnchors: Sendable {
   /// The most authorities, whose names each handshake carries.
   public static let countLimit = 16
@@ -62,36 +63,55 @@ public final class TrustAnchors: Sendable {
     let reason: Int32
   }
 
-  /// Checks what a peer shows, and gives the fingerprint of its key.
+  /// Checks what a peer shows, and gives the fingerprint of its key, and of what it has shown the path that leads to an
+  /// authority: a stack of X509, to be freed. What it has shown beside that path is not in it.
   /// - Parameter others: what came with it, a stack of X509 in which it may be itself.
-  func check(_ leaf: OpaquePointer?, _ others: OpaquePointer?) throws(Refusal) -> PeerID {
+  func check(_ leaf: OpaquePointer?, _ others: OpaquePointer?) throws(Refusal) -> (peer: PeerID, path: OpaquePointer) {
     let peer: PeerID
     do throws(SecureChannelFailure) {
       guard let leaf else { throw SecureChannelFailure(.badCertificate, "the remote side sent no certificate") }
-      let certificates = (0..<max(0, piconet_certificates_count(others))).map { piconet_certificates_at(others, $0) }
-      try CertificateChain.checkSize(certificates.map { Int(i2d_X509($0, nil)) })
+      try CertificateChain.checkSize(CertificateChain.all(of: others).map { Int(i2d_X509($0, nil)) })
       try CertificateChain.checkLeaf(leaf)
       peer = try PeerCertificate.fingerprint(of: leaf)
     } catch {
       throw Refusal(failure: error, reason: X509_V_ERR_CERT_REJECTED)
     }
-    let reason = verify(leaf, others)
-    guard reason == X509_V_OK else {
-      let words = X509_verify_cert_error_string(Int(reason)).map { String(cString: $0) } ?? "\(reason)"
-      throw Refusal(
-        failure: SecureChannelFailure(
-          .badCertificate, "its certificates do not lead to an authority that this device asks for: \(words)"),
-        reason: reason)
-    }
-    return peer
+    return (peer, try path(from: leaf, among: others))
   }
 
-  private func verify(_ leaf: OpaquePointer?, _ others: OpaquePointer?) -> Int32 {
-    guard let context = X509_STORE_CTX_new() else { return X509_V_ERR_OUT_OF_MEM }
+  private func path(from leaf: OpaquePointer?, among others: OpaquePointer?) throws(Refusal) -> OpaquePointer {
+    guard let context = X509_STORE_CTX_new() else { throw Self.refusal(X509_V_ERR_OUT_OF_MEM) }
     defer {
       X509_STORE_CTX_free(context)
       ERR_clear_error()
     }
+    let reason = verify(leaf, others, context)
+    guard reason == X509_V_OK else { throw Self.refusal(reason) }
+    let verified = CertificateChain.all(of: X509_STORE_CTX_get0_chain(context))
+    do throws(SecureChannelFailure) {
+      for certificate in verified { try CertificateChain.checkPurpose(certificate) }
+    } catch {
+      throw Refusal(failure: error, reason: X509_V_ERR_INVALID_PURPOSE)
+    }
+    guard let path = piconet_certificates_new() else { throw Self.refusal(X509_V_ERR_OUT_OF_MEM) }
+    // Without the authority's own, which is ours, unless the peer has shown it.
+    let shown = [leaf] + CertificateChain.all(of: others)
+    for certificate in verified where shown.contains(where: { X509_cmp($0, certificate) == 0 }) {
+      X509_up_ref(certificate)
+      piconet_certificates_push(path, certificate)
+    }
+    return path
+  }
+
+  private static func refusal(_ reason: Int32) -> Refusal {
+    let words = X509_verify_cert_error_string(Int(reason)).map { String(cString: $0) } ?? "\(reason)"
+    return Refusal(
+      failure: SecureChannelFailure(
+        .badCertificate, "its certificates do not lead to an authority that this device asks for: \(words)"),
+      reason: reason)
+  }
+
+  private func verify(_ leaf: OpaquePointer?, _ others: OpaquePointer?, _ context: OpaquePointer) -> Int32 {
     guard X509_STORE_CTX_init(context, store, leaf, others) == 1 else { return X509_V_ERR_UNSPECIFIED }
     let parameters = X509_STORE_CTX_get0_param(context)
     X509_VERIFY_PARAM_set_depth(parameters, Int32(CertificateChain.countLimit))
