@@ -32,12 +32,25 @@ struct DriverRadioTests {
   func links() async throws {
     let log = try await run(.le) { stage, clock in
       await stage.accept()
-      clock.advance(by: .seconds(5))
-      await stage.note("5 s")
+      clock.advance(by: .seconds(1))
+      await stage.note("1 s")
       await stage.dropLink()
-      clock.advance(by: .seconds(2))
+      clock.advance(by: RadioUse.hold)
     }
-    #expect(log == ["busy", "5 s", "dropped", "free"])
+    #expect(log == ["busy", "1 s", "dropped", "free"])
+  }
+
+  @Test("an accepted link that never speaks uses the radio for 2 s")
+  func stalledHandshake() async throws {
+    let log = try await run(.le) { stage, clock in
+      await stage.accept()
+      clock.advance(by: .milliseconds(1999))
+      await stage.note("1999 ms")
+      clock.advance(by: .milliseconds(1))
+      await stage.note("2 s")
+      await stage.dropLink()
+    }
+    #expect(log == ["busy", "1999 ms", "free", "2 s", "dropped"])
   }
 
   @Test("a dial over TCP is no use of the radio")

@@ -57,10 +57,25 @@ struct RadioShareTests {
     #expect(share.nextDeadline(at: settled) == settled + (Share.turn - .milliseconds(500)))
   }
 
+  @Test("a handshake of an accepted link that stalls ends a turn, and 2 s later turns go on")
+  func stalledHandshake() {
+    var share = sending()
+    share.searches(1, true, at: start)
+    let accepted = start + .milliseconds(500)
+    share.acceptedBegan(0, at: accepted)
+    #expect(share.access(of: 1, at: accepted) == .busy)
+    let over = accepted + RadioUse.accepted
+    #expect(share.nextDeadline(at: accepted) == over)
+    share.settle(at: over)
+    #expect(share.access(of: 1, at: over) == .turn)
+    #expect(share.nextDeadline(at: over) == over + (Share.turn - .milliseconds(500)))
+  }
+
   @Test("a node that stops in its transfer, or in its dial, frees the radio for the others after the hold")
   func removal() {
     var share = sending()
     share.began(0, at: start)
+    share.acceptedBegan(0, at: start)
     share.remove(0, at: start)
     #expect(share.access(of: 1, at: start) == .busy)
     #expect(share.nextDeadline(at: start + Share.settling) == start + RadioUse.hold)
@@ -73,6 +88,9 @@ struct RadioShareTests {
     var share = Share()
     var now = Instant(nanoseconds: 1_000_000_000)
     var open = [0, 0, 0, 0]
+    /// Handshakes of accepted links, of all nodes: most of them stall. Some count, for 2 s of 10 s at most.
+    var accepted = [0, 0, 0, 0]
+    var acceptedSince: Instant?
     var blocked = [0, 0, 0, 0]
     var searches = [false, false, false, false]
     /// When the last dial is long enough over for a turn.
@@ -90,7 +108,7 @@ struct RadioShareTests {
 
     mutating func act() {
       let node = Int.random(in: 0..<4, using: &dice)
-      switch Int.random(in: 0..<9, using: &dice) {
+      switch Int.random(in: 0..<11, using: &dice) {
       case 0 where open.reduce(0, +) == 0:
         share.began(node % 2, at: now)
         open[node % 2] += 1
@@ -109,8 +127,21 @@ struct RadioShareTests {
       case 7, 8:
         searches[node].toggle()
         share.searches(node, searches[node], at: now)
+      case 9:
+        share.acceptedBegan(node % 2, at: now)
+        accepted[node % 2] += 1
+        if acceptedSince.map({ now >= $0 + .seconds(10) }) ?? true { acceptedSince = now }
+      case 10 where accepted[node] > 0:
+        if isAccepting { settledAt = max(settledAt, now + Share.settling) }
+        share.acceptedEnded(node, at: now)
+        accepted[node] -= 1
       default: break
       }
+    }
+
+    /// Whether a handshake of an accepted link counts.
+    var isAccepting: Bool {
+      accepted != [0, 0, 0, 0] && acceptedSince.map { now < $0 + .seconds(2) } ?? false
     }
 
     /// - Returns: what is wrong.
@@ -118,7 +149,8 @@ struct RadioShareTests {
       let end = now + duration
       while now < end {
         let access = (0..<4).map { share.access(of: $0, at: now) }
-        if open.contains(where: { $0 > 0 }), access != [.busy, .busy, .busy, .busy] { return "a scan beside a dial" }
+        let isOpen = isAccepting || open.contains { $0 > 0 }
+        if isOpen, access != [.busy, .busy, .busy, .busy] { return "a scan beside a dial" }
         for node in 0..<4 where blocked[node] > 0 && access[node] != .busy { return "\(node) scans while it sends" }
         for node in 0..<4 where access[node] == .turn && !searches[node] { return "a turn for nobody" }
         let next = share.nextDeadline(at: now)
@@ -130,7 +162,7 @@ struct RadioShareTests {
         let step = until - now
         passed += step
         if access.contains(.turn) { turned += step }
-        let isDialled = open.contains { $0 > 0 } || now < settledAt
+        let isDialled = isOpen || now < settledAt
         for node in 0..<4 {
           let waits = searches[node] && access[node] == .busy && node >= 2 && !isDialled
           waited[node] = waits ? waited[node] + step : access[node] == .busy && isDialled ? waited[node] : .zero

@@ -39,6 +39,54 @@ struct RadioUseTests {
     #expect(!use.isBusy(at: start + .seconds(62)))
   }
 
+  @Test("an accepted link's handshake that stalls keeps it busy for 2 s, and its end changes nothing then")
+  func stalled() {
+    var use = RadioUse()
+    use.acceptedBegan(at: start)
+    let end = start + RadioUse.accepted
+    #expect(use.nextDeadline(at: start) == end)
+    #expect(use.isOpen(at: Instant(nanoseconds: end.nanoseconds - 1)))
+    #expect(!use.isOpen(at: end) && !use.isBusy(at: end))
+    use.acceptedEnded(at: end)
+    #expect(!use.isBusy(at: end) && use.lastOpenUse == nil)
+  }
+
+  @Test("an accepted link's handshake that ends in time keeps it busy for the hold")
+  func accepted() {
+    var use = RadioUse()
+    use.acceptedBegan(at: start)
+    let end = start + .milliseconds(300)
+    use.acceptedEnded(at: end)
+    #expect(!use.isOpen(at: end) && use.isBusy(at: end))
+    #expect(use.nextDeadline(at: end) == end + RadioUse.hold)
+  }
+
+  @Test("links opened again and again, none of which speaks, keep it busy for 4 s of 10 s at most")
+  func reopened() {
+    for step in [100, 300, 700, 1999, 2000, 3000] {
+      var use = RadioUse()
+      var busy = 0
+      for millisecond in 0..<60_000 {
+        let now = start + .milliseconds(millisecond)
+        if millisecond % step == 0 {
+          if use.acceptedUses > 0 { use.acceptedEnded(at: now) }
+          use.acceptedBegan(at: now)
+        }
+        if use.isBusy(at: now) { busy += 1 }
+      }
+      #expect(busy <= 6 * 4000, "opened every \(step) ms: \(busy) ms of 60 s")
+    }
+  }
+
+  @Test("our own dial beside an accepted link's handshake counts until it ends")
+  func dialBesideAccepted() {
+    var use = RadioUse()
+    use.acceptedBegan(at: start)
+    use.began()
+    #expect(use.isOpen(at: start + .seconds(60)))
+    #expect(use.nextDeadline(at: start) == nil)
+  }
+
   @Test("bulk makes it busy, in one piece or in many within the span")
   func bulk() {
     var use = RadioUse()

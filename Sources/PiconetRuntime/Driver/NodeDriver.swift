@@ -499,7 +499,7 @@ public final class NodeDriver: RoundHandler {
     runners[runner.id] = runner
     securing.append(runner)
     if securing.count == 1 { securingTimer?.set(runner.startedAt + limits.securingTimeout) }
-    runner.radio?.handshakeBegins(runner.id)
+    runner.radio?.handshakeBegins(runner.id, isDialler: dial != nil)
     runner.start()
   }
 

@@ -40,7 +40,7 @@ public final class RadioPlan {
     share = RadioShare()
   }
 
-  /// A dial or a handshake has begun.
+  /// A dial of ours, or its handshake, has begun.
   func began(_ watch: RadioWatch) {
     share.began(ObjectIdentifier(watch), at: loop.now)
     update()
@@ -48,6 +48,17 @@ public final class RadioPlan {
 
   func ended(_ watch: RadioWatch) {
     share.ended(ObjectIdentifier(watch), at: loop.now)
+    update()
+  }
+
+  /// An accepted link's handshake has begun.
+  func acceptedBegan(_ watch: RadioWatch) {
+    share.acceptedBegan(ObjectIdentifier(watch), at: loop.now)
+    update()
+  }
+
+  func acceptedEnded(_ watch: RadioWatch) {
+    share.acceptedEnded(ObjectIdentifier(watch), at: loop.now)
     update()
   }
 

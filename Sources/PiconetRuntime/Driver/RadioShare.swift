@@ -13,9 +13,9 @@ enum RadioAccess: Sendable, Hashable {
 /// Who of the nodes of a host may scan, as a value: uses of the radio go in, everybody's access comes out.
 ///
 /// While a node dials or makes a handshake nobody scans: Linux can't connect over LE while it does, and paging suffers
-/// from it. Bulk may go on for minutes. A node that looks for others meanwhile, and sends and receives nothing much
-/// itself, gets turns: the first one at once, and no more than a tenth of the time in all, so that bulk loses a tenth
-/// at most where a scan stops it altogether.
+/// from it. Handshakes of accepted links count for a while only (`RadioUse.accepted`). Bulk may go on for minutes. A
+/// node that looks for others meanwhile, and sends and receives nothing much itself, gets turns: the first one at once,
+/// and no more than a tenth of the time in all, so that bulk loses a tenth at most where a scan stops it altogether.
 struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// The length of a turn: an advertisement of LE is heard within 1.3 s, and what it leads to is asked for its record.
   static var turn: Duration { .seconds(2) }
@@ -43,12 +43,13 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   /// Its uses have ended.
   mutating func remove(_ user: User, at now: Instant) {
     guard let use = members.removeValue(forKey: user)?.use else { return }
-    for _ in 0..<use.openUses { total.ended(at: now) }
+    for _ in 0..<use.ownUses { total.ended(at: now) }
+    for _ in 0..<use.acceptedUses { total.acceptedEnded(at: now) }
     for _ in 0..<use.blockedLinks { total.unblocked(at: now) }
     settle(at: now)
   }
 
-  /// A dial or a handshake has begun.
+  /// A dial of ours, or its handshake, has begun.
   mutating func began(_ user: User, at now: Instant) {
     members[user]?.use.began()
     total.began()
@@ -58,6 +59,19 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   mutating func ended(_ user: User, at now: Instant) {
     members[user]?.use.ended(at: now)
     total.ended(at: now)
+    settle(at: now)
+  }
+
+  /// An accepted link's handshake has begun.
+  mutating func acceptedBegan(_ user: User, at now: Instant) {
+    members[user]?.use.acceptedBegan(at: now)
+    total.acceptedBegan(at: now)
+    settle(at: now)
+  }
+
+  mutating func acceptedEnded(_ user: User, at now: Instant) {
+    members[user]?.use.acceptedEnded(at: now)
+    total.acceptedEnded(at: now)
     settle(at: now)
   }
 
@@ -105,7 +119,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
 
   /// Whether somebody would scan if it was his turn.
   private func hasTurns(at now: Instant) -> Bool {
-    guard total.openUses == 0, total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
+    guard !total.isOpen(at: now), total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
     return members.values.contains { $0.searches && !$0.use.isBusy(at: now) }
   }
 
@@ -121,7 +135,8 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
 
   /// When somebody's access will be another one if nothing happens until then; nil: never.
   func nextDeadline(at now: Instant) -> Instant? {
-    guard total.openUses == 0, total.isBusy(at: now) else { return nil }
+    guard total.isBusy(at: now) else { return nil }
+    if total.isOpen(at: now) { return total.nextDeadline(at: now) }
     var deadlines = [total.nextDeadline(at: now), turnSince.map { $0 + left }]
     let searching = members.values.filter(\.searches)
     if !searching.isEmpty, turnSince == nil { deadlines += [settledAt, nextTurn] }

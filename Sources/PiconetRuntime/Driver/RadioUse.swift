@@ -8,29 +8,60 @@ import PiconetEngine
 struct RadioUse: Sendable, Equatable {
   /// This long after its last use the radio counts as busy still.
   static let hold: Duration = .seconds(2)
+  /// Handshakes of accepted links count this long at most of each `acceptedInterval`, all together: whoever opens links
+  /// and says nothing on them needs no trust, and must not keep the radio.
+  static let accepted: Duration = .seconds(2)
+  static let acceptedInterval: Duration = .seconds(10)
   /// This many bytes within `span`, over all links of the radio, are bulk.
   static let bulk = 8 << 10
   static let span: Duration = .milliseconds(500)
 
-  /// Dials and handshakes that have begun and not ended: a scan beside them would be in their way.
-  private(set) var openUses = 0
+  /// Our own dials, and their handshakes, that have begun and not ended: a scan beside them would be in their way.
+  private(set) var ownUses = 0
+  /// Accepted links in their handshakes.
+  private(set) var acceptedUses = 0
+  /// Since when handshakes of accepted links count.
+  private var acceptedSince: Instant?
   /// Links with bytes that the kernel does not take.
   private(set) var blockedLinks = 0
-  /// When the last dial or handshake has ended.
+  /// When the last dial or handshake that counted has ended.
   private(set) var lastOpenUse: Instant?
   private var lastUse: Instant?
   private var spanStart: Instant?
   private var spanBytes = 0
 
-  /// A dial or a handshake has begun.
-  mutating func began() { openUses += 1 }
+  /// A dial of ours, or its handshake, has begun.
+  mutating func began() { ownUses += 1 }
 
   /// What has begun is over, with whatever result.
   mutating func ended(at now: Instant) {
-    openUses -= 1
+    ownUses -= 1
     lastOpenUse = now
     lastUse = now
   }
+
+  /// An accepted link's handshake has begun.
+  mutating func acceptedBegan(at now: Instant) {
+    acceptedUses += 1
+    if acceptedSince.map({ $0 + Self.acceptedInterval <= now }) ?? true { acceptedSince = now }
+  }
+
+  mutating func acceptedEnded(at now: Instant) {
+    let counted = acceptedEnd(at: now) != nil
+    acceptedUses -= 1
+    guard counted else { return }
+    lastOpenUse = now
+    lastUse = now
+  }
+
+  /// When the handshakes of accepted links count no longer; nil: they don't.
+  private func acceptedEnd(at now: Instant) -> Instant? {
+    guard acceptedUses > 0, let acceptedSince, now < acceptedSince + Self.accepted else { return nil }
+    return acceptedSince + Self.accepted
+  }
+
+  /// Whether a dial or a handshake goes on that a scan would be in the way of.
+  func isOpen(at now: Instant) -> Bool { ownUses > 0 || acceptedEnd(at: now) != nil }
 
   /// Unsent bytes wait for room.
   mutating func blocked() { blockedLinks += 1 }
@@ -52,14 +83,17 @@ struct RadioUse: Sendable, Equatable {
   }
 
   func isBusy(at now: Instant) -> Bool {
-    if openUses > 0 || blockedLinks > 0 { return true }
+    if blockedLinks > 0 || isOpen(at: now) { return true }
     guard let lastUse else { return false }
     return now < lastUse + Self.hold
   }
 
-  /// When the radio is free again if nothing uses it until then; nil if it is free, or in use with no end in sight.
+  /// When handshakes of accepted links count no longer, or else the radio is free again if nothing uses it until then;
+  /// nil if it is free, or in use with no end in sight.
   func nextDeadline(at now: Instant) -> Instant? {
-    guard openUses == 0, blockedLinks == 0, let lastUse, now < lastUse + Self.hold else { return nil }
+    if ownUses > 0 { return nil }
+    if let acceptedEnd = acceptedEnd(at: now) { return acceptedEnd }
+    guard blockedLinks == 0, let lastUse, now < lastUse + Self.hold else { return nil }
     return lastUse + Self.hold
   }
 }

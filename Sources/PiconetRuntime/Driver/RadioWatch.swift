@@ -8,6 +8,8 @@ final class RadioWatch {
   private let plan: RadioPlan
   private var dials: Set<DialID> = []
   private var securing: Set<LinkID> = []
+  /// The same for links that others have opened.
+  private var securingAccepted: Set<LinkID> = []
   /// Links with bytes that the kernel does not take.
   private var blocked: Set<LinkID> = []
   private var isClosed = false
@@ -27,12 +29,18 @@ final class RadioWatch {
     if dials.remove(dial) != nil { plan.ended(self) }
   }
 
-  func handshakeBegins(_ link: LinkID) {
-    if !isClosed, securing.insert(link).inserted { plan.began(self) }
+  func handshakeBegins(_ link: LinkID, isDialler: Bool) {
+    if isClosed { return }
+    if isDialler {
+      if securing.insert(link).inserted { plan.began(self) }
+    } else if securingAccepted.insert(link).inserted {
+      plan.acceptedBegan(self)
+    }
   }
 
   func handshakeEnds(_ link: LinkID) {
     if securing.remove(link) != nil { plan.ended(self) }
+    if securingAccepted.remove(link) != nil { plan.acceptedEnded(self) }
   }
 
   /// Its wait for room begins.
@@ -59,7 +67,7 @@ final class RadioWatch {
   func close() {
     if isClosed { return }
     isClosed = true
-    (dials, securing, blocked) = ([], [], [])
+    (dials, securing, securingAccepted, blocked) = ([], [], [], [])
     plan.remove(self)
   }
 }
