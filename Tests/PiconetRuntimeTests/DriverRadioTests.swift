@@ -118,13 +118,15 @@ struct DriverRadioTests {
     let stages = (0..<2).map { _ in DriverStage(loop, worker, .l2cap, plan: plan.value) }
     await loop.perform { for stage in stages { stage.make() } }
     await stages[0].search()
-    await stages[0].setBlocked(true)
+    await stages[0].fill()
     await stages[1].search()
-    clock.advance(by: RadioShare<Int>.turn)
-    await stages[1].note("over")
-    clock.advance(by: RadioShare<Int>.interval - RadioShare<Int>.turn)
+    // The turn is 2 s of each 20 s.
+    for second in 1...20 {
+      clock.advance(by: .seconds(1))
+      await stages[0].fill()
+      if second == 2 { await stages[1].note("over") }
+    }
     await stages[1].note("again")
-    await stages[0].setBlocked(false)
     clock.advance(by: RadioUse.hold)
     let logs = await loop.perform {
       for stage in stages { stage.end() }
@@ -132,6 +134,21 @@ struct DriverRadioTests {
     }
     #expect(logs[0] == ["busy", "free"])
     #expect(logs[1] == ["busy", "turn", "no turn", "over", "turn", "again", "free", "no turn"])
+  }
+
+  @Test("a link on which nothing moves any more lets the node that waits for it search again after 2 s")
+  func stalledLink() async throws {
+    let log = try await run(.l2cap) { stage, clock in
+      await stage.search()
+      await stage.fill()
+      clock.advance(by: .milliseconds(1999))
+      await stage.fill()
+      clock.advance(by: .milliseconds(1999))
+      await stage.note("1999 ms")
+      clock.advance(by: .milliseconds(1))
+      await stage.note("2 s")
+    }
+    #expect(log == ["busy", "1999 ms", "free", "2 s"])
   }
 
   /// Sendable is right: used on the loop only.

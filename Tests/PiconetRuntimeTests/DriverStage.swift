@@ -102,13 +102,8 @@ final class DriverStage: Transport, Discovery, LinkSecurity, TrustJudge, NodeObs
 
   func search() async { await loop.perform { self.driver?.take([.search(scope: "radio")]) } }
 
-  /// Bytes wait for room on a link of it; or no more.
-  func setBlocked(_ isBlocked: Bool) async {
-    await loop.perform { [self] in
-      let link = LinkID(rawValue: 99)
-      if isBlocked { driver?.radio?.linkIsBlocked(link) } else { driver?.radio?.linkIsUnblocked(link) }
-    }
-  }
+  /// Bytes wait for room on a link of it, and some have moved.
+  func fill() async { await loop.perform { self.driver?.radio?.linkWaited() } }
 
   func advertise() async {
     await loop.perform { [self] in

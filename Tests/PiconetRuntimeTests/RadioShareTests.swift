@@ -8,12 +8,12 @@ struct RadioShareTests {
   private typealias Share = RadioShare<Int>
   private let start = Instant(nanoseconds: 1_000_000_000)
 
-  /// Of nodes 0 and 1, of which 0 has sent for long.
+  /// Of nodes 0 and 1, of which 0 sends.
   private func sending() -> Share {
     var share = Share()
     share.add(0)
     share.add(1)
-    share.blocked(0, at: start)
+    _ = share.waited(0, at: start)
     return share
   }
 
@@ -24,9 +24,11 @@ struct RadioShareTests {
     share.searches(1, true, at: start)
     #expect(share.access(of: 1, at: start) == .turn)
     #expect(share.nextDeadline(at: start) == start + Share.turn)
+    _ = share.waited(0, at: start + .seconds(1))
     share.settle(at: start + Share.turn)
     #expect(share.access(of: 1, at: start + Share.turn) == .busy)
-    #expect(share.nextDeadline(at: start + Share.turn) == start + Share.interval)
+    for second in 2...19 { _ = share.waited(0, at: start + .seconds(second)) }
+    #expect(share.nextDeadline(at: start + .seconds(19)) == start + Share.interval)
     share.settle(at: start + Share.interval)
     #expect(share.access(of: 1, at: start + Share.interval) == .turn)
   }
@@ -65,8 +67,10 @@ struct RadioShareTests {
     share.acceptedBegan(0, at: accepted)
     #expect(share.access(of: 1, at: accepted) == .busy)
     let over = accepted + RadioUse.accepted
+    _ = share.waited(0, at: accepted + .seconds(1))
     #expect(share.nextDeadline(at: accepted) == over)
     share.settle(at: over)
+    _ = share.waited(0, at: over)
     #expect(share.access(of: 1, at: over) == .turn)
     #expect(share.nextDeadline(at: over) == over + (Share.turn - .milliseconds(500)))
   }
@@ -91,7 +95,10 @@ struct RadioShareTests {
     /// Handshakes of accepted links, of all nodes: most of them stall. Some count, for 2 s of 10 s at most.
     var accepted = [0, 0, 0, 0]
     var acceptedSince: Instant?
-    var blocked = [0, 0, 0, 0]
+    /// Who has a link that waits for room, and on which something moves each second.
+    var sends = [false, false, false, false]
+    /// Nothing has happened since then.
+    var lastUse = Instant(nanoseconds: 0)
     var searches = [false, false, false, false]
     /// When the last dial is long enough over for a turn.
     var settledAt = Instant(nanoseconds: 0)
@@ -108,6 +115,7 @@ struct RadioShareTests {
 
     mutating func act() {
       let node = Int.random(in: 0..<4, using: &dice)
+      lastUse = now
       switch Int.random(in: 0..<11, using: &dice) {
       case 0 where open.reduce(0, +) == 0:
         share.began(node % 2, at: now)
@@ -118,11 +126,9 @@ struct RadioShareTests {
         open[dialling] -= 1
         settledAt = now + Share.settling
       case 4 where node < 2:
-        share.blocked(node, at: now)
-        blocked[node] += 1
-      case 5 where blocked[node] > 0:
-        share.unblocked(node, at: now)
-        blocked[node] -= 1
+        sends[node] = true
+      // Nobody reads any more.
+      case 5: sends[node] = false
       case 6: _ = share.moved([200, 3000, 20_000].randomElement(using: &dice) ?? 0, by: node % 2, at: now)
       case 7, 8:
         searches[node].toggle()
@@ -148,14 +154,21 @@ struct RadioShareTests {
     mutating func pass(_ duration: Duration) -> String? {
       let end = now + duration
       while now < end {
+        for node in 0..<4 where sends[node] {
+          _ = share.waited(node, at: now)
+          lastUse = now
+        }
         let access = (0..<4).map { share.access(of: $0, at: now) }
         let isOpen = isAccepting || open.contains { $0 > 0 }
         if isOpen, access != [.busy, .busy, .busy, .busy] { return "a scan beside a dial" }
-        for node in 0..<4 where blocked[node] > 0 && access[node] != .busy { return "\(node) scans while it sends" }
+        for node in 0..<4 where sends[node] && access[node] != .busy { return "\(node) scans while it sends" }
         for node in 0..<4 where access[node] == .turn && !searches[node] { return "a turn for nobody" }
         let next = share.nextDeadline(at: now)
         if let next, next <= now { return "a deadline that has passed" }
-        let until = min(end, next ?? end)
+        if !isOpen, now >= lastUse + .seconds(2), access.contains(where: { $0 != .free }) {
+          return "busy though nothing moves"
+        }
+        let until = min(end, next ?? end, sends.contains(true) ? now + .seconds(1) : end)
         // Nothing changes in between: looked at a moment before its end.
         let last = Instant(nanoseconds: until.nanoseconds - 1)
         if (0..<4).map({ share.access(of: $0, at: last) }) != access { return "a change without a deadline" }

@@ -78,6 +78,19 @@ struct RadioUseTests {
     }
   }
 
+  @Test("a link that waits for room keeps it busy as long as something moves there, and for the hold")
+  func stalledLink() {
+    var use = RadioUse()
+    var now = start
+    for _ in 0..<20 {
+      use.waited(at: now)
+      now = now + .milliseconds(1999)
+      #expect(use.isBusy(at: now))
+    }
+    #expect(use.nextDeadline(at: now) == now + .milliseconds(1))
+    #expect(!use.isBusy(at: now + .milliseconds(1)))
+  }
+
   @Test("our own dial beside an accepted link's handshake counts until it ends")
   func dialBesideAccepted() {
     var use = RadioUse()

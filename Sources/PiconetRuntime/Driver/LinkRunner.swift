@@ -165,6 +165,7 @@ final class LinkRunner: LinkEndpointHandler {
     guard phase != .closed else { return 0 }
     var failure: LinkFailure?
     var isBlocked = false
+    var hasMoved = false
     while channel.outputCount > 0, failure == nil, !isBlocked {
       channel.drainOutput { output in
         let part = UnsafeRawBufferPointer(rebasing: output[..<min(output.count, largestWrite)])
@@ -172,6 +173,7 @@ final class LinkRunner: LinkEndpointHandler {
         case .bytes(let count):
           unwritten.wrote(count)
           radio?.moved(count)
+          hasMoved = true
           // A short write has filled the socket.
           isBlocked = count < part.count
           return count
@@ -191,9 +193,10 @@ final class LinkRunner: LinkEndpointHandler {
       if !wasClosing { driver.linkEnded(self, .failed(failure), wasOpen: wasOpen) }
       return 0
     }
+    // A handshake counts as one, whether its other side reads or not.
+    if phase != .securing, isBlocked != wantsWrite || (isBlocked && hasMoved) { radio?.linkWaited() }
     if isBlocked != wantsWrite {
       wantsWrite = isBlocked
-      if isBlocked { radio?.linkIsBlocked(id) } else { radio?.linkIsUnblocked(id) }
       endpoint.setReadiness(read: phase != .closing, write: isBlocked)
     }
     if phase == .closing, channel.outputCount == 0 { finish(abort: false) }

@@ -578,7 +578,7 @@ public final class NodeDriver: RoundHandler {
     if runners[runner.id] === runner { runners[runner.id] = nil }
     securing.removeAll { $0 === runner }
     closing.removeAll { $0.runner === runner }
-    runner.radio?.linkClosed(runner.id)
+    runner.radio?.handshakeEnds(runner.id)
     tellIfFinished()
   }
 }

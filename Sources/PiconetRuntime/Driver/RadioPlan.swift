@@ -62,15 +62,9 @@ public final class RadioPlan {
     update()
   }
 
-  /// A link's unsent bytes wait for room.
-  func blocked(_ watch: RadioWatch) {
-    share.blocked(ObjectIdentifier(watch), at: loop.now)
-    update()
-  }
-
-  func unblocked(_ watch: RadioWatch) {
-    share.unblocked(ObjectIdentifier(watch), at: loop.now)
-    update()
+  /// A link's unsent bytes wait for room, and something has moved there.
+  func waited(_ watch: RadioWatch) {
+    if share.waited(ObjectIdentifier(watch), at: loop.now) { update() }
   }
 
   func moved(_ count: Int, by watch: RadioWatch) {

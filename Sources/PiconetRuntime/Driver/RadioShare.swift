@@ -45,7 +45,6 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     guard let use = members.removeValue(forKey: user)?.use else { return }
     for _ in 0..<use.ownUses { total.ended(at: now) }
     for _ in 0..<use.acceptedUses { total.acceptedEnded(at: now) }
-    for _ in 0..<use.blockedLinks { total.unblocked(at: now) }
     settle(at: now)
   }
 
@@ -75,25 +74,20 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     settle(at: now)
   }
 
-  /// A link's unsent bytes wait for room.
-  mutating func blocked(_ user: User, at now: Instant) {
-    members[user]?.use.blocked()
-    total.blocked()
-    settle(at: now)
-  }
-
-  mutating func unblocked(_ user: User, at now: Instant) {
-    members[user]?.use.unblocked(at: now)
-    total.unblocked(at: now)
-    settle(at: now)
-  }
+  /// A link's unsent bytes wait for room, and something has moved there (`RadioUse.waited`).
+  /// - Returns: whether somebody's access may be another one now.
+  mutating func waited(_ user: User, at now: Instant) -> Bool { use(by: user, at: now) { $0.waited(at: now) } }
 
   /// - Returns: whether somebody's access may be another one now. A short message changes nothing.
   mutating func moved(_ count: Int, by user: User, at now: Instant) -> Bool {
+    use(by: user, at: now) { $0.moved(count, at: now) }
+  }
+
+  private mutating func use(by user: User, at now: Instant, _ change: (inout RadioUse) -> Void) -> Bool {
     guard var use = members[user]?.use else { return false }
     let wasBusy = total.isBusy(at: now) && use.isBusy(at: now)
-    use.moved(count, at: now)
-    total.moved(count, at: now)
+    change(&use)
+    change(&total)
     members[user]?.use = use
     if wasBusy || !total.isBusy(at: now) { return false }
     settle(at: now)

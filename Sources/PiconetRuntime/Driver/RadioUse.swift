@@ -22,8 +22,6 @@ struct RadioUse: Sendable, Equatable {
   private(set) var acceptedUses = 0
   /// Since when handshakes of accepted links count.
   private var acceptedSince: Instant?
-  /// Links with bytes that the kernel does not take.
-  private(set) var blockedLinks = 0
   /// When the last dial or handshake that counted has ended.
   private(set) var lastOpenUse: Instant?
   private var lastUse: Instant?
@@ -63,13 +61,10 @@ struct RadioUse: Sendable, Equatable {
   /// Whether a dial or a handshake goes on that a scan would be in the way of.
   func isOpen(at now: Instant) -> Bool { ownUses > 0 || acceptedEnd(at: now) != nil }
 
-  /// Unsent bytes wait for room.
-  mutating func blocked() { blockedLinks += 1 }
-
-  mutating func unblocked(at now: Instant) {
-    blockedLinks -= 1
-    lastUse = now
-  }
+  /// Unsent bytes wait for room on a link, and something has moved there: the wait has begun or ended, or the kernel
+  /// has taken some of them. A link on which nothing moves any more is no use after the hold: who does not read must
+  /// not keep the radio.
+  mutating func waited(at now: Instant) { lastUse = now }
 
   /// Bytes were sent or received.
   mutating func moved(_ count: Int, at now: Instant) {
@@ -83,7 +78,7 @@ struct RadioUse: Sendable, Equatable {
   }
 
   func isBusy(at now: Instant) -> Bool {
-    if blockedLinks > 0 || isOpen(at: now) { return true }
+    if isOpen(at: now) { return true }
     guard let lastUse else { return false }
     return now < lastUse + Self.hold
   }
@@ -93,7 +88,7 @@ struct RadioUse: Sendable, Equatable {
   func nextDeadline(at now: Instant) -> Instant? {
     if ownUses > 0 { return nil }
     if let acceptedEnd = acceptedEnd(at: now) { return acceptedEnd }
-    guard blockedLinks == 0, let lastUse, now < lastUse + Self.hold else { return nil }
+    guard let lastUse, now < lastUse + Self.hold else { return nil }
     return lastUse + Self.hold
   }
 }

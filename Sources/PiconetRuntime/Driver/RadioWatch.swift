@@ -10,8 +10,6 @@ final class RadioWatch {
   private var securing: Set<LinkID> = []
   /// The same for links that others have opened.
   private var securingAccepted: Set<LinkID> = []
-  /// Links with bytes that the kernel does not take.
-  private var blocked: Set<LinkID> = []
   private var isClosed = false
 
   init(plan: RadioPlan, discoveries: [any Discovery]) {
@@ -43,20 +41,8 @@ final class RadioWatch {
     if securingAccepted.remove(link) != nil { plan.acceptedEnded(self) }
   }
 
-  /// Its wait for room begins.
-  func linkIsBlocked(_ link: LinkID) {
-    if !isClosed, blocked.insert(link).inserted { plan.blocked(self) }
-  }
-
-  func linkIsUnblocked(_ link: LinkID) {
-    if blocked.remove(link) != nil { plan.unblocked(self) }
-  }
-
-  /// The link is gone, and all its uses with it.
-  func linkClosed(_ link: LinkID) {
-    handshakeEnds(link)
-    linkIsUnblocked(link)
-  }
+  /// A link's wait for room begins or ends, or the kernel has taken some of what waits.
+  func linkWaited() { if !isClosed { plan.waited(self) } }
 
   func moved(_ count: Int) { if !isClosed { plan.moved(count, by: self) } }
 
@@ -67,7 +53,7 @@ final class RadioWatch {
   func close() {
     if isClosed { return }
     isClosed = true
-    (dials, securing, securingAccepted, blocked) = ([], [], [], [])
+    (dials, securing, securingAccepted) = ([], [], [])
     plan.remove(self)
   }
 }
