@@ -178,8 +178,13 @@ struct MiddlemanTests {
 
   @Test("with as many keys and addresses as he likes he has ten", arguments: Abort.allCases)
   func allOfThem(abort: Abort) {
-    let victim = hour({ number in (Self.key(number), "10.\(number / 250).\(number % 250).1:1") }, abort)
+    let next = { (number: UInt64) in (Self.key(number), "10.\(number / 250).\(number % 250).1:1") }
+    let victim = hour(next, abort, judgement: .ask)
     #expect(victim.noncesGiven == 10 && victim.questions == 10 && victim.members.isEmpty)
+    // Who need not be compared is asked about all the same, and shown no code.
+    let accepting = hour(next, abort)
+    let (nonces, members) = (accepting.noncesGiven, accepting.members.count)
+    #expect(nonces == 10 && members == 0)
   }
 
   @Test("a known peer is asked about meanwhile as if nothing were")

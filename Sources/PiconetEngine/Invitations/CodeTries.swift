@@ -10,7 +10,7 @@ struct CodeTries: Sendable {
   struct Limits: Hashable, Sendable {
     /// Wrong codes of one key, or one address, after which it is refused for `blockTime`.
     var wrongCodes = 3
-    /// Wrong codes of all strangers together within `blockTime`, after which nobody unknown is asked about.
+    /// Wrong codes of all strangers together within `blockTime`, after which no code is compared with anybody unknown.
     var wrongCodesOfAll = 10
     var blockTime = Duration.seconds(3_600)
     /// After the first refusal; doubles with each further one.
@@ -44,6 +44,10 @@ struct CodeTries: Sendable {
     case pause(Duration)
     case wrongCodes(Duration)
     case wrongCodesOfAll(Duration)
+    /// If all the codes that are under way with it were wrong, it would be blocked.
+    case underWay
+    /// The same, of all strangers.
+    case underWayOfAll
 
     var words: String {
       switch self {
@@ -52,25 +56,49 @@ struct CodeTries: Sendable {
         "too many codes were wrong or broke off: it is listened to again in \(left.inSeconds) s"
       case .wrongCodesOfAll(let left):
         "too many codes of strangers were wrong or broke off: they are listened to again in \(left.inSeconds) s"
+      case .underWay: "as many codes are being compared with it as it may get wrong: it may ask again after one of them"
+      case .underWayOfAll:
+        "as many codes of strangers are being compared as may be wrong: they may ask again after one of them"
       }
     }
   }
 
   var limits = Limits()
   private var accounts: [Subject: Account] = [:]
+  /// Exchanges that are no wrong codes yet, and will be if they break off.
+  private var underWay: [CodeID: (key: PeerID, address: String)] = [:]
   private(set) var wrongOfAll: [Instant] = []
 
   var count: Int { accounts.count }
 
   /// Why nobody is asked about this key at this address now; nil: somebody may be.
-  func refusal(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
-    if let block = blocked(key, at: address, now) { return block }
-    if wrongOfAll.count >= limits.wrongCodesOfAll, let first = wrongOfAll.first, now < first + limits.blockTime {
-      return .wrongCodesOfAll(first + limits.blockTime - now)
-    }
+  /// - Parameter comparesCodes: a person compares codes, here or there: what limits codes holds as well.
+  func refusal(_ key: PeerID, at address: String, comparesCodes: Bool = true, _ now: Instant) -> Refusal? {
+    let refusal = comparesCodes ? refusalOfCode(key, at: address, now) : blocked(key, at: address, now)
+    if let refusal { return refusal }
     let ends = subjects(key, address).compactMap { accounts[$0]?.pauseEnds }.max()
     if let ends, now < ends { return .pause(ends - now) }
     return nil
+  }
+
+  /// Why no exchange for a code begins with this key at this address now; nil: it may.
+  func refusalOfCode(_ key: PeerID, at address: String, _ now: Instant) -> Refusal? {
+    if let block = blocked(key, at: address, now) { return block }
+    let wrong = wrongOfAll.filter { now < $0 + limits.blockTime }
+    if wrong.count >= limits.wrongCodesOfAll, let first = wrong.first {
+      return .wrongCodesOfAll(first + limits.blockTime - now)
+    }
+    if subjects(key, address).contains(where: { triesLeft($0, now) <= triesUnderWay($0) }) { return .underWay }
+    return wrong.count + underWay.count >= limits.wrongCodesOfAll ? .underWayOfAll : nil
+  }
+
+  /// How many codes may be wrong before it is blocked.
+  private func triesLeft(_ subject: Subject, _ now: Instant) -> Int {
+    limits.wrongCodes - (accounts[subject]?.wrong.count { now < $0 + limits.blockTime } ?? 0)
+  }
+
+  private func triesUnderWay(_ subject: Subject) -> Int {
+    underWay.values.count { subjects($0.key, $0.address).contains(subject) }
   }
 
   /// The part of it that holds for invitations of our own, too: we compare no more codes with who has had wrong ones.
@@ -87,6 +115,12 @@ struct CodeTries: Sendable {
   mutating func refused(_ key: PeerID, at address: String, _ now: Instant) {
     for subject in open(key, address, now) { pause(subject, now) }
   }
+
+  /// An exchange for a code begins, which is a wrong one if it breaks off.
+  mutating func began(_ id: CodeID, _ key: PeerID, at address: String) { underWay[id] = (key, address) }
+
+  /// It is over, however it ended: what was wrong about it is told beside.
+  mutating func ended(_ id: CodeID) { underWay[id] = nil }
 
   /// A code was wrong, or its attempt broke off after a nonce was given.
   /// - Returns: true if the key or the address is refused from now on because of it.

@@ -28,11 +28,12 @@ struct InvitationBudgets: Sendable {
   static let tooManyWait = "too many wait for an answer there"
 
   /// Another invitation, which stands until `expires`.
+  /// - Parameter comparesCodes: a person compares its code, here or there.
   mutating func ask(
-    _ node: NodeID, at host: String, isKnown: Bool, until expires: Instant, _ now: Instant
+    _ node: NodeID, at host: String, isKnown: Bool, comparesCodes: Bool, until expires: Instant, _ now: Instant
   ) -> Admission {
     var notBefore: Instant?
-    if !isKnown, let refusal = strangers.refusal(node.peer, at: host, now) {
+    if !isKnown, let refusal = strangers.refusal(node.peer, at: host, comparesCodes: comparesCodes, now) {
       // Shortly after a refusal it waits for its turn, if it can.
       guard case .pause(let left) = refusal, now + left < expires else { return .refused(refusal.words) }
       notBefore = now + left
@@ -68,6 +69,19 @@ struct InvitationBudgets: Sendable {
   func blocked(_ peer: ProvenPeer, _ now: Instant) -> String? {
     strangers.blocked(peer.node.peer, at: peer.traits.remoteHost, now)?.words
   }
+
+  /// Why no exchange for a code begins with a stranger, in words; nil: it may.
+  func refusalOfCode(_ peer: ProvenPeer, _ now: Instant) -> String? {
+    strangers.refusalOfCode(peer.node.peer, at: peer.traits.remoteHost, now)?.words
+  }
+
+  /// An exchange for a code begins with a stranger. It counts as a wrong one for as long as it is under way.
+  mutating func began(_ id: CodeID, _ peer: ProvenPeer) {
+    strangers.began(id, peer.node.peer, at: peer.traits.remoteHost)
+  }
+
+  /// It is over, however it ended.
+  mutating func ended(_ id: CodeID) { strangers.ended(id) }
 
   /// A question about it ended with a no, or without an answer.
   mutating func refused(_ peer: ProvenPeer, _ now: Instant) {

@@ -34,7 +34,10 @@ extension Invitations {
     let time = Duration.milliseconds(Int64(clamping: min(invite.timeout, 86_400_000)))
     let expires = turn.now + min(time, IncomingInvitation.longestTime)
     let isKnown = remote.judgement == .known
-    switch turn.budgets.ask(remote.node, at: remote.peer.traits.remoteHost, isKnown: isKnown, until: expires, turn.now)
+    let compares = comparesCodes(remote, invite.terms)
+    switch turn.budgets.ask(
+      remote.node, at: remote.peer.traits.remoteHost, isKnown: isKnown, comparesCodes: compares, until: expires,
+      turn.now)
     {
     case .taken:
       open(invite, until: expires)
@@ -104,13 +107,17 @@ extension Invitations {
   mutating func answerByOwn(_ remote: Remote, _ turn: Turn) -> MembershipRequest? {
     guard comparesCodes(remote) else { return .place(.accepting(.ownInvitation)) }
     if let code = state.exchange?.code { return showToInviting(code, remote, turn) }
-    if state.exchange == nil { beginExchange(showing: [], turn) }
+    if state.exchange == nil { beginExchange(showing: [], remote, turn) }
     return nil
   }
 
   /// A person compares the code of the peer's invitation, here or there.
   private func comparesCodes(_ remote: Remote) -> Bool {
-    remote.judgement == .ask || state.incoming?.terms.contains(.comparesCodes) == true
+    comparesCodes(remote, state.incoming?.terms ?? [])
+  }
+
+  private func comparesCodes(_ remote: Remote, _ terms: InvitationTerms) -> Bool {
+    remote.judgement == .ask || terms.contains(.comparesCodes)
   }
 
   // MARK: The application

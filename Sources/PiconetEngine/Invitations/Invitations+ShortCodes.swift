@@ -43,11 +43,22 @@ extension Invitations {
       return
     }
     guard remote.link != nil else { return turn.reply(command, .failed(Self.noLink)) }
-    beginExchange(showing: [command], turn)
+    if remote.judgement != .known, let words = turn.budgets.refusalOfCode(remote.peer, turn.now) {
+      // Others have begun since it was let before the application.
+      let ending = Ending(.limitExceeded, .us, words)
+      turn.reply(command, .failed(ending))
+      return breakOff(ending, remote, turn)
+    }
+    beginExchange(showing: [command], remote, turn)
   }
 
-  mutating func beginExchange(showing: [CommandID], _ turn: Turn) {
-    state.begin(CodeExchange(id: turn.drawNonce(), isInviter: false, phase: .drawing, showing: showing))
+  mutating func beginExchange(showing: [CommandID], _ remote: Remote, _ turn: Turn) {
+    begin(CodeExchange(id: turn.drawNonce(), isInviter: false, phase: .drawing, showing: showing), remote, turn)
+  }
+
+  private mutating func begin(_ exchange: CodeExchange, _ remote: Remote, _ turn: Turn) {
+    if remote.judgement != .known { turn.budgets.began(exchange.id, remote.peer) }
+    state.begin(exchange)
   }
 
   mutating func receivedReveal(_ nonce: [UInt8], _ remote: Remote, _ turn: Turn) throws(Breach) {
@@ -68,10 +79,10 @@ extension Invitations {
       state.exchange == nil, !state.hasCrossed
     else { throw Breach("a nonce for an invitation that its own has replaced") }
     let code = turn.takeCodeID()
-    state.begin(
-      CodeExchange(
-        id: code, isInviter: true, phase: .deriving, nonce: ownNonce.bytes,
-        isCompared: first.terms.contains(.comparesCodes)))
+    let exchange = CodeExchange(
+      id: code, isInviter: true, phase: .deriving, nonce: ownNonce.bytes,
+      isCompared: first.terms.contains(.comparesCodes))
+    begin(exchange, remote, turn)
     send(.codeReveal(ownNonce.bytes))
     let inputs = CodeInputs(
       inviter: turn.node.peer, invited: remote.node.peer, inviterNonce: ownNonce.bytes, invitedNonce: nonce,
@@ -138,6 +149,7 @@ extension Invitations {
   @discardableResult
   mutating func endExchange(_ ending: Ending, _ remote: Remote, _ turn: Turn) -> Bool {
     guard let exchange = state.takeExchange() else { return false }
+    turn.budgets.ended(exchange.id)
     for command in exchange.showing { turn.reply(command, .failed(ending)) }
     guard exchange.isTry else { return false }
     if remote.judgement != .known, let words = turn.budgets.wrongCode(remote.peer, turn.now) {

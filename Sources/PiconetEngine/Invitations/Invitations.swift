@@ -215,7 +215,9 @@ struct Invitations {
     if state.exchange?.code == nil, let exchange = state.takeExchange() { endShowing(of: exchange, turn) }
   }
 
+  /// The exchange is over, and was no try.
   private func endShowing(of exchange: CodeExchange, _ turn: Turn) {
+    turn.budgets.ended(exchange.id)
     for command in exchange.showing { turn.reply(command, .failed(Ending(.cancelled, .us, "answered already"))) }
   }
 

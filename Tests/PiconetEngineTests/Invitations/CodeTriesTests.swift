@@ -65,9 +65,44 @@ struct CodeTriesTests {
     }
     let now = start + .seconds(10)
     #expect(tries.refusal(peer(200), at: "new", now) == .wrongCodesOfAll(.seconds(3_590)))
+    // Of whom nobody compares anything, nobody can get anything wrong.
+    #expect(tries.refusal(peer(200), at: "new", comparesCodes: false, now) == nil)
     // Our own invitations are somebody's wish here.
     #expect(tries.blocked(peer(200), at: "new", now) == nil)
     #expect(tries.refusal(peer(200), at: "new", start + .seconds(3_600)) == nil)
+  }
+
+  @Test("codes under way count as wrong ones of their key and address until they are over", arguments: [true, false])
+  func underWay(byKey: Bool) {
+    var tries = CodeTries()
+    func key(_ number: UInt8) -> UInt8 { byKey ? 1 : number }
+    func place(_ number: UInt8) -> String { byKey ? "\(number)" : "a" }
+    _ = tries.wrongCode(peer(key(1)), at: place(1), start)
+    let now = start + .seconds(60)
+    tries.began(CodeID(rawValue: 1), peer(key(2)), at: place(2))
+    #expect(tries.refusal(peer(key(9)), at: place(9), now) == nil)
+    tries.began(CodeID(rawValue: 2), peer(key(3)), at: place(3))
+    #expect(tries.refusal(peer(key(9)), at: place(9), now) == .underWay)
+    #expect(tries.refusal(peer(key(9)), at: place(9), comparesCodes: false, now) == nil)
+    #expect(tries.refusal(peer(99), at: "other", now) == nil)
+    // What was wrong an hour ago leaves a try for another.
+    #expect(tries.refusal(peer(key(9)), at: place(9), start + .seconds(3_600)) == nil)
+    tries.ended(CodeID(rawValue: 1))
+    #expect(tries.refusal(peer(key(9)), at: place(9), now) == nil)
+  }
+
+  @Test("codes that are under way count among the ten of all strangers")
+  func underWayOfAll() {
+    var tries = CodeTries()
+    for number: UInt8 in 0..<4 { _ = tries.wrongCode(peer(number), at: "\(number)", start) }
+    for number: UInt8 in 4..<10 {
+      #expect(tries.refusal(peer(200), at: "new", start) == nil)
+      tries.began(CodeID(rawValue: UInt64(number)), peer(number), at: "\(number)")
+    }
+    #expect(tries.refusal(peer(200), at: "new", start) == .underWayOfAll)
+    #expect(tries.refusal(peer(200), at: "new", comparesCodes: false, start) == nil)
+    tries.ended(CodeID(rawValue: 7))
+    #expect(tries.refusal(peer(200), at: "new", start) == nil)
   }
 
   @Test("the same code on both screens clears the key, not the address")

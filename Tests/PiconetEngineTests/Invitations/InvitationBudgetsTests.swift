@@ -15,13 +15,13 @@ struct InvitationBudgetsTests {
   func tooSoon() {
     var budgets = InvitationBudgets(openQuestions: 8)
     budgets.refused(proven(node(2)), seconds(1))
-    let pause = budgets.ask(node(2), at: "far", isKnown: false, until: seconds(2), seconds(1))
+    let pause = budgets.ask(node(2), at: "far", isKnown: false, comparesCodes: true, until: seconds(2), seconds(1))
     guard case .refused(let words) = pause else {
       Issue.record("\(pause)")
       return
     }
     #expect(words.contains("too soon"))
-    let longer = budgets.ask(node(2), at: "far", isKnown: false, until: seconds(9), seconds(1))
+    let longer = budgets.ask(node(2), at: "far", isKnown: false, comparesCodes: true, until: seconds(9), seconds(1))
     let early = budgets.takeQuestions(at: seconds(1))
     #expect(longer == .taken && early.isEmpty && budgets.nextDeadline == seconds(2))
     budgets.deadlineReached(at: seconds(2))
