@@ -28,7 +28,7 @@ int piconet_adapters(struct piconet_adapter *adapters, int limit) {
   }
   for (int i = 0; count >= 0 && i < list->dev_num && count < limit; i++) {
     struct hci_dev_info info = {.dev_id = list->dev_req[i].dev_id};
-    // Gone meanwhile.
+    // It has gone meanwhile.
     if (ioctl(descriptor, HCIGETDEVINFO, &info) != 0) continue;
     struct piconet_adapter *adapter = &adapters[count++];
     *adapter = (struct piconet_adapter){.index = info.dev_id,
@@ -46,7 +46,7 @@ int piconet_adapters(struct piconet_adapter *adapters, int limit) {
 }
 
 int piconet_links(uint16_t adapter, uint64_t device) {
-  // Seven over BR/EDR, and those over LE, of which controllers have a few dozen.
+  // Seven over BR/EDR, and those over LE, of which controllers support a few dozen.
   enum { limit = 64 };
   int descriptor = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
   if (descriptor < 0) return 0;

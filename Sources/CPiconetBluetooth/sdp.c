@@ -28,12 +28,12 @@ void *piconet_sdp_open(uint64_t source, uint64_t device) {
 int piconet_sdp_socket(const void *session) { return sdp_get_socket(session); }
 
 uint16_t piconet_sdp_transaction(const void *session) {
-  // The library counts on when it asks.
+  // The library increments it when it asks.
   return (uint16_t)(((const sdp_session_t *)session)->tid - 1);
 }
 
 int piconet_sdp_ask(void *session, const uint8_t *uuid) {
-  // Without a callback the library drops what it has put together: we do that ourselves.
+  // Without a callback the library drops the data that it has assembled: we assemble it ourselves.
   if (sdp_set_notify(session, NULL, NULL) != 0) return EINVAL;
   uuid_t wanted;
   sdp_uuid128_create(&wanted, uuid);

@@ -83,7 +83,7 @@ int piconet_bluetooth_name(int socket, int kind, int is_remote, struct piconet_b
 }
 
 int piconet_bluetooth_is_connected(int socket, int kind) {
-  // Both begin with the handle and are of one size.
+  // Both structures begin with the handle and have the same size.
   struct l2cap_conninfo info;
   socklen_t length = sizeof info;
   if (kind == piconet_bluetooth_rfcomm) return getsockopt(socket, SOL_RFCOMM, RFCOMM_CONNINFO, &info, &length);

@@ -159,7 +159,7 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
   return 0;
 }
 
-// The settings that nothing may be fetched without; a libcurl that refuses one of them is of no use.
+// The settings without which nothing may be fetched; a libcurl that refuses one of them is of no use.
 static int prepare(struct piconet_http *http, const struct piconet_http_request *request, char *message) {
   CURL *easy = http->easy;
   int code = curl.easy_setopt(easy, OPT_URL, request->url);
@@ -178,7 +178,7 @@ static int prepare(struct piconet_http *http, const struct piconet_http_request 
   if (!code) code = curl.easy_setopt(easy, OPT_WRITEDATA, http);
   if (!code) code = curl.easy_setopt(easy, OPT_ERRORBUFFER, message);
   if (!code) code = curl.easy_setopt(easy, OPT_USERAGENT, request->user_agent);
-  // Newer than the rest: the thread that asks for an address is not waited for at the end.
+  // Newer than the rest, so it may fail: the end does not wait for the thread that looks up an address.
   if (!code) curl.easy_setopt(easy, OPT_QUICK_EXIT, 1L);
   return code;
 }
@@ -194,7 +194,7 @@ static int perform(struct piconet_http *http) {
     }
     if (http->is_paused && http->request->has_room(http->request->context)) {
       http->is_paused = false;
-      // A failure is told by the transfer's own end.
+      // A failure shows in the transfer's own end.
       curl.easy_pause(http->easy, PAUSE_NOTHING);
     }
     if (curl.multi_perform(http->multi, &running) != 0) break;
@@ -220,7 +220,7 @@ void piconet_http_run(struct piconet_http *http, const struct piconet_http_reque
     curl.easy_getinfo(http->easy, INFO_RESPONSE_CODE, &result->status);
   }
   curl.multi_remove_handle(http->multi, http->easy);
-  // It points into this frame.
+  // It points into this stack frame.
   curl.easy_setopt(http->easy, OPT_ERRORBUFFER, NULL);
   result->code = code;
   const char *words = message[0] || code < 0 ? message : curl.easy_strerror(code);

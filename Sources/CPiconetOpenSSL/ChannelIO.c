@@ -10,7 +10,7 @@ int piconet_channel_io_reserve(struct piconet_channel_io *io, size_t count) {
   if (count > io->output_limit || waiting > io->output_limit - count) return 0;
   if (count <= io->output_capacity - io->output_end) return 1;
 
-  // Moving the waiting bytes to the front is paid for by at least as many bytes drained before.
+  // Moving the waiting bytes to the front is paid for by at least as many bytes that were drained before.
   if (io->output_start >= waiting && waiting + count <= io->output_capacity) {
     memcpy(io->output, io->output + io->output_start, waiting);
     io->output_start = 0;
@@ -71,7 +71,7 @@ void piconet_channel_io_free(struct piconet_channel_io *io) {
   memset(io, 0, sizeof *io);
 }
 
-// RFC 8446, section 5.2: what all protected records begin with, before their length.
+// RFC 8446, section 5.2: the bytes before the length of every protected record.
 static const unsigned char protected_record[] = {SSL3_RT_APPLICATION_DATA, 3, 3};
 
 // A compact header is two bytes: the length, with the high bit set, which no TLS content type has.
@@ -79,7 +79,7 @@ enum { COMPACT = 0x80 };
 
 static size_t least(size_t one, size_t other) { return one < other ? one : other; }
 
-// Puts `count` bytes of records into the output, for which there is room, with compact headers where they can be.
+// Puts `count` bytes of records into the output, which has room for them, with compact headers where possible.
 static void put_compact(struct piconet_channel_io *io, const unsigned char *bytes, size_t count) {
   struct piconet_record_place *place = &io->writing;
   unsigned char *output = io->output + io->output_end;
@@ -92,7 +92,7 @@ static void put_compact(struct piconet_channel_io *io, const unsigned char *byte
       place->body_left -= (uint16_t)length;
       continue;
     }
-    // OpenSSL writes whole records, or pieces of them as its buffers fill (during a key update).
+    // OpenSSL writes whole records, or, during a key update, pieces of them as its buffers fill.
     place->header[place->header_count++] = *bytes;
     bytes++, count--;
     if (place->header_count < PICONET_RECORD_HEADER) continue;
@@ -107,7 +107,7 @@ static void put_compact(struct piconet_channel_io *io, const unsigned char *byte
   io->output_end = (size_t)(output - io->output);
 }
 
-// Takes what is there of the next record's header from the input. Returns 1 once it is whole, as TLS has it.
+// Takes what there is of the next record's header from the input. Returns 1 once it is whole, in TLS's form.
 static int take_header(struct piconet_channel_io *io) {
   struct piconet_record_place *place = &io->reading;
 
@@ -129,7 +129,7 @@ static int take_header(struct piconet_channel_io *io) {
   return 0;
 }
 
-// As many bytes as there are of what is wanted, up to the end of a header or a body; 0: none yet.
+// Gives as many of the wanted bytes as there are, up to the end of a header or a body; 0: none yet.
 static size_t get_compact(struct piconet_channel_io *io, char *bytes, size_t count) {
   struct piconet_record_place *place = &io->reading;
 
@@ -153,7 +153,7 @@ static int channel_write(BIO *bio, const char *bytes, size_t count, size_t *writ
   struct piconet_channel_io *io = BIO_get_data(bio);
   BIO_clear_retry_flags(bio);
   if (io->is_compact) {
-    // With the part of a header that an earlier write left.
+    // Including the part of a header that an earlier write left.
     if (!piconet_channel_io_reserve(io, count + io->writing.header_count)) return -1;
     put_compact(io, (const unsigned char *)bytes, count);
   } else {

@@ -1,4 +1,5 @@
-// The points of SPAKE2 (RFC 9382, section 3.3) over P-256. Cofactor 1: a point on the curve that is not the identity is in the group.
+// The points of SPAKE2 (RFC 9382, section 3.3) over P-256. Its cofactor is 1: every point on the curve except the
+// identity is in the group.
 #include "CPiconetOpenSSL.h"
 
 #include <openssl/bn.h>
@@ -6,7 +7,7 @@
 #include <openssl/obj_mac.h>
 #include <string.h>
 
-// RFC 9382, section 4: M masks A's share, N masks B's. Nobody knows their logarithms.
+// RFC 9382, section 4: M masks A's share, N masks B's. Nobody knows their discrete logarithms.
 static const unsigned char mask_of_a[] = {
     0x02, 0x88, 0x6e, 0x2f, 0x97, 0xac, 0xe4, 0x6e, 0x55, 0xba, 0x9d, 0xd7, 0x24, 0x25, 0x79, 0xf2, 0x99,
     0x3b, 0x64, 0xe1, 0x6e, 0xf3, 0xdc, 0xab, 0x95, 0xaf, 0xd4, 0x97, 0x33, 0x3d, 0x8f, 0xa1, 0x2f,
@@ -16,7 +17,7 @@ static const unsigned char mask_of_b[] = {
     0x19, 0xc6, 0x29, 0xd7, 0x01, 0x4d, 0x49, 0xa2, 0x4b, 0x4f, 0x98, 0xba, 0xa1, 0x29, 0x2b, 0x49,
 };
 
-// What one computation needs; all of it is erased when it is freed.
+// The values of one computation; all of them are erased when it is freed.
 struct arithmetic {
   EC_GROUP *group;
   BN_CTX *context;
@@ -44,7 +45,7 @@ static BIGNUM *secret_number(const unsigned char *bytes, size_t count) {
   return NULL;
 }
 
-// `mask` becomes the password times M or N. Products are made one by one: with a single factor EC_POINT_mul takes a path of
+// `mask` becomes the password times M or N. Products are made one by one: with a single factor EC_POINT_mul runs in
 // constant time.
 static int begin_arithmetic(
     struct arithmetic *a, int masks_a, const unsigned char *password, const unsigned char *secret) {
@@ -81,13 +82,13 @@ int piconet_spake2_share(
 int piconet_spake2_group_element(
     int is_a, const unsigned char *password, const unsigned char *secret, const unsigned char *far_share,
     unsigned char *element) {
-  // Only the uncompressed form is legal, which no encoding of the identity has.
+  // Only the uncompressed form is legal, and the identity has no such encoding.
   if (far_share[0] != POINT_CONVERSION_UNCOMPRESSED) return PICONET_SPAKE2_BAD_SHARE;
   struct arithmetic a;
   int result = 0;
   if (begin_arithmetic(&a, !is_a, password, secret)) {
     if (!EC_POINT_oct2point(a.group, a.result, far_share, PICONET_SPAKE2_POINT, a.context)) {
-      // Coordinates beyond the field, or a point beside the curve.
+      // Coordinates outside the field, or a point that is not on the curve.
       result = PICONET_SPAKE2_BAD_SHARE;
     } else if (
         EC_POINT_invert(a.group, a.mask, a.context) &&
@@ -131,7 +132,7 @@ int piconet_spake2_random(unsigned char *scalar) {
   EC_GROUP *group = group_and_order(&order);
   BIGNUM *number = BN_secure_new();
   int done = order && number;
-  // 0 would give the password away.
+  // A scalar of 0 would give the password away.
   do {
     done = done && BN_priv_rand_range(number, order);
   } while (done && BN_is_zero(number));

@@ -1,4 +1,4 @@
-// Only here: a header with this in it would make clang's modules disagree about the system headers.
+// Only here: in a header it would make clang's modules disagree about the system headers.
 #define _GNU_SOURCE
 #include "CPiconetSystem.h"
 
@@ -79,7 +79,7 @@ ssize_t piconet_send_pieces(int socket, const void *bytes, size_t count, size_t 
   while (written < 0 && errno == EINTR);
   if (written < 0) return -1;
   ssize_t sent = 0;
-  // The kernel ends with a piece that it takes a part of.
+  // The kernel stops at a piece that it takes only in part.
   for (int i = 0; i < written; i++) sent += messages[i].msg_len;
   return sent;
 }

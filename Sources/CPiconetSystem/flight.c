@@ -1,4 +1,4 @@
-// <linux/tcp.h> and <netinet/tcp.h> can't be in one file; only the kernel's has `tcpi_min_rtt`.
+// <linux/tcp.h> and <netinet/tcp.h> can't be included in the same file; only the kernel's has `tcpi_min_rtt`.
 #include <asm/ioctls.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>

@@ -1,4 +1,4 @@
-/// Names that bluetoothd has on D-Bus (BlueZ 5, doc/*-api.txt).
+/// Names that bluetoothd uses on D-Bus (BlueZ 5, doc/*-api.txt).
 public enum BlueZNames {
   public static let service = "org.bluez"
   public static let managerPath = "/org/bluez"
@@ -12,7 +12,7 @@ public enum BlueZNames {
   public static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
   public static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
-  /// Where our own objects are, each on a connection of its own.
+  /// The paths of our own objects, each on a connection of its own.
   public static let ownProfilePath = "/piconet/profile"
   public static let ownAdvertisementPath = "/piconet/advertisement"
 }

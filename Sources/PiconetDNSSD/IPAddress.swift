@@ -4,7 +4,7 @@ public enum IPAddress: Sendable, Hashable, Comparable {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
 
-  /// Reads 4 or 16 bytes in network order; any other count gives nil.
+  /// Reads 4 or 16 bytes in network order; nil for any other count.
   public init?(bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -44,7 +44,7 @@ public enum IPAddress: Sendable, Hashable, Comparable {
     }
   }
 
-  /// True if one host can have it: neither unspecified nor multicast nor broadcast, nor IPv4 in IPv6's clothes.
+  /// True if a single host can have it: neither unspecified nor multicast nor broadcast, nor IPv4 mapped into IPv6.
   public var isUnicast: Bool {
     switch self {
     case .v4(let value): value >> 24 != 0 && value >> 28 != 0xE && value != .max

@@ -1,5 +1,5 @@
-/// One network interface and one family on it. Multicast DNS over IPv4 and over IPv6 are two networks, even on one
-/// wire.
+/// One network interface and one address family on it. Multicast DNS over IPv4 and over IPv6 are two networks, even on
+/// one wire.
 public struct InterfaceID: Sendable, Hashable, Comparable {
   /// The system's index of the interface.
   public var index: UInt32
@@ -15,12 +15,12 @@ public struct InterfaceID: Sendable, Hashable, Comparable {
   }
 }
 
-/// What the machines must know of an interface.
+/// What the machines must know about an interface.
 public struct InterfaceTraits: Sendable, Hashable {
-  /// Only processes of this host are on it.
+  /// Whether only processes of this host are on it.
   public var isLoopback: Bool
-  /// A packet sent to our address and port 5353 reaches us and no other process, so answers may come by unicast
-  /// (RFC 6762, section 15.1).
+  /// Whether a packet sent to our address and port 5353 reaches us and no other process, so that answers may come by
+  /// unicast (RFC 6762, section 15.1).
   public var receivesUnicast: Bool
   /// Our addresses on it, of both families.
   public var addresses: [IPAddress]

@@ -9,27 +9,27 @@ public enum MulticastDNS {
 
   /// The longest message read or written (RFC 6762, section 17).
   public static let largestMessage = 9000
-  /// What we fill a packet up to: an Ethernet frame of 1500 bytes less IPv6 and UDP headers, with room to spare.
+  /// How far we fill a packet: an Ethernet frame of 1500 bytes less IPv6 and UDP headers, with room to spare.
   public static let usualMessage = 1440
-  /// Questions and records of one message that are read; a longer message is refused.
+  /// The most questions and records in one message; a longer message is refused.
   public static let recordsPerMessage = 512
   /// The longest name with its length bytes and the root (RFC 1035, section 2.3.4).
   public static let nameLength = 255
   public static let labelLength = 63
-  /// Pointers followed within one name: more than the labels a name can have is a loop.
+  /// The most pointers followed within one name: more than a name can have labels must be a loop.
   public static let pointersPerName = 128
 
   // MARK: times
 
-  /// Of our own records. RFC 6762 (section 10) recommends 120 s for records that name a host and 75 minutes for
-  /// others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in two
-  /// minutes.
+  /// The time to live of our own records. RFC 6762 (section 10) recommends 120 s for records that name a host and 75
+  /// minutes for others; we give 120 s to all, so that a device that was switched off without a goodbye is forgotten in
+  /// two minutes.
   public static let timeToLive: UInt32 = 120
   /// The meta-query's pointer says only that the type exists: it may live for RFC 6762's 75 minutes.
   public static let typeTimeToLive: UInt32 = 4500
-  /// Longer times to live, in records of others, are cut to this.
+  /// Longer times to live in others' records are cut to this.
   public static let longestTimeToLive: UInt32 = 4500
-  /// The most that an answer to a legacy resolver may be kept (section 6.7).
+  /// The longest that an answer to a legacy resolver may be kept (section 6.7).
   public static let legacyTimeToLive: UInt32 = 10
   /// Between two probes (section 8.1).
   public static let probeInterval = Duration.milliseconds(250)
@@ -52,14 +52,14 @@ public enum MulticastDNS {
   public static let multicastInterval = Duration.seconds(1)
   /// The same when the answer defends a name against a probe (section 6).
   public static let probeAnswerInterval = Duration.milliseconds(250)
-  /// The same on the loopback interface. The rule protects a shared medium; loopback is none, and processes that start
-  /// in quick succession on one host must not wait for one another.
+  /// The same on the loopback interface. The rule protects a shared medium; loopback isn't one, and processes that
+  /// start in quick succession on one host must not have to wait for each other.
   public static let loopbackMulticastInterval = Duration.milliseconds(20)
   /// The first pause between two queries, doubled each time up to the longest (section 5.2).
   public static let firstQueryInterval = Duration.seconds(1)
   public static let longestQueryInterval = Duration.seconds(3600)
-  /// Between two messages that ask for what is missing or will soon expire, on one interface: what others send must not
-  /// make us chatter, however much it is.
+  /// The pause between two messages on one interface that ask for what is missing or will soon expire: others must not
+  /// make us chatter, however much they send.
   public static let questionPause = Duration.milliseconds(100)
   /// The longest pause between two queries for what is missing of an instance.
   public static let longestResolveInterval = Duration.seconds(60)
@@ -72,18 +72,19 @@ public enum MulticastDNS {
 
   public static let addressesPerInterface = 8
   public static let interfaces = 64
-  /// Queries whose answer waits, on one interface; the oldest is answered first when there are more.
+  /// The most queries whose answer waits, on one interface; beyond that the oldest goes unanswered.
   public static let pendingResponses = 32
-  /// Known answers taken from one querier.
+  /// The most known answers taken from one querier.
   public static let knownAnswers = 512
   public static let retiredRecords = 64
-  /// Unicast answers a second on one interface.
+  /// The most unicast answers per second on one interface.
   public static let unicastAnswersPerSecond = 100
-  /// Records cached from one source address on one interface, and from all.
+  /// The most records cached from one source address on one interface, and from all.
   public static let cachedRecordsPerSource = 512
   public static let cachedRecords = 4096
-  /// Records of one name and type that are cached: a host with more addresses loses the surplus.
+  /// The most records cached of one name and type: a host with more addresses loses the surplus.
   public static let cachedRecordsPerSet = 16
-  /// Pointers of the browsed type on one interface; `RecordCache` says who keeps a place when there are more.
+  /// The most pointers of the browsed type on one interface; `RecordCache` decides which keep their places if there are
+  /// more.
   public static let instancesPerInterface = 512
 }

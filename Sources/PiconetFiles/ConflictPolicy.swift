@@ -22,10 +22,10 @@ public enum ConflictOutcome: Sendable, Hashable {
 
 /// Whether a file may take the place of the one that has its name.
 public enum Replacement: Sendable, Hashable {
-  /// It may, whatever has the name.
+  /// It may replace whichever file has the name.
   case allowed
-  /// Only what has this very name: not what a file system without case takes for it.
+  /// It may replace only a file with exactly this name, not one that a file system without case takes for it.
   case exactly
-  /// Both stay.
+  /// It may not: both stay.
   case never
 }

@@ -12,7 +12,7 @@ enum FileContent {
   }
 
   /// Hashes bytes of a file.
-  /// - Returns: how many; fewer where the file ends before, or can't be read.
+  /// - Returns: how many; fewer if the file ends before, or can't be read.
   static func add(_ file: FileDescriptor, from start: UInt64, count: UInt64, to hash: RunningSHA256) -> UInt64 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceByteCount, alignment: 4096)
     defer { buffer.deallocate() }

@@ -1,9 +1,8 @@
 import Glibc
 
-/// The umask of this process, read without changing it: umask(2) can only swap it, which would race with the other
-/// threads.
+/// The umask of this process, read without changing it: umask(2) can only swap it, which would race with other threads.
 enum FileCreationMask {
-  /// Nil where /proc is not mounted.
+  /// Nil if /proc is not mounted.
   static var current: mode_t? {
     let opened = FileDescriptor.retrying { open("/proc/self/status", O_RDONLY | O_CLOEXEC) }
     guard opened.result >= 0 else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Owns one descriptor of the system and closes it with itself. Confined to one thread.
+/// Owns a file descriptor and closes it when it is released. Confined to one thread.
 final class FileDescriptor {
   /// -1 after `close`.
   private(set) var number: Int32
@@ -11,7 +11,7 @@ final class FileDescriptor {
 
   func close() {
     guard number >= 0 else { return }
-    // An EINTR of close has closed the descriptor on Linux; what could fail was synchronized before.
+    // On Linux, close has closed the descriptor even if it returns EINTR; whatever could fail was synchronized before.
     _ = Glibc.close(number)
     number = -1
   }
@@ -21,7 +21,7 @@ final class FileDescriptor {
     return fstat(number, &status) == 0 ? status : nil
   }
 
-  /// Repeats a call that a signal interrupted. Gives its result and, if that is negative, errno.
+  /// Repeats a call that a signal interrupted. Returns its result and, if that is negative, errno.
   static func retrying<Result: SignedInteger>(_ call: () -> Result) -> (result: Result, errno: Int32) {
     while true {
       let result = call()

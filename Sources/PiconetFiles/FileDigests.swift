@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What a file system says of a file whose content stays the same: device, inode, size, times of change.
+/// What a file system reports about a file, unchanged as long as the content is: device, inode, size, times of change.
 struct FileStamp: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -9,10 +9,10 @@ struct FileStamp: Hashable, Sendable {
   let modified: ModificationTime
   let changed: ModificationTime
 
-  /// The file system counts whole seconds.
+  /// Whether the file system counts whole seconds.
   var isCoarse: Bool { modified.nanoseconds == 0 && changed.nanoseconds == 0 }
 
-  /// Nanoseconds since the last change; none for a time that is still to come.
+  /// Nanoseconds since the last change; 0 for a time in the future.
   func age(at now: Int64) -> Int64 {
     let last = max(modified.seconds, changed.seconds)
     let (product, overflow) = last.multipliedReportingOverflow(by: 1_000_000_000)
@@ -36,14 +36,14 @@ struct FileStamp: Hashable, Sendable {
 /// thread may use it.
 final class FileDigests: Sendable {
   struct Key: Hashable, Sendable {
-    /// Inode numbers are those of the moment on some file systems (FAT).
+    /// On some file systems (FAT) inode numbers are only momentary.
     let path: String
     let stamp: FileStamp
   }
 
   static let limit = 1_024
-  /// Nanoseconds: a file that was changed so recently may be changed again without a change of its times, which a
-  /// kernel takes from its last tick; FAT counts them in two seconds.
+  /// In nanoseconds: a file that was changed more recently may change again without its times changing, since the
+  /// kernel takes those from its last tick; FAT counts in steps of two seconds.
   static let youngest: Int64 = 100_000_000
   static let youngestWhereCoarse: Int64 = 4_000_000_000
 

@@ -7,7 +7,7 @@ extension FileFailure {
     case writingFile
   }
 
-  /// The failure for an errno where no more is known than the operation. ENOSPC has its own maker, `diskFull`.
+  /// The failure for an errno when only the operation is known. ENOSPC has its own maker, `diskFull`.
   init(errno number: Int32, _ operation: Operation, path: String) {
     let code: Code =
       switch (number, operation) {

@@ -8,11 +8,11 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case missing
     /// The file to send may not be read by this user.
     case unreadable
-    /// The path names something else than a file with bytes in it.
+    /// The path names something other than a file with bytes in it.
     case notRegular(FileKind)
     /// The path that should be a directory is something else.
     case notDirectory
-    /// `needed` bytes, with the reserve that is kept, are more than the `free` ones.
+    /// The `needed` bytes, including the reserve that is kept, are more than the `free` ones.
     case diskFull(needed: UInt64, free: UInt64)
     /// The user's or group's quota is used up (EDQUOT).
     case quotaExceeded
@@ -20,21 +20,21 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case noPermission
     /// The directory was removed after it was opened.
     case directoryVanished
-    /// A folder below the directory is on another file system, as where something is mounted on it.
+    /// A folder below the directory is on another file system, for example because something is mounted there.
     case otherFileSystem
     /// The file system is mounted read-only.
     case readOnly
-    /// The name, or that of a folder, is none that is stored, for this reason.
+    /// The name of the file or of a folder can't be stored, for this reason.
     case nameRefused(FileNameRefusal)
-    /// The file is larger than the limit in bytes; nil: than the file system can hold.
+    /// The file is larger than the limit in bytes, or, if nil, than the file system can hold.
     case tooLarge(limit: UInt64?)
     /// The file to send ended after `size` bytes, before the size it had when it was opened.
     case shrank(offered: UInt64, size: UInt64)
     /// The file to send is larger than when it was opened. The offered bytes were read.
     case grew(offered: UInt64, size: UInt64)
-    /// The file to send was written to while it was read; its size is the same.
+    /// The file to send was written to while it was being read; its size is the same.
     case changed
-    /// What arrived is not what its sender has hashed.
+    /// What arrived is not what its sender hashed.
     case digestMismatch(expected: SHA256Digest, actual: SHA256Digest)
     /// More bytes came than were offered.
     case tooManyBytes(offered: UInt64)
@@ -42,7 +42,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case tooFewBytes(offered: UInt64, received: UInt64)
     /// The name is taken, and so are the numbered ones.
     case exists
-    /// Any other error of the system, by its errno.
+    /// Any other system error, by its errno.
     case ioError(Int32)
   }
 
@@ -50,7 +50,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Blame: String, Sendable, Hashable {
     /// A file, directory or disk of this machine.
     case local
-    /// The peer broke its own offer, or offered what nobody may.
+    /// The peer broke its own offer, or offered something that is not allowed.
     case peer
   }
 
@@ -61,7 +61,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whose fault it is.
   public let blame: Blame
 
-  /// Makes a failure; `blame` nil takes the one that the code implies.
+  /// Makes a failure; if `blame` is nil, the code implies it.
   public init(_ code: Code, path: String, blame: Blame? = nil) {
     self.code = code
     self.path = path

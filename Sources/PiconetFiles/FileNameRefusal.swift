@@ -16,10 +16,10 @@ public enum FileNameRefusal: String, Error, Sendable, Hashable, CaseIterable {
   case launcher
   case tooDeep
   case folderTooLong
-  /// The file system of the directory takes no such name, as FAT and NTFS take no colon.
+  /// The directory's file system does not accept the name, as FAT and NTFS do not accept a colon.
   case notOnThisDisk
 
-  /// A part of a sentence that follows "the name".
+  /// Worded to follow "the name" in a sentence.
   public var explanation: String {
     switch self {
     case .empty: "is empty"

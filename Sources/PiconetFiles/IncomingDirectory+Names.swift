@@ -1,13 +1,13 @@
 import Glibc
 
-/// Names that are fine on Linux and not on the disk that the directory is on.
+/// Names that are fine on Linux, but not on the disk that holds the directory.
 extension IncomingDirectory {
-  /// What FAT, exFAT and NTFS take in no name, though `SafeFileName` lets it pass.
+  /// Characters that FAT, exFAT and NTFS do not accept in a name, though `SafeFileName` does.
   private static let questionable = Array(":*?\"<>|".utf8)
 
-  /// Throws `nameRefused(.notOnThisDisk)` if the file system takes no such name, of the file or of a folder. Whether it
-  /// does only shows when a file is made: an empty one for a moment, under a hidden name with the same characters.
-  /// Ordinary names cost nothing.
+  /// Throws `nameRefused(.notOnThisDisk)` if the file system does not accept the name of the file or of a folder. That
+  /// only shows when a file is made: an empty one for a moment, under a hidden name with the same characters. Ordinary
+  /// names cost nothing.
   func checkCharacters(of name: SafeFileName, in folder: SafeFolder = .none) throws(FileFailure) {
     let names = folder.components + [name]
     let characters = Self.questionable.filter { character in names.contains { $0.text.utf8.contains(character) } }
@@ -21,7 +21,7 @@ extension IncomingDirectory {
       _ = unlinkat(descriptor.number, probe, 0)
       return
     }
-    // Kernels say the first, exFAT by way of FUSE the second, of a directory that is there.
+    // Kernels give the first error, exFAT by way of FUSE the second, even though the directory exists.
     guard opened.errno == EINVAL || opened.errno == ENOENT, exists else { return }
     let path = path(of: names.map(\.text).joined(separator: "/"))
     throw FileFailure(.nameRefused(.notOnThisDisk), path: path, blame: .local)

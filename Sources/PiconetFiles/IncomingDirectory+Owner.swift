@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Whose the files are that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to
-/// one user, who need not be this one.
+/// Who owns the files that this process makes in the directory: on FAT, exFAT and NTFS the mount gives all files to one
+/// user, who need not be this one.
 extension IncomingDirectory {
-  /// Whether this process could have made the file: it is this user's, or the user's to whom the mount gives what this
-  /// user makes.
+  /// Whether this process could have made the file: it belongs to this user, or to the user who owns what this one
+  /// makes on this mount.
   func isOurs(_ status: stat) -> Bool {
     if status.st_uid == geteuid() { return true }
     let owner = ownerOfNewFiles.withLock { known in
       if let known { return known }
-      // Asked once, and only where a file is somebody else's.
+      // Asked once, and only if a file is somebody else's.
       let owner = makeFileForOwner()
       known = owner
       return owner
@@ -18,12 +18,12 @@ extension IncomingDirectory {
     return owner == status.st_uid
   }
 
-  /// A regular file of ours that has one name, or none: nobody else's, and no link to something else.
+  /// A regular file of ours that has one name, or none: not anybody else's, and not a link to something else.
   func isOwnRegularFile(_ status: stat) -> Bool {
     FileKind(mode: status.st_mode) == .regular && status.st_nlink <= 1 && isOurs(status)
   }
 
-  /// The owner of a file that is made to see it; this user where none can be made.
+  /// The owner of a file made for the purpose; this user if none can be made.
   private func makeFileForOwner() -> uid_t {
     let name = PartialFileName.random()
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -1,23 +1,23 @@
 import Glibc
 
-/// How a complete file gets its name where the file system can neither rename without replacing nor make hard links
+/// How a complete file gets its name if the file system can neither rename without replacing nor make hard links
 /// (exFAT, FAT by way of FUSE): an empty file of ours takes the name, if nothing has it, and the complete one then
-/// replaces that.
+/// replaces the empty one.
 ///
-/// So that no empty file stays in its place after a crash, a note beside the partial file says which name was to be
-/// taken: `.piconet-<...>.claim`, the path below the directory and a line feed. While the partial file is there it has
-/// not got the name yet.
+/// So that a crash leaves no empty file in its place, a note beside the partial file says which name is being taken:
+/// `.piconet-<...>.claim`, the path below the directory and a line feed. As long as the partial file exists it has not
+/// got the name yet.
 struct NameClaim {
   let partial: PartialFileName
   let directory: IncomingDirectory
 
   private var own: Int32 { directory.descriptor.number }
 
-  /// What linkat(2) says where there are no hard links.
+  /// What linkat(2) returns if there are no hard links.
   static let withoutLinks: Set<Int32> = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EINVAL]
 
-  /// Gives the partial file this name. Its owner alone may call it.
-  /// - Returns: 0, or errno; EEXIST if something has the name. Then nothing but the partial file is left.
+  /// Gives the partial file this name. Only its owner may call it.
+  /// - Returns: 0, or errno; EEXIST if something has the name. In that case only the partial file is left.
   func publish(as name: SafeFileName, in folder: IncomingFolder) -> Int32 {
     let noted = writeNote(folder.relativePath(of: name))
     defer { _ = unlinkat(own, partial.claim, 0) }
@@ -33,18 +33,18 @@ struct NameClaim {
     return number
   }
 
-  /// Removes what a dead owner has left: the note, and the empty file if it was not replaced. The partial file stays.
-  /// Only for who holds the lock of the partial file.
+  /// Removes what a dead owner left: the note, and the empty file if it was not replaced. The partial file stays. The
+  /// caller must hold the partial file's lock.
   func release() {
     if let (folder, name) = readNote(), isEmpty(name, in: folder) { _ = unlinkat(folder.number, name.text, 0) }
     _ = unlinkat(own, partial.claim, 0)
   }
 
-  /// The same for anybody: without effect while the owner lives.
+  /// The same for any caller: no effect while the owner lives.
   func releaseIfAbandoned() {
     var status = stat()
     if fstatat(own, partial.text, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT {
-      // The partial file has got its name, or is gone: an empty file may be somebody's.
+      // The partial file has got its name, or is gone: an empty file under that name may be somebody else's.
       _ = unlinkat(own, partial.claim, 0)
     } else {
       _ = directory.whileAbandoned(partial) { _ in release() }
@@ -61,12 +61,12 @@ struct NameClaim {
       FileDescriptor.retrying { write(note.number, bytes.baseAddress, bytes.count) }
     }
     guard written.result == bytes.count else { return written.result < 0 ? written.errno : ENOSPC }
-    // Before the empty file can be on the disk. A file system that can't is no worse than one that is not asked.
+    // Must come before the empty file can reach the disk. On a file system that can't, this does no harm.
     _ = fdatasync(note.number)
     return 0
   }
 
-  /// Nil where the note is torn, or is no note: only a name that a peer's file may have is ever touched.
+  /// Nil if the note is torn, or is not a note: only a name that a peer's file may have is ever touched.
   private func readNote() -> (IncomingFolder, SafeFileName)? {
     let opened = FileDescriptor.retrying {
       openat(own, partial.claim, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -92,8 +92,8 @@ struct NameClaim {
       && directory.isOwnRegularFile(status)
   }
 
-  /// Whether the name is that of the empty file that we have just made. Not who owns it: some mounts give all files to
-  /// one user.
+  /// Whether the name is still that of the empty file that we have just made. The owner is not compared: some mounts
+  /// give all files to one user.
   private func isStill(_ place: FileDescriptor, _ name: SafeFileName, in folder: IncomingFolder) -> Bool {
     var named = stat()
     guard fstatat(folder.number, name.text, &named, AT_SYMLINK_NOFOLLOW) == 0, let own = place.status() else {

@@ -1,8 +1,8 @@
 import CPiconetSystem
 import Glibc
 
-/// Reads one file from the disk to send it: the size it had when it was opened, in order, and a check at the end that
-/// it stayed what it was.
+/// Reads one file from the disk to send it: in order, as many bytes as it had when it was opened, with a check at the
+/// end that it has not changed.
 ///
 /// Calls block on the disk. Confined to one thread at a time.
 public final class OutgoingFile {
@@ -10,10 +10,10 @@ public final class OutgoingFile {
   /// The size in bytes when the file was opened: what is offered, and what is read.
   public let size: UInt64
   public let modificationTime: ModificationTime
-  /// What stands for this very content in offers: the same as long as the file system says that the file was not
-  /// changed, and of no use to learn anything about it. Empty if OpenSSL failed.
+  /// Stands for this very content in offers: it stays the same as long as the file system says that the file has not
+  /// changed, and reveals nothing about the file. Empty if OpenSSL failed.
   public let contentIdentity: [UInt8]
-  /// Bytes that `read(into:)` has given.
+  /// How many bytes `read(into:)` has given.
   public private(set) var position: UInt64 = 0
 
   private let descriptor: FileDescriptor
@@ -28,12 +28,13 @@ public final class OutgoingFile {
   public init(path: String, hashing: Bool = true) throws(FileFailure) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
-    // Before it is opened: opening a device may do something (rewind a tape, start a watchdog).
+    // Checked before it is opened: opening a device may do something (rewind a tape, start a watchdog).
     try Self.checkRegular(status, path: path)
     let opened = FileDescriptor.retrying { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard opened.result >= 0 else { throw FileFailure(errno: opened.errno, .readingFile, path: path) }
     descriptor = FileDescriptor(opened.result)
-    // After it: what was opened may be something else by now. O_NONBLOCK keeps a FIFO from holding us up.
+    // Checked again afterwards: what was opened may be something else by now. O_NONBLOCK keeps a FIFO from holding us
+    // up.
     guard fstat(descriptor.number, &status) == 0 else { throw FileFailure(errno: errno, .readingFile, path: path) }
     try Self.checkRegular(status, path: path)
     if hashing {
@@ -79,8 +80,8 @@ public final class OutgoingFile {
     }
   }
 
-  /// Fills the buffer with the next bytes, less only at the end of the offered size. Gives the number of bytes; 0 when
-  /// all were given.
+  /// Fills the buffer with the next bytes; it gets fewer only at the end of the offered size. Returns the number of
+  /// bytes; 0 when all have been given.
   ///
   /// Throws `shrank` if the file ends before that, or `ioError`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
@@ -110,12 +111,12 @@ public final class OutgoingFile {
     return count
   }
 
-  /// Checks at the end that the file is still the one that was offered. Gives the digest of the whole file, of which it
-  /// reads what `read(into:)` was not asked for: a receiver that has the end already, or says so, asks for less than
-  /// all. Nil if it does not hash, or if OpenSSL failed.
+  /// Checks at the end that the file is still the one that was offered. Returns the digest of the whole file, for which
+  /// it reads whatever `read(into:)` was not asked for: a receiver that has the end already, or claims to, asks for
+  /// less than all. Nil if it does not hash, or if OpenSSL failed.
   ///
   /// Throws `grew`, `shrank` or `changed` (the same size, another modification time): the receiver has the bytes that
-  /// were read, which may be a mixture of two versions. And `ioError`, of the bytes that it reads itself.
+  /// were read, which may be a mixture of two versions. Also `ioError`, for the bytes that it reads itself.
   public func finish() throws(FileFailure) -> SHA256Digest? {
     if hash != nil { try skip(to: size) }
     guard let status = descriptor.status() else { throw FileFailure(.ioError(errno), path: path) }
@@ -127,9 +128,9 @@ public final class OutgoingFile {
     return hash?.finish()
   }
 
-  /// Hashes the bytes up to an offset, for which nobody has a use but the digest, and no more than `count` of them at a
-  /// time. Without effect if they were read.
-  /// - Returns: whether all of them are read.
+  /// Hashes the bytes up to an offset, which only the digest needs, at most `count` of them at a time. No effect on
+  /// bytes that were read already.
+  /// - Returns: whether all of them have been read.
   @discardableResult
   public func skip(to offset: UInt64, atMost count: UInt64 = .max) throws(FileFailure) -> Bool {
     let end = min(offset, size)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet. `.piconet-resume-<32
-/// hexadecimal digits>.part`: one that may be gone on with by another process, and its journal beside it.
+/// `.piconet-<process id>-<32 hexadecimal digits>.part`: a file that is not complete yet.
+/// `.piconet-resume-<32 hexadecimal digits>.part`: one that another process may go on with, with its journal beside it.
 ///
-/// `SafeFileName` accepts no leading dot, so no peer can name a file so.
+/// `SafeFileName` accepts no leading dot, so no peer can give a file such a name.
 struct PartialFileName: Hashable, Sendable {
   static let prefix = ".piconet-"
   static let suffix = ".part"
@@ -21,7 +21,7 @@ struct PartialFileName: Hashable, Sendable {
     return PartialFileName(text: "\(prefix)\(getpid())-\(digits[0])\(digits[1])\(suffix)")
   }
 
-  /// The name of an empty file by which it is seen whether the file system takes these characters.
+  /// The name of an empty file that shows whether the file system accepts these characters.
   func probe(of characters: [UInt8]) -> String {
     text.dropLast(Self.suffix.utf8.count) + String(decoding: characters, as: UTF8.self)
   }
@@ -30,16 +30,16 @@ struct PartialFileName: Hashable, Sendable {
 
   init(kept digits: some StringProtocol) { text = "\(Self.prefix)\(Self.keptMark)-\(digits)\(Self.suffix)" }
 
-  /// Of a file that may be gone on with: stands for who has sent it.
+  /// For a file that a transfer may go on with: stands for its sender.
   var sender: Substring { text.dropFirst("\(Self.prefix)\(Self.keptMark)-".count).prefix(16) }
 
-  /// The name of the journal of a file that may be gone on with.
+  /// The name of the journal of a file that a transfer may go on with.
   var journal: String { text.dropLast(Self.suffix.count) + Self.journalSuffix }
 
-  /// The name of the note on the name that the file is about to get, where it needs one.
+  /// The name of the note (`NameClaim`) on the name that the file is about to get, if it needs one.
   var claim: String { text.dropLast(Self.suffix.count) + Self.claimSuffix }
 
-  /// Recognizes the name of such a note, of either kind of file.
+  /// Recognizes the name of such a note, for either kind of file.
   init?(claim name: String) {
     guard name.hasSuffix(Self.claimSuffix) else { return nil }
     let text = String(name.dropLast(Self.claimSuffix.count)) + Self.suffix
@@ -47,7 +47,7 @@ struct PartialFileName: Hashable, Sendable {
     self = known
   }
 
-  /// Recognizes the name of a file that may be gone on with, or of the journal of one.
+  /// Recognizes the name of a file that a transfer may go on with, or of its journal.
   init?(keptOrJournal name: String) {
     let suffix = name.hasSuffix(Self.journalSuffix) ? Self.journalSuffix : Self.suffix
     let start = "\(Self.prefix)\(Self.keptMark)-"
@@ -58,7 +58,7 @@ struct PartialFileName: Hashable, Sendable {
     self.init(kept: digits)
   }
 
-  /// Recognizes a name of this form and no other.
+  /// Recognizes names of this form, and no others.
   init?(_ text: String) {
     guard text.hasPrefix(Self.prefix), text.hasSuffix(Self.suffix),
       text.utf8.count > Self.prefix.utf8.count + Self.suffix.utf8.count

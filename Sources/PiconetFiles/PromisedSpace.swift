@@ -1,11 +1,11 @@
-/// Bytes that files being received will still write and have no blocks for. They are not offered to another file.
+/// Bytes that files being received will still write and have no blocks for. They are not promised to another file.
 ///
-/// A size is what a peer says: a few offers add up to more than 64 bits hold. Fewer than 2^64 promises are ever open,
-/// so this sum is exact, and what one file gives back is never taken from another's.
+/// Sizes are what peers claim: a few offers can add up to more than 64 bits hold. Fewer than 2^64 promises are ever
+/// open, so this sum is exact, and what one file gives back is never taken from another's share.
 struct PromisedSpace: Sendable {
   private var sum: UInt128 = 0
 
-  /// As large as can be said, where the sum is larger.
+  /// The largest number there is, if the sum is larger.
   var byteCount: UInt64 { UInt64(clamping: sum) }
 
   mutating func promise(_ byteCount: UInt64) { sum += UInt128(byteCount) }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 (FIPS 180-4) of bytes that come piece by piece, over one OpenSSL EVP context.
+/// SHA-256 (FIPS 180-4) of bytes that come piece by piece, computed by an OpenSSL EVP context.
 ///
 /// An update allocates nothing. Confined to one thread at a time.
 public final class RunningSHA256 {
@@ -8,7 +8,7 @@ public final class RunningSHA256 {
   private var isSound: Bool
   private var result: SHA256Digest?
 
-  /// Gives nil if OpenSSL has no memory, or no SHA-256 (a crippled provider configuration).
+  /// Nil if OpenSSL has no memory, or no SHA-256 (because of its provider configuration).
   public init?() {
     guard let context = EVP_MD_CTX_new() else { return nil }
     guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
@@ -21,7 +21,7 @@ public final class RunningSHA256 {
 
   deinit { EVP_MD_CTX_free(context) }
 
-  /// Takes the next bytes. Not to be called after `finish`: later bytes would not count.
+  /// Takes the next bytes. Don't call it after `finish`: later bytes would not count.
   public func update(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0, isSound, result == nil else { return }
     isSound = EVP_DigestUpdate(context, start, bytes.count) == 1
@@ -40,7 +40,7 @@ public final class RunningSHA256 {
     return result
   }
 
-  /// A second one that has taken the same bytes; nil if OpenSSL failed, or after `finish`.
+  /// A copy that has taken the same bytes; nil if OpenSSL failed, or after `finish`.
   func copy() -> RunningSHA256? {
     guard isSound, result == nil, let other = RunningSHA256() else { return nil }
     return EVP_MD_CTX_copy_ex(other.context, context) == 1 ? other : nil
@@ -49,7 +49,7 @@ public final class RunningSHA256 {
   /// The digest of the bytes so far; more may follow. Nil if OpenSSL failed.
   var digestSoFar: SHA256Digest? { result ?? copy()?.finish() }
 
-  /// The digest of bytes that are at hand as a whole.
+  /// The digest of bytes that are all at hand.
   public static func digest(of bytes: UnsafeRawBufferPointer) -> SHA256Digest? {
     let running = RunningSHA256()
     running?.update(bytes)

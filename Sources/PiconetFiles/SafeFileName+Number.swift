@@ -1,11 +1,11 @@
 extension SafeFileName {
-  /// The longest extension that keeps its place behind the number, in bytes with its dot.
+  /// The longest extension that keeps its place after the number, in bytes with its dot.
   static let maximumExtensionByteCount = 32
 
   /// "photo.jpg" with 2 gives "photo (2).jpg".
   ///
   /// The extension is what follows the last dot ("archive.tar.gz" becomes "archive.tar (2).gz"). The stem is shortened
-  /// by whole characters where the name would be longer than `maximumByteCount`.
+  /// by whole characters if the name would be longer than `maximumByteCount`.
   public func numbered(_ number: Int) -> SafeFileName {
     let scalars = text.unicodeScalars
     var stem = scalars[...]
@@ -25,7 +25,7 @@ extension SafeFileName {
     var shortened = stem
     while shortened.utf8.count > room, !shortened.isEmpty { shortened.removeLast() }
     guard shortened.isEmpty else { return shortened }
-    // One character may be longer than the room: a letter under a hundred combining marks.
+    // A single character may be longer than the room: a letter with a hundred combining marks.
     var scalars = stem.unicodeScalars
     while String(scalars).utf8.count > room, !scalars.isEmpty { scalars.removeLast() }
     return String(scalars)

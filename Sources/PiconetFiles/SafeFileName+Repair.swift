@@ -1,6 +1,6 @@
 extension SafeFileName {
-  /// The nearest name to this one that is not refused, for a sender that does not want a file to be lost for its name.
-  /// A name that is safe stays as it is.
+  /// The nearest name to this one that is not refused, for a sender that does not want to lose a file because of its
+  /// name. A name that is safe stays as it is.
   public init(repairing bytes: some Collection<UInt8>) {
     if let safe = try? SafeFileName(bytes: bytes) {
       self = safe
@@ -22,7 +22,7 @@ extension SafeFileName {
     self = (try? SafeFileName(Self.shortened(text))) ?? SafeFileName(unchecked: "file")
   }
 
-  /// Whole characters go from the end of what stands before the extension.
+  /// Removes whole characters from the end of the part before the extension.
   private static func shortened(_ text: String) -> String {
     var stem = text[...]
     var rest = text[text.endIndex...]

@@ -1,8 +1,8 @@
-/// A name that makes exactly one ordinary entry in one directory, whatever file system and desktop meet it later.
+/// A name that makes exactly one ordinary entry in one directory, on whatever file system and desktop it ends up.
 ///
 /// A receiver takes a name as it is or refuses it with a reason, and never alters it: the sender and the receiver then
 /// print the same name, and no cleaning rule can be steered towards a name that nobody chose. Only a conflict adds a
-/// number. A sender, whose name it is, may offer a repaired one (`init(repairing:)`).
+/// number. The sender, whose name it is, may offer a repaired one (`init(repairing:)`).
 ///
 /// | name | outcome | because |
 /// |---|---|---|
@@ -38,7 +38,7 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     try self.init(text)
   }
 
-  /// Checks a name that is text already.
+  /// Checks a name that is already text.
   public init(_ text: String) throws(FileNameRefusal) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumByteCount else { throw .tooLong }
@@ -60,7 +60,7 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// For names derived from a safe one by rules that keep it safe.
+  /// For names derived from a safe one by rules that keep them safe.
   init(unchecked text: String) { self.text = text }
 
   public var description: String { text }
@@ -80,11 +80,11 @@ public struct SafeFileName: Hashable, Sendable, CustomStringConvertible {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .controlCharacter
     case 0x20...0x7E: nil
     case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: .bidirectionalControl
-    // Persian and many emoji are spelled with joiners; in ASCII, at the beginning and in a row they do nothing but
-    // hide.
+    // Persian and many emoji are spelled with joiners; after ASCII, at the beginning and in a row they only serve to
+    // hide something.
     case 0x200C, 0x200D:
       former.map { $0.isASCII || (0x200C...0x200D).contains($0.value) } ?? true ? .unseenCharacter : nil
-    // Variants of what stands before them.
+    // Variants of the character before them.
     case 0xFE00...0xFE0F, 0xE0100...0xE01EF, 0x180B...0x180D, 0x180F: nil
     case 0xFFF9...0xFFFB: .unseenCharacter
     default: scalar.properties.isDefaultIgnorableCodePoint ? .unseenCharacter : nil

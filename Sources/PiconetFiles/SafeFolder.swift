@@ -1,9 +1,9 @@
 /// The folders that a file goes below, the outermost first, each with a name that is as safe as a file's.
 ///
-/// On the wire and in results their names stand with a slash between two. A receiver takes them as they are or refuses
-/// them, as it does with names; a sender may repair its own (`init(repairing:)`).
+/// On the wire and in results their names are separated by slashes. A receiver takes them as they are or refuses them,
+/// as it does with names; a sender may repair its own (`init(repairing:)`).
 public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
-  /// How many folders may stand within one another.
+  /// How many folders may be nested.
   public static let maximumDepth = 16
   /// The longest path in bytes, slashes included.
   public static let maximumByteCount = 2_048
@@ -16,7 +16,8 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
 
   private init(components: [SafeFileName]) { self.components = components }
 
-  /// Checks a path as a peer sent it. No bytes are no folder. Pure; the work is bounded by `maximumByteCount`.
+  /// Checks a path as a peer sent it. Without bytes there is no folder. Pure; the work is bounded by
+  /// `maximumByteCount`.
   public init(bytes: some Collection<UInt8>) throws(FileNameRefusal) {
     guard !bytes.isEmpty else {
       self = .none
@@ -30,7 +31,7 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
     self.components = components
   }
 
-  /// The path with the nearest names that are not refused; nil where it is too deep or too long.
+  /// The path with the nearest names that are not refused; nil if it is too deep or too long.
   /// - Parameter names: as in a directory, without slashes.
   public init?(repairing names: [[UInt8]]) {
     guard names.count <= Self.maximumDepth else { return nil }
@@ -50,7 +51,7 @@ public struct SafeFolder: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes a path of a file apart, as `path(of:)` makes it; nil for what no receiver stores.
   static func split(_ path: some Collection<UInt8>) -> (components: [SafeFileName], name: SafeFileName)? {
-    // A number behind each name makes a path longer than what was offered.
+    // Numbers added to the names make a path longer than the offered one.
     guard path.count <= 2 * maximumByteCount else { return nil }
     let parts = path.split(separator: 0x2F, omittingEmptySubsequences: false)
     guard parts.count <= maximumDepth + 1 else { return nil }

@@ -1,8 +1,8 @@
-/// What a file is read through: the file itself, or in tests something that counts.
+/// What a file is read through: the file itself, or in tests something that counts reads.
 public protocol ReadableFile: AnyObject {
   /// Bytes.
   var size: UInt64 { get }
-  /// Fills the buffer from an offset, less only at the end. Gives the number of bytes.
+  /// Fills the buffer from an offset; it gets fewer bytes only at the end. Returns the number of bytes.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileFailure) -> Int
   /// Throws if the file is not what it was when it was opened.
   func checkUnchanged() throws(FileFailure)
@@ -15,9 +15,9 @@ extension OutgoingFile: ReadableFile {
 /// One file that several receivers read at their own pace, from the disk once and hashed once as long as they keep
 /// together.
 ///
-/// The newest blocks are kept for whoever comes behind, up to the window. A receiver that falls further behind, or that
-/// begins far ahead because it has the beginning already, reads for itself: nobody waits for anybody, and memory stays
-/// within the window. Calls block on the disk. Confined to one thread at a time.
+/// The newest blocks, up to the window, are kept for receivers that lag behind. A receiver that falls further behind,
+/// or that starts far ahead because it has the beginning already, reads for itself: none waits for another, and memory
+/// stays within the window. Calls block on the disk. Confined to one thread at a time.
 public final class SharedFileReader {
   /// Bytes of a block; the disk is read in such pieces. 256 KiB.
   public static let blockByteCount = 256 << 10
@@ -28,10 +28,10 @@ public final class SharedFileReader {
   private let hash: RunningSHA256
   private let blockLimit: Int
   private var blocks: [UInt64: [UInt8]] = [:]
-  /// Everything before was read and hashed; a multiple of the block size, but at the end.
+  /// Everything before this offset was read and hashed; a multiple of the block size, except at the end.
   private var front: UInt64 = 0
 
-  /// Gives nil if OpenSSL failed.
+  /// Nil if OpenSSL failed.
   /// - Parameter window: in bytes; at least a block is kept.
   public init?(_ file: any ReadableFile, window: Int = SharedFileReader.usualWindow) {
     guard let hash = RunningSHA256() else { return nil }
@@ -66,15 +66,15 @@ public final class SharedFileReader {
     }
   }
 
-  /// The digest of the whole file, of which what nobody has read yet is read now. Throws `grew`, `shrank` or `changed`;
-  /// nil if OpenSSL failed. Every receiver asks.
+  /// The digest of the whole file; what nobody has read yet is read now. Throws `grew`, `shrank` or `changed`; nil if
+  /// OpenSSL failed. Every receiver calls this.
   public func finish() throws(FileFailure) -> SHA256Digest? {
     while front < size { try readTo(front / UInt64(Self.blockByteCount)) }
     try file.checkUnchanged()
     return hash.finish()
   }
 
-  /// Whether to read on up to this block, for all: the window then still reaches back to where the front is.
+  /// Whether to read on up to this block for all receivers: the window would still reach back to the present front.
   private func isNext(_ number: UInt64) -> Bool {
     let next = front / UInt64(Self.blockByteCount)
     return front < size && number >= next && number < next + UInt64(blockLimit)

@@ -2,8 +2,8 @@ import Foundation
 import Piconet
 
 extension Message {
-  /// The content, copied: to be kept for as long as one likes. What sends bytes (`Member.send`, `Session.send`,
-  /// `OutgoingStream.write`, `Resource.bytes`) takes `Data` as it is.
+  /// The content, copied: keep it for as long as you like. The functions that send bytes (`Member.send`,
+  /// `Session.send`, `OutgoingStream.write`, `Resource.bytes`) take `Data` as it is.
   public var data: Data { Data(bytes) }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Piconet
 
 extension IncomingOffer {
-  /// When the content was last changed, as the sender says; nil if it says nothing. `Date` is exact to some hundred
+  /// When the content was last changed, as the sender says; nil if it says nothing. `Date` is exact to a few hundred
   /// nanoseconds.
   public var modificationDate: Date? {
     modified.map { nanoseconds in
@@ -13,6 +13,6 @@ extension IncomingOffer {
 }
 
 extension KnownPeer {
-  /// When a person has taken it.
+  /// When a person remembered it.
   public var sinceDate: Date { Date(timeIntervalSince1970: TimeInterval(since)) }
 }

@@ -1,3 +1,3 @@
-// A program that wants Foundation's types needs the rest as well.
+// A program that wants Foundation's types needs the rest of Foundation as well.
 @_exported import Foundation
 @_exported import Piconet

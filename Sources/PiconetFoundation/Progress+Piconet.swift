@@ -2,7 +2,7 @@ import Foundation
 import Piconet
 
 extension TransferChanges {
-  /// Tells a progress of what changes, until the transfer ends.
+  /// Keeps a progress up to date until the transfer ends.
   fileprivate func follow(with progress: Progress) {
     Task {
       for await change in self {
@@ -13,8 +13,8 @@ extension TransferChanges {
 }
 
 extension OutgoingTransfer {
-  /// The transfer as a `Progress`, in bytes that the receiver has stored: to be shown, made a part of another one, and
-  /// cancelled, paused and resumed, which the transfer then is. Each call makes another one.
+  /// The transfer as a `Progress`, in bytes that the receiver has stored. It can be shown and made a child of another;
+  /// cancelling, pausing or resuming it does the same to the transfer. Each call makes another one.
   public func makeProgress() -> Progress {
     let progress = Progress(totalUnitCount: Int64(clamping: self.progress.total))
     progress.kind = .file

@@ -7,7 +7,7 @@ extension Resource {
   ///   - url: with the scheme `file`, `http` or `https`.
   ///   - name: what to offer it as; nil: the last part of the path.
   ///   - folder: the folders that it is to be stored below.
-  ///   - mediaType: an IANA media type; nil: of what a server has as the server says.
+  ///   - mediaType: an IANA media type; nil: none, or for what a server has the one that it states.
   ///   - metadata: free data, at most 4,096 bytes.
   /// - Throws: `invalidArgument` for a URL of another kind.
   public static func contents(
@@ -29,7 +29,7 @@ extension Resource {
 }
 
 extension ReceivedFile {
-  /// Where it is.
+  /// The file's URL.
   public var url: URL { URL(filePath: path, directoryHint: .notDirectory) }
 }
 

@@ -1,10 +1,11 @@
-/// An http or https URL (RFC 3986, section 3; RFC 9110, section 4.2), looked at as far as that goes without a network.
+/// An http or https URL (RFC 3986, section 3; RFC 9110, section 4.2), checked as far as that is possible without a
+/// network.
 public struct HTTPAddress: Sendable, Hashable {
   /// As it was given.
   public let text: String
   /// Without the brackets of an IPv6 address.
   public let host: String
-  /// nil: the scheme's own.
+  /// nil: the scheme's default.
   public let port: UInt16?
 
   /// In bytes.
@@ -22,7 +23,7 @@ public struct HTTPAddress: Sendable, Hashable {
       throw Self.invalid("an address has no blanks; write %20")
     }
     let authority = text.utf8.dropFirst(scheme).prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
-    // What stands before the last @ is for the server: a name and a password.
+    // What comes before the last @ is for the server: a name and a password.
     let place = authority.lastIndex(of: 0x40).map { authority[authority.index(after: $0)...] } ?? authority
     let host: Substring.UTF8View
     var rest: Substring.UTF8View
@@ -43,7 +44,7 @@ public struct HTTPAddress: Sendable, Hashable {
     guard !host.isEmpty else { throw Self.invalid("the host is missing") }
     var port: UInt16?
     if let first = rest.popFirst() {
-      // An empty port is the scheme's own.
+      // An empty port means the scheme's default.
       port = UInt16(Substring(rest))
       guard first == 0x3A, rest.isEmpty || rest.allSatisfy({ (0x30...0x39).contains($0) }) && port ?? 0 > 0 else {
         throw Self.invalid("the port must be a number from 1 to 65535")

@@ -2,13 +2,13 @@
 public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
   public enum Code: Sendable, Hashable {
-    /// No http or https URL, or one with what no URL has.
+    /// Not an http or https URL, or one with characters that no URL has.
     case invalidURL
     /// The server answered with a status of 400 or above.
     case status(Int)
-    /// The server sent us on more often than `HTTPSettings.redirectLimit` allows.
+    /// The server redirected us more often than `HTTPSettings.redirectLimit` allows.
     case tooManyRedirects
-    /// A redirect leads to something else than http or https.
+    /// A redirect leads to something other than http or https.
     case forbiddenRedirect
     /// The server's certificate is not one that the system trusts.
     case certificate
@@ -16,11 +16,11 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case timedOut
     /// Less came than the server had announced, or the connection broke.
     case cutOff
-    /// Above the limit in bytes.
+    /// The content is above the limit, which is in bytes.
     case tooLarge(limit: UInt64)
     /// No server answers there.
     case unreachable
-    /// There is no place for what comes, by errno.
+    /// What arrives can't be stored; the reason is an errno.
     case spool(Int32)
     /// The caller has given the fetch up.
     case cancelled
@@ -56,7 +56,7 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
       case 35, 51, 53, 58, 60, 77, 83, 90, 91: .certificate
       default: .other
       }
-    // Of an unsupported protocol (1) after a redirect the URL itself was right.
+    // If the protocol is unsupported (1) only after a redirect, the URL itself was right.
     self.init(code == 1 && status != 0 ? .forbiddenRedirect : kind, message)
   }
 }

@@ -5,7 +5,7 @@ import Glibc
 final class SpoolFile: Sendable {
   private let descriptor: Int32
 
-  /// - Parameter folder: on a disk with room; `/var/tmp` is for what is large.
+  /// - Parameter folder: on a disk with room; `/var/tmp` is meant for large files.
   init(in folder: String) throws(HTTPFailure) {
     var descriptor = open(folder, PICONET_O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600)
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOSYS].contains(errno) {
@@ -37,7 +37,7 @@ final class SpoolFile: Sendable {
     return 0
   }
 
-  /// - Returns: errno, or 0 where the whole buffer was filled.
+  /// - Returns: errno, or 0 if the whole buffer was filled.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int32 {
     var done = 0
     while done < buffer.count {

@@ -44,7 +44,7 @@ struct FilesTests {
     try await Players.run { players in
       let (member, _) = try await players.connect()
       let transfer = try await member.startSending(.file(path))
-      // Its offer is not answered before the other one is stored.
+      // Its offer is answered only once the other one is stored.
       async let urgent: Void = send([1, 2, 3], to: member, before: transfer)
       var large: IncomingOffer?
       for await offer in players.server.session.offers {

@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Two nodes of one process that see each other over `lo`, and nobody else.
+/// Two nodes of one process that see only each other, over `lo`.
 struct Players {
   let server: Node
   let client: Node
 
-  /// Settings that keep a node to itself, and to those of the same session.
+  /// Settings that let a node meet only those of the same session, over `lo`.
   static func keep(_ configuration: NodeConfiguration, session: String, _ mode: SessionMode) -> NodeConfiguration {
     var configuration = configuration
     configuration.sessionID = session
@@ -53,7 +53,7 @@ struct Players {
   }
 }
 
-/// What was told from several tasks, in order, for a test that waits for some of it.
+/// What several tasks have told, in order, for a test that waits for some of it.
 final class Told: Sendable {
   private let lines = Mutex<[String]>([])
   private let stream: AsyncStream<String>
@@ -68,7 +68,7 @@ final class Told: Sendable {
     continuation.yield(line)
   }
 
-  /// Waits for a line with this in it, behind the last that was waited for.
+  /// Waits for a line that contains this, after the last one that was waited for.
   func until(_ text: String) async {
     for await line in stream where line.contains(text) { return }
   }

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 /// What a controller hears of another one's LE advertising, and when: Core Specification 5.4, volume 6, part B, 4.4.2
-/// and 4.4.3. btvirt alone reports each set once, and in the moment in which a scan begins.
+/// and 4.4.3. btvirt alone reports each set once, and at the moment when a scan begins.
 @Suite(
   "The virtual machine's advertising", .serialized,
   .machine("--adapters 3 --no-daemon"))
 struct AdvertisingTests {
-  /// Two hosts of a pair that advertise and scan, and a third that scans too.
+  /// Two hosts, one of which advertises while the other scans, and a third that scans as well.
   private static let numbers = (advertiser: 1, scanner: 0, witness: 2)
   /// An advertising set that bluetoothd does not use.
   private static let set: UInt8 = 7
@@ -21,10 +21,10 @@ struct AdvertisingTests {
     static let scan: UInt16 = 0x2042
   }
 
-  /// What can be connected to and scanned, as LE has it since its first version.
+  /// An advertisement that can be connected to and scanned, as LE has had it since its first version.
   private static let report: UInt16 = 0x0013
 
-  /// Hosts for the time of `body`.
+  /// Runs `body` with these hosts.
   private func withHosts(_ body: ((advertiser: RawHost, scanner: RawHost, witness: RawHost)) throws -> Void) throws {
     let advertiser = try RawHost(Self.numbers.advertiser)
     defer { #expect((try? advertiser.end()) == true) }
@@ -59,11 +59,11 @@ struct AdvertisingTests {
     #expect(try host.command(Opcode.scan, [0, 0, 0, 0, 0, 0]) == 0)
   }
 
-  /// What the next report tells, which is one of the advertiser's.
+  /// What the next report of the advertiser contains.
   private func heard(_ host: RawHost, of advertiser: RawHost) throws -> [UInt8] {
     while true {
       let event = try host.event(RawHost.Event.lowEnergy)
-      // "LE Extended Advertising Report" with one report: its type, the address's type, the address.
+      // "LE Extended Advertising Report" with one report: its type, the type of the address, the address.
       guard event.count >= 26, event[0] == 0x0D, Array(event[5..<11]) == advertiser.address else { continue }
       #expect(event[1] == 1 && UInt16(event[2]) | UInt16(event[3]) << 8 == Self.report, "\(event)")
       #expect(Int(event[25]) == event.count - 26)
@@ -75,11 +75,11 @@ struct AdvertisingTests {
   func next() throws {
     try withHosts { hosts in
       try advertise(hosts.advertiser, interval: 4000, [2, 1, 6])
-      // Its first event is over when somebody has heard it.
+      // The first event is over once somebody has heard it.
       try scan(hosts.witness, filtersDuplicates: true)
       #expect(try heard(hosts.witness, of: hosts.advertiser) == [2, 1, 6])
       try scan(hosts.scanner, filtersDuplicates: true)
-      // It has the answers to this and to the command to scan before the next one.
+      // The answers to this and to the command to scan are there before the next report.
       #expect(try hosts.scanner.count(RawHost.Event.lowEnergy) == 0)
       #expect(try heard(hosts.scanner, of: hosts.advertiser) == [2, 1, 6])
     }

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How many links over BR/EDR a controller has, seen by the hosts of nine adapters, which are the tests themselves.
+/// How many links over BR/EDR a controller has, as seen by the hosts of nine adapters, which are the tests themselves.
 @Suite(
   "The capacity of the virtual machine's controllers", .serialized,
   .machine("--adapters 9 --no-daemon"))
 struct CapacityTests {
-  /// The first has links to seven others, of which it has asked for all but one; the last has none.
-  /// - Parameter body: gets the first, with its handle of the link to the second, the second, and the last.
+  /// The first host has links to seven others, and asked for all but one of them; the last host has none.
+  /// - Parameter body: gets the first host, with the handle of its link to the second, the second, and the last.
   static func full(_ body: (RawHost, [UInt8], RawHost, RawHost) throws -> Void) throws {
     var hosts: [RawHost] = []
     defer { for host in hosts { #expect((try? host.end()) == true) } }
@@ -22,7 +22,7 @@ struct CapacityTests {
     try body(hosts[0], handle, hosts[1], hosts[8])
   }
 
-  /// Ends the link of the first to another one.
+  /// Ends the first host's link to another one.
   static func part(_ first: RawHost, _ handle: [UInt8]) throws {
     #expect(try first.command(0x0406, handle + [0x13]) == 0)
     _ = try first.event(RawHost.Event.disconnectionComplete)

@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a controller answers by the Core Specification, and btvirt alone does not: without it a host waits, up to 20 s,
-/// and with it every other command to that adapter. Seen with BlueZ's own tools, and with raw HCI commands by hcitool.
+/// What a controller answers by the Core Specification, and btvirt alone does not: without the answer a host waits, up
+/// to 20 s, and every other command to that adapter waits with it. Seen with BlueZ's own tools, and with raw HCI
+/// commands of hcitool.
 @Suite(
   "The virtual machine's controllers", .serialized,
   .machine("--adapters 3"))
@@ -20,15 +21,15 @@ struct ControllerTests {
     try Self.end()
   }
 
-  /// No link between the two, and no advertising of ours.
+  /// Makes sure that there is no link between the two, and no advertising of ours.
   static func end() throws {
     _ = try FaultTests.run(
       "hcitool -i hci0 cmd 0x08 0x000e; fault cut 0 1; for i in 0 1; do hcitool -i hci$i cmd 0x08 0x003c \(set); done")
     #expect(try FaultTests.becomes("[ $(hcitool con | wc -l) = 1 ]"))
   }
 
-  /// A command, as its numbers of group and command and its parameters.
-  /// - Returns: the status in the event that answers it: the parameters of "Command Status" begin with it, those of
+  /// Gives a command by its numbers of group and command and its parameters.
+  /// - Returns: the status in the event that answers it. The parameters of "Command Status" begin with it; those of
   ///   "Command Complete" have it after the number of packets and the command.
   static func command(_ adapter: Int, _ command: String) throws -> String? {
     let output = try FaultTests.run("hcitool -i hci\(adapter) cmd \(command)").output
@@ -48,7 +49,7 @@ struct ControllerTests {
       0, "0x08 0x0043 00 00 00 \(peer) 01 60 00 60 00 18 00 28 00 00 00 2a 00 00 00 00 00")
   }
 
-  /// An adapter advertises, to be connected to.
+  /// Lets an adapter advertise, to be connected to.
   static func advertise(_ adapter: Int = 1) throws {
     #expect(
       try command(adapter, "0x08 0x0036 \(set) 13 00 00 08 00 00 08 00 07 00 00 00 00 00 00 00 00 00 7f 01 00 01 07 00")
@@ -110,7 +111,7 @@ struct ControllerTests {
     #expect(try Self.connectLE() == "00")
     #expect(try FaultTests.becomes(Self.hasLE))
     _ = try FaultTests.run("fault run timeout -s KILL 30 l2test -i hci1 -r -P 4129")
-    // It connects as soon as the link is authenticated, and is then silent.
+    // It connects as soon as the link is authenticated, and then says nothing.
     let connects = "timeout 4 l2test -i hci0 -n -A -P 4129 \(Self.second) 2>&1 | grep -q Connected"
     #expect(try FaultTests.becomes(connects))
   }
@@ -125,7 +126,7 @@ struct ControllerTests {
     for (from, to, address, port) in [(2, 0, Self.first, 4131), (1, 2, Self.third, 4133)] {
       _ = try FaultTests.run("fault run timeout -s KILL 60 l2test -i hci\(to) -r -P \(port)")
       #expect(try FaultTests.becomes("grep -q \" \(port) \" /sys/kernel/debug/bluetooth/l2cap"))
-      // Once: a second time there is a key, and nobody is asked for anything.
+      // Only once: the second time there is a key, and nobody is asked for anything.
       let sent = try FaultTests.run("timeout 30 l2test -i hci\(from) -s -N 1 -b 20 -A -P \(port) \(address)")
       #expect(sent.output.contains("Connected"), "hci\(from) to hci\(to): \(sent.output)")
     }
@@ -137,7 +138,7 @@ struct ControllerTests {
       _ = try? FaultTests.run("fault page 200; fault paging 5120")
       try? Self.end()
     }
-    // No page ends by itself within the time that the pings have.
+    // No page ends by itself in the time that the pings have.
     #expect(try FaultTests.run("fault page 1000 && fault paging 60000").status == 0)
     let pings = try FaultTests.run(
       """

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `Tools/bluetooth-vm` promises of its adapters and its bad weather, seen with BlueZ's own tools.
+/// What `Tools/bluetooth-vm` promises of its adapters and its bad weather, as seen with BlueZ's own tools.
 @Suite(
   "The virtual machine's bad weather", .serialized,
   .machine("--adapters 3"))
@@ -25,13 +25,13 @@ struct FaultTests {
     return Result(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
   }
 
-  /// How many there are, by the names that they were made with.
+  /// The number of adapters that the machine was made with.
   static let adapters =
     ProcessInfo.processInfo.environment["PICONET_ADAPTERS"]?.split(separator: ",").count ?? 0
 
   static let second = "00:AA:01:01:00:01"
 
-  /// Asks until the answer is the wanted one, at most `seconds` long.
+  /// Asks until the command succeeds, for at most so many seconds; false if it does not.
   static func becomes(within seconds: Double = 10, _ command: String) throws -> Bool {
     try run("timeout \(seconds) sh -c 'until { \(command); } >/dev/null 2>&1; do sleep 0.1; done'").status == 0
   }
@@ -42,10 +42,10 @@ struct FaultTests {
 
   static func ping() throws -> Result { try run("timeout 30 l2ping -i hci0 -c 1 \(second)") }
 
-  /// A link without traffic would end by itself after two seconds, so a ping that goes on keeps it. The ping ends with
-  /// the link.
+  /// Makes a link. Without traffic it would end by itself after two seconds, so a ping goes on and keeps it. The ping
+  /// ends with the link.
   static func connect() throws {
-    // Process waits for whoever holds its descriptors; `fault` starts programs without them.
+    // Process waits for everybody that holds its descriptors; `fault` starts programs without them.
     _ = try run("fault run timeout -s KILL 30 l2ping -i hci0 -d 1 -t 20 \(second)")
     #expect(try becomes("hcitool -i hci0 con | grep -q ACL && hcitool -i hci1 con | grep -q ACL"))
   }
@@ -104,7 +104,7 @@ struct FaultTests {
     try ControllerTests.end()
     try ControllerTests.advertise()
     #expect(try ControllerTests.connectLE() == "00")
-    // bluetoothd has a channel of its own over the link, which it closes when it comes to it.
+    // bluetoothd has a channel of its own over the link, and closes it when it gets to that.
     let channels = "[ $(wc -l </sys/kernel/debug/bluetooth/l2cap) -ge 2 ]"
     #expect(try Self.becomes("\(ControllerTests.hasLE) && \(channels)"))
     #expect(try Self.run("kill -STOP $(pidof bluetoothd)").status == 0)
@@ -131,7 +131,7 @@ struct FaultTests {
     _ = try Self.run("fault count")
     let ping = try Self.run("timeout 30 l2ping -i hci0 -c 1 -s 40 \(Self.second)")
     #expect(ping.status == 0)
-    // 40 bytes of payload, four of L2CAP's command and four of its header
+    // 40 bytes of payload, four of L2CAP's command and four of its header.
     let lines = try Self.run("fault count").output.split(separator: "\n").map { line in
       line.split(separator: " ").compactMap { Int($0) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How a page over BR/EDR ends, seen by the hosts of both adapters, which are the tests themselves.
+/// How a page over BR/EDR ends, as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pages between the virtual machine's controllers", .serialized,
   .machine("--adapters 3 --no-daemon"))
@@ -21,7 +21,7 @@ struct PagingTests {
     try first.command(0x0405, second.address + [0x18, 0xCC, 2, 0, 0, 0, 1])
   }
 
-  /// Pages, up to where the second host is asked.
+  /// Pages, up to the point where the second host is asked.
   static func begin(_ first: RawHost, _ second: RawHost) throws {
     #expect(try page(first, second) == 0)
     #expect(try Array(second.event(RawHost.Event.connectionRequest).prefix(6)) == first.address)
@@ -35,15 +35,15 @@ struct PagingTests {
     try second.command(0x0409, first.address + [1])
   }
 
-  /// The status of the next "Connection Complete", which is about the other host.
+  /// The status of the next "Connection Complete", which concerns the other host.
   static func completion(_ host: RawHost, _ other: RawHost) throws -> UInt8 {
     let event = try host.event(RawHost.Event.connectionComplete)
     #expect(Array(event[3..<9]) == other.address)
     return event[0]
   }
 
-  /// Another page connects the two, and neither is told anything more of the one before.
-  /// - Returns: the handles of the first and of the second.
+  /// Connects the two by another page; neither is told anything more of the one before.
+  /// - Returns: the handles of the first and of the second host.
   @discardableResult static func connect(_ first: RawHost, _ second: RawHost) throws -> [[UInt8]] {
     try begin(first, second)
     #expect(try accept(second, first) == 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pairing over BR/EDR ("just works"), seen by the hosts of both adapters, which are the tests themselves.
+/// Pairing over BR/EDR ("just works"), as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Pairing between the virtual machine's controllers", .serialized,
   .machine("--adapters 3 --no-daemon"))

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The host of an adapter, in Linux's place: commands and events as the controller takes and gives them (Core
-/// Specification 5.4, volume 4, part E). The kernel gets the adapter back when it ends.
+/// The host of an adapter, in place of Linux: commands and events as the controller takes and gives them (Core
+/// Specification 5.4, volume 4, part E). The kernel gets the adapter back at its end.
 final class RawHost {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -24,14 +24,14 @@ final class RawHost {
 
   private let descriptor: Int32
   private let number: Int
-  /// Its address in the order of bytes that HCI has.
+  /// Its address, in HCI's order of bytes.
   private(set) var address: [UInt8] = []
-  /// Code and parameters of what has come and was not asked for yet.
+  /// Code and parameters of the events that have come and were not asked for yet.
   private var events: [(code: UInt8, parameters: [UInt8])] = []
-  /// How long data that has come was, each packet.
+  /// The length of each data packet that has come.
   private var received: [Int] = []
 
-  /// - Parameter number: of hciN.
+  /// - Parameter number: the N of hciN.
   init(_ number: Int) throws {
     // struct sockaddr_hci: AF_BLUETOOTH, the adapter, HCI_CHANNEL_USER
     let place: [UInt16] = [31, UInt16(number), 1]
@@ -49,19 +49,20 @@ final class RawHost {
     address = Array(try answer(0x1009).dropFirst().prefix(6))
   }
 
-  /// The kernel has the adapter again, and it is up.
+  /// Gives the adapter back to the kernel.
+  /// - Returns: whether it is up again.
   func end() throws -> Bool {
     close(descriptor)
     return try FaultTests.becomes("hciconfig hci\(number) up; hciconfig hci\(number) | grep -q \"UP RUNNING\"")
   }
 
-  /// - Returns: the status that the command was answered with.
+  /// - Returns: the status with which the command was answered.
   func command(_ opcode: UInt16, _ parameters: [UInt8] = []) throws -> UInt8 {
     guard let status = try answer(opcode, parameters).first else { throw Failure(description: "an empty answer") }
     return status
   }
 
-  /// - Returns: the parameters of the answer from the status on.
+  /// - Returns: the parameters of the answer, beginning with the status.
   func answer(_ opcode: UInt16, _ parameters: [UInt8] = []) throws -> [UInt8] {
     let opcodeBytes = [UInt8(opcode & 0xFF), UInt8(opcode >> 8)]
     let packet = [1] + opcodeBytes + [UInt8(parameters.count)] + parameters
@@ -79,7 +80,7 @@ final class RawHost {
     return Array(event.code == Event.commandComplete ? event.parameters.dropFirst(3) : event.parameters.prefix(1))
   }
 
-  /// An ACL data packet of so many bytes over a link, the first of its PDU.
+  /// Sends an ACL data packet of so many bytes over a link, as the first of its PDU.
   func send(_ count: Int, over handle: [UInt8]) throws {
     let packet = [2] + handle + [UInt8(count & 0xFF), UInt8(count >> 8)] + [UInt8](repeating: 0, count: count)
     guard write(descriptor, packet, packet.count) == packet.count else {
@@ -88,7 +89,7 @@ final class RawHost {
   }
 
   /// Waits for so many packets of data.
-  /// - Returns: how long each was.
+  /// - Returns: the length of each.
   func data(_ packets: Int) throws -> [Int] {
     while received.count < packets { try read("data") }
     defer { received.removeFirst(packets) }
@@ -102,7 +103,7 @@ final class RawHost {
 
   /// How many events of this kind have come that nobody has asked for.
   func count(_ code: UInt8) throws -> Int {
-    // Answered after all that came before.
+    // The answer comes after all that came before.
     _ = try answer(0x1009)
     return events.count { $0.code == code }
   }

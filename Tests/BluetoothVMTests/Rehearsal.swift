@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// `Tools/hardware-test` in the virtual machine, with what was built beside the tests.
+/// Runs `Tools/hardware-test` in the virtual machine, with the programs that were built beside the tests.
 enum Rehearsal {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path(percentEncoded: false)
 
-  /// The programs as they were built beside the tests, and the bare one in C.
+  /// The programs that were built beside the tests, and the bare one in C.
   static func programs() throws -> (folder: String, bundle: String) {
     let bundle = try #require(CommandLine.arguments.first)
     let built = URL(filePath: bundle).deletingLastPathComponent().path(percentEncoded: false)
@@ -22,8 +22,8 @@ enum Rehearsal {
     return (folder, bundle)
   }
 
-  /// `Tools/hardware-test` with these words, its output, and its report.
-  /// - Parameter suite: the session suite's transports.
+  /// Runs `Tools/hardware-test` with these words; gives its output and its report.
+  /// - Parameter suite: the transports of the session suite.
   static func run(
     _ words: String, adapters: String, suite: String = "l2cap", before: String = "", after: String = ""
   ) throws -> (

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `Tools/hardware-test` as it runs between real adapters, between two emulated ones: what it is worth on real hardware
-/// depends on nothing being wrong with it.
+/// `Tools/hardware-test`, which is for real adapters, run between two emulated ones: it is worth something on real
+/// hardware only if nothing is wrong with it.
 @Suite(
   "The hardware test, rehearsed between emulated adapters", .serialized,
   .machine("--adapters 2", alone: true, long: true))
@@ -27,7 +27,7 @@ struct RehearsalTests {
     ] { #expect((Self.goodput(figures, name) ?? 0) > 0, "\(name)") }
     #expect(report.contains("start of imagesend to found") && report.contains("hcitool inq"))
     #expect(report.contains("| hci0 | 00:AA:01:00:00:00 | emulated |"))
-    // Either a share of the air that can be, or the reason why there is none.
+    // Either a plausible figure for the air, or the reason why there is none.
     #expect(
       report.contains("sent on the air for each byte of the file, L2CAP | 1.") || report.contains("btmon was too slow"))
   }
@@ -52,7 +52,7 @@ struct RehearsalTests {
     for name in ["Piconet over l2cap", "Piconet over rfcomm"] {
       #expect((Self.goodput(figures, name) ?? 0) > 0, "\(name): \(result.output.suffix(3000))")
     }
-    // What bare sockets lose on a busy machine is named.
+    // If bare sockets get nothing through on a busy machine, the report says so.
     for name in ["bare l2cap in C", "bare rfcomm in C"] {
       #expect((Self.goodput(figures, name) ?? 0) > 0 || report.contains("- \(name): no round succeeded"), "\(name)")
     }

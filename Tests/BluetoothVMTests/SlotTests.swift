@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How long data is on the emulated air, seen by the hosts of both adapters, which are the tests themselves.
+/// How long data is on the emulated air, as seen by the hosts of both adapters, which are the tests themselves.
 @Suite(
   "Data in slots between the virtual machine's controllers", .serialized,
   .machine("--adapters 3 --no-daemon"))

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The bus of each host, as Tools/bluetooth-vm --hosts gives them.
+/// The bus of each host, as `Tools/bluetooth-vm --hosts` names them.
 private let buses = (ProcessInfo.processInfo.environment["PICONET_BUSES"] ?? "").split(separator: ",").map(String.init)
 
-/// The session suite as `Tools/hardware-test --peer ADDRESS --far HOST:PORT` runs it between two machines, which two
-/// hosts of one virtual machine play: each adapter has a bus and a bluetoothd of its own.
+/// The session suite as `Tools/hardware-test --peer ADDRESS --far HOST:PORT` runs it between two machines. Two hosts of
+/// one virtual machine play these: each adapter has a bus and a bluetoothd of its own.
 @Suite(
   "The hardware test between two machines, which two hosts play", .serialized,
   .machine("--adapters 2 --hosts", alone: true))
 struct TwoMachinesTests {
-  /// What of each kind crosses the two: dialling and being dialled, refusals and their reasons, floods, files both
-  /// ways, a new start.
+  /// Tests of each kind of thing that goes between the two: dialling and being dialled, refusals and their reasons,
+  /// floods, files both ways, a restart.
   private static let tests = """
     ^PiconetSessionSuite[.]SessionSuite/(AvailabilityTests|AdmissionTests|MessageTests/(sizes|slowReader)|FileTests/bothWays|EndingTests/restarted)
     """

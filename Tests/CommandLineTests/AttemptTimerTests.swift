@@ -4,7 +4,7 @@ import Testing
 
 @Suite("An attempt is given up after a while without a step of the other side")
 struct AttemptTimerTests {
-  /// Waits until the timer gives up; false if it is ended before.
+  /// Waits until the timer gives up; false if it is ended first.
   private func givesUp(_ timer: AttemptTimer) async -> Bool {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     timer.begin { continuation.finish() }

@@ -6,7 +6,7 @@ import Testing
 struct FilePlaceTests {
   private let start = ContinuousClock.now
 
-  /// An object, since what `#expect` looks at may not change.
+  /// A class, since `#expect` may not change what it looks at.
   private final class Table {
     private var table: FilePlaceTable
 
@@ -27,7 +27,7 @@ struct FilePlaceTests {
 
   private func at(_ seconds: Int) -> FilePlaceTable.Time { start + .seconds(seconds) }
 
-  /// One place, which a sender called A has.
+  /// A table of one place, which a sender called A has.
   private func table() -> Table {
     let table = Table(1)
     _ = table.enter(1, "A", at: start)
@@ -112,7 +112,7 @@ struct FilePlaceTests {
     _ = table.enter(10, "B", at: at(5))
     #expect(table.standing(at: at(10)) == [1])
     #expect(table.leave(1, isUsed: false, at: at(10)) == 10)
-    // And once B is done, whoever is left.
+    // And once B is done, one that is left.
     #expect(table.leave(10, isUsed: false, at: at(11)) == 2)
   }
 

@@ -8,7 +8,7 @@ import Testing
 private let gif: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0]
 private let text: [UInt8] = Array("Hello, this is no image.".utf8)
 
-/// Everything that a walk gives.
+/// All that a walk gives.
 private struct Gathered {
   var files: [GatheredFile] = []
   var failures: [GatheringFailure] = []
@@ -27,7 +27,7 @@ private struct Gathered {
     }
   }
 
-  /// What the files are offered as.
+  /// The names under which the files are offered.
   var offered: [String] { files.map { ($0.folder.map { $0.text + "/" } ?? "") + $0.name.text } }
 }
 
@@ -110,7 +110,7 @@ struct FileWalkTests {
     #expect(symlink("ring", folder.path + "/d/ring") == 0)
     #expect(symlink("../other", folder.path + "/d/zweiter") == 0)
     let result = gather(folder, "d", follows: true)
-    // `up` leads to `other` first, by name: it is `d/link` that comes before it.
+    // `up` leads to `other`, too, but `link` comes first in the order of names.
     #expect(result.files == ["d/a.gif", "d/link/b.gif"])
     #expect(result.failures == ["d/ring: Too many levels of symbolic links"])
   }

@@ -100,7 +100,7 @@ struct NoticeBudgetTests {
     }
     let burst = 4 * NoticeBudget.addressBurst
     #expect(told.prefix(burst).allSatisfy { $0 == 0 })
-    // One in 2.5 s, and each tells how many were not.
+    // One every 2.5 s, and each says how many were not told.
     #expect((burst + 34...burst + 36).contains(told.count), "\(told.count)")
     #expect(told.dropFirst(burst).allSatisfy { $0 > 200 }, "\(told)")
     #expect(declines.take(try key(1), at: "new", start + .seconds(120)) != nil)

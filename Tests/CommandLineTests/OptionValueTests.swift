@@ -5,7 +5,7 @@ import Testing
 
 private func argument(_ text: String) -> OptionArgument { OptionArgument(bytes: Array(text.utf8)) }
 
-/// The value, or the reason for which it is refused.
+/// The value, or the reason why it is refused.
 private func outcome<Value>(_ read: () throws(UnacceptableValue) -> Value) -> String {
   do throws(UnacceptableValue) { return "\(try read())" } catch {
     switch error {
@@ -102,7 +102,7 @@ struct OptionValueTests {
     #expect(
       outcome { () throws(UnacceptableValue) in try Recipient(argument(String(repeating: "x", count: 256))) }
         == "longer than 255 bytes")
-    // What a person may call a device, they may send to.
+    // A person may send to a device by any name that it may be given here.
     let petname = String(repeating: "x", count: KnownPeers.nameByteLimit)
     #expect(try Recipient(argument(petname)) == .named(petname))
   }

@@ -38,7 +38,7 @@ struct TransferRateTests {
       rate.record(done: done, at: start + .milliseconds(tick * 100))
       done += tick < 170 ? 100_000 : 0
     }
-    // 2.9 to 3 seconds of stall: e^-1 of 1 MB/s is left.
+    // After 2.9 to 3 seconds of stall, e^-1 of 1 MB/s is left.
     let estimate = try #require(rate.bytesPerSecond)
     #expect(estimate > 330_000 && estimate < 420_000)
   }

@@ -114,7 +114,7 @@ struct TransportOptionsTests {
     let adapter = "'--adapter hci0' and '--transport tcp' contradict: TCP uses no Bluetooth adapter"
     #expect(throws: UsageError(adapter)) { try send("--adapter=hci0", "--transport=tcp") }
     #expect(throws: UsageError(adapter)) { try receive("--adapter=hci0", "--transport=tcp") }
-    #expect(throws: UsageError("'--listen' is for TCP and contradicts '--transport rfcomm'")) {
+    #expect(throws: UsageError("'--listen=:4000' is for TCP and contradicts '--transport rfcomm'")) {
       try receive("--listen=:4000", "--transport=rfcomm")
     }
     #expect(throws: Never.self) { try send("--transport=rfcomm", "--address=00:11:22:33:44:55", "--adapter=hci0") }

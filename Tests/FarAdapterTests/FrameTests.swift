@@ -142,7 +142,7 @@ struct FrameTests {
     #expect(window.room == 10)
     #expect(throws: RelayError.self) { try window.taken(window.limit) }
     #expect(throws: RelayError.self) { try window.taken(-1) }
-    // Two of the largest packets, so that one can be made while another one goes.
+    // Room for two of the largest packets, so that one can be made while another one goes.
     #expect(LinkWindow.limit(of: Samples.traits) == 2 * 32_668)
     #expect(
       LinkWindow.limit(of: LinkTraits(kind: .l2cap, remoteAddress: "", isPacket: true, largestWrite: 1 << 20)) == 128

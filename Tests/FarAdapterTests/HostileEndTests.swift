@@ -30,7 +30,7 @@ struct HostileEndTests {
       }
       #expect(error == failure)
       #expect(await scene.here.perform { scene.far?.answersPaging() } == false)
-      // Ends without anybody who could answer.
+      // It ends without anybody who could answer.
       await scene.shutDownFar()
     }
   }
@@ -54,7 +54,7 @@ struct HostileEndTests {
     }
   }
 
-  /// What an agent may not say, after it has opened the node.
+  /// What an agent must not say after it has opened the node.
   static let lies: [(reports: [AdapterReport], reason: String)] = [
     ([.paging(true)], "answers what nobody has asked"), ([.shutDown], "ended by itself"),
     ([.dialFailed(7, LinkFailure(.other))], "ends dial 7, which is none"),
@@ -82,11 +82,11 @@ struct HostileEndTests {
   @Test("an agent that is gone is lost")
   func gone() async throws { try await Self.lose(by: nil, "the far machine has ended the connection") }
 
-  /// A node whose agent opens it and then sends these bytes, or nil: ends the connection.
+  /// A node whose agent opens it and then sends these bytes; nil: ends the connection.
   private static func lose(by bytes: [UInt8]?, _ reason: String) async throws {
     let socket = try ControlSocket.listen(HostPort(host: "127.0.0.1", port: 0))
     let place = HostPort(host: "127.0.0.1", port: socket.port)
-    // A thread of its own: the node's loop stands still until the agent has answered.
+    // On a thread of its own: the node's loop stands still until the agent has answered.
     let there = try EventLoop(name: "there")
     defer { there.stop() }
     there.execute {
@@ -94,7 +94,7 @@ struct HostileEndTests {
       guard RawSocket.awaitInput(socket.descriptor), let raw = RawSocket(accepting: socket.descriptor) else { return }
       raw.send(.opened(kinds: [.tcp], discovery: nil))
       if let bytes { raw.send(bytes) } else { raw.endSending() }
-      // What the node sends is no report; only the end counts.
+      // What the node sends does not matter, only the end.
       while !raw.hasEnded, raw.awaitInput() { try? raw.look() }
     }
     let loop = try EventLoop(name: "here")
@@ -120,7 +120,7 @@ struct HostileEndTests {
 
   private static let opening = AdapterOrder.open(AdapterOpening(scope: "session", kinds: [.tcp]))
 
-  /// What a test may not order, and why.
+  /// What a test must not order, and why.
   static let wrongOrders: [(orders: [AdapterOrder], reason: String)] = [
     ([.askPaging], "the first order opens nothing"), ([opening, opening], "a node was opened already"),
     ([.open(AdapterOpening(scope: "", kinds: [.l2cap]))], "there is only tcp here"),

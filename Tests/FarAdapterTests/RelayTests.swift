@@ -75,7 +75,7 @@ struct RelayTests {
     try await FarScene.run { scene in
       await scene.open()
       let (far, near) = try await scene.connect(dialledThere: false)
-      // Above the window.
+      // More than the window.
       let bytes = Self.bytes(40_000, seed: 4)
       await scene.here.perform {
         far.setReads(false)
@@ -120,7 +120,7 @@ struct RelayTests {
         writer.write(bytes)
       }
       let written = try await scene.rest { writer.written }
-      // What the kernel's buffers of one connection hold, and one window.
+      // At most what the kernel's buffers of one connection hold, and one window.
       #expect(written < 16 << 20)
       await scene.here.perform { reader.setReads(true) }
       try await scene.until("all has come") { await scene.here.perform { reader.received.count >= bytes.count } }

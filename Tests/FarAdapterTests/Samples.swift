@@ -3,7 +3,7 @@ import PiconetWire
 
 @testable import FarAdapter
 
-/// One of each frame, with every field set, and with none.
+/// One of each frame with every field set, and one with none.
 enum Samples {
   static let peer = PeerID(bytes: (0..<32).map { UInt8($0) })!
   static let address = TransportAddress(kind: .l2cap, text: "00:11:22:33:44:55/0x1011")

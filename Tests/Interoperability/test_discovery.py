@@ -71,7 +71,7 @@ def test_hostile_packets(place: Place):
                 packet[dice.randrange(len(packet))] = dice.randrange(256)
             neighbour.say(bytes(packet[:dice.randrange(13, len(packet) + 1)]) if dice.random() < 0.5 else bytes(packet))
         neighbour.say(dice.randbytes(dice.randrange(1, 1_400)))
-        # A name that points to itself, and one that points beyond the end.
+        # One name that points to itself, and one that points beyond the end.
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("c00c 000c 0001 00000078 0002 c00c"))
         neighbour.say(bytes.fromhex("000084000000000100000000") + bytes.fromhex("ffff 000c 0001 00000078 0002 ffff"))
         scan.new_events()
@@ -93,7 +93,7 @@ def test_many_strangers(place: Place):
         neighbour.say(mdns.service(stranger, 4_000, label=f"stranger {number}", host=f"s{number}", called=f"stranger {number}"))
         scan.new_events()
     before = scan.memory()
-    # Another source: from another address of this host.
+    # Another source, at another address of this host.
     other = mdns.Neighbour(source="127.0.0.2")
     mdns.advertise_while(other, [mdns.service(node, 4_001, address="127.0.0.2")],
                          lambda: any(event.get("peer") == node.identity.fingerprint for event in scan.new_events()))

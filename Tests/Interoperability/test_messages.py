@@ -17,7 +17,7 @@ def ping_message(kind: int, number: int, payload: bytes) -> bytes:
 
 def test_messages(place: Place):
     """messages of every length come back, whole and in their order, in fragments both ways"""
-    # Our frame limit makes the program send fragments too.
+    # Our frame limit makes the program send fragments, too.
     _, address = place.listener("ping")
     member = joined(address, Node(parameters={hello.FRAME_LIMIT: integer(1_024)}))
     limit = member.greeting.number(hello.MESSAGE_LIMIT)

@@ -67,7 +67,7 @@ def test_reset(place: Place):
     """a stream that we reset is stopped, in answer, and its number serves again"""
     program, address = place.listener("ping")
     member = joined(address)
-    # Nobody there takes streams of this name: each is stopped, once.
+    # Nobody there takes streams with this name: each is stopped, once.
     for _ in range(3):
         member.send(OpenStream(7, "no such thing"), ResetStream(7, Reason.CANCELLED))
         member.wait_for(StopStream)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Discovery info that a node may have is told whole by a Bluetooth record")
 struct AdvertisedInfoTests {
-  /// At the edges of what `DiscoveryInfo` allows.
+  /// At the limits of what `DiscoveryInfo` allows.
   static let infos: [[String: String]] = [
     ["k": String(repeating: "x", count: 253), "l": String(repeating: "y", count: 143)],
     [String(repeating: "k", count: 250): "abcd"],

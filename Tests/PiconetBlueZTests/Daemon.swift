@@ -13,7 +13,7 @@ struct Daemon {
     var timeout: UInt32 = 180
     /// When the discoverable mode ends by itself.
     var expiry: Instant?
-    /// Of us, as long as the connection lives.
+    /// Ours, as long as the connection lives.
     var hasDiscovery = false
     var hasFilter = false
     var advertisements = 0
@@ -24,12 +24,12 @@ struct Daemon {
 
   var adapters: [String: Adapter]
   var profile: String?
-  /// UUIDs that others have.
+  /// UUIDs that other programs have.
   var taken: Set<String> = []
   var takesEvery = 0
-  /// Refused with this.
+  /// The errors with which calls are refused.
   var refusals: [String: String] = [:]
-  /// What should not have been asked for.
+  /// Requests that should not have been made.
   var mistakes: [String] = []
   var registered: [String] = []
 
@@ -71,7 +71,7 @@ struct Daemon {
       interfaces.sorted { $0.key < $1.key }.map { DBusEntry(key: .string($0.key), value: .properties($0.value)) })
   }
 
-  /// A restart, or our connection's end: what was registered is gone.
+  /// After a restart, or the end of our connection: what was registered is gone.
   mutating func forgetClients() {
     profile = nil
     for path in adapters.keys {
@@ -81,7 +81,7 @@ struct Daemon {
     }
   }
 
-  /// Somebody else changes an adapter: the signal that follows.
+  /// Somebody else changes an adapter; gives the signal that follows.
   mutating func change(_ path: String, _ body: (inout Adapter) -> Void) -> BlueZFact {
     if var adapter = adapters[path] {
       body(&adapter)
@@ -145,7 +145,7 @@ struct Daemon {
         adapter.isDiscoverable = isOn
         adapter.expiry = isOn && adapter.timeout > 0 ? now + .seconds(Int64(adapter.timeout)) : nil
       case ("DiscoverableTimeout", .uint32(let seconds)):
-        // As BlueZ does: the same number changes nothing.
+        // As BlueZ does it: the same number changes nothing.
         if adapter.timeout != seconds, adapter.isDiscoverable {
           adapter.expiry = seconds > 0 ? now + .seconds(Int64(seconds)) : nil
         }

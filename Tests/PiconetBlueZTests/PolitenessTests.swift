@@ -36,7 +36,7 @@ struct PolitenessTests {
       scene.pass(.seconds(10))
       #expect(scene.daemon.adapters[Daemon.path]?.isDiscoverable == true)
     }
-    // A killed program: the daemon alone goes on.
+    // As after the death of the program: only the daemon goes on.
     _ = scene.daemon.expire(at: scene.now + .seconds(62))
     #expect(scene.daemon.adapters[Daemon.path]?.isDiscoverable == false)
   }

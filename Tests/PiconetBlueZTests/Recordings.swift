@@ -1,5 +1,5 @@
 /// What bluetoothd 5.66 said to a node on hci0 that searched while another one advertised on hci1, until both ended;
-/// written by `BlueZTranscript`, without the properties and services that have no part in it.
+/// written by `BlueZTranscript`, without the properties and services that play no part in it.
 enum Recordings {
   static let search = """
     + /org/bluez org.bluez.ProfileManager1
@@ -66,8 +66,8 @@ enum Recordings {
     = /org/bluez/hci1 org.bluez.LEAdvertisingManager1 SupportedInstances y 3
     """
 
-  /// What bluetoothd said to a node on hci1 after it had read the services of hci0 while nobody advertised there, when
-  /// a node came there afterwards: the device is heard, but its services stay what they were.
+  /// What bluetoothd said to a node on hci1 that had read the services of hci0 while nobody advertised there, when a
+  /// node appeared there afterwards: the device is heard, but its services stay what they were.
   static let readServices = """
     + /org/bluez org.bluez.ProfileManager1
     + /org/bluez/hci1 org.bluez.Adapter1

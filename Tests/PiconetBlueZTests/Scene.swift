@@ -4,7 +4,7 @@ import PiconetWire
 
 @testable import PiconetBlueZ
 
-/// A machine, a daemon and a clock. Calls are answered in order; when, says the test.
+/// A machine, a daemon and a clock. Calls are answered in order; the test says when.
 struct Scene {
   static let service = BluetoothUUID(high: 0x1111_2222_3333_5444, low: 0x8555_6666_7777_8888)
   static let scope = "photos"
@@ -81,7 +81,7 @@ struct Scene {
     for _ in 0..<100 where !calls.isEmpty { answerOne() }
   }
 
-  /// Time passes, with every deadline met and every call answered.
+  /// Lets time pass, with every deadline met and every call answered.
   mutating func pass(_ duration: Duration) {
     let end = now + duration
     answerAll()

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Nodes of one process scan together")
 struct SiblingScanTests {
-  /// Two machines that tell each other of their scans, as a circle does, and one clock.
+  /// Machines, two by default, that tell each other of their scans, as a circle does, with one clock.
   private struct Pair {
     var scenes: [Scene]
-    /// How long, of the time that has passed, at least one of them was scanning, and how long one alone.
+    /// How much of the time that has passed at least one of them was scanning, and how much just one.
     var busy = Duration.zero
     var alone = Duration.zero
 
@@ -25,7 +25,7 @@ struct SiblingScanTests {
 
     func isScanning(_ index: Int) -> Bool { scenes[index].daemon.adapters[Daemon.path]?.hasDiscovery == true }
 
-    /// All calls are answered, and all are told of scans.
+    /// Answers all calls, and tells all of the scans.
     mutating func settle() {
       for _ in 0..<20 {
         for index in scenes.indices {
@@ -61,7 +61,7 @@ struct SiblingScanTests {
 
     var pair = Pair(3)
     pair.search(0)
-    // Long past eagerness, and in the middle of a rest or a scan.
+    // Long after the first eagerness, in the middle of a rest or a scan.
     pair.pass(.seconds(103))
     pair.search(1)
     pair.pass(.seconds(7))

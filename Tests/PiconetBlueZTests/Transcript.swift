@@ -1,8 +1,8 @@
 import PiconetBlueZ
 
-/// What bluetoothd said, a line each, as `BlueZTranscript` in PiconetBluetoothTests has written it down: `+ path
-/// interface property type value`, `= …` for a change, `- path interface`, `x path interface property` for an
-/// invalidated property. Values are percent-encoded.
+/// What bluetoothd said, one line each, as `BlueZTranscript` in PiconetBluetoothTests wrote it down: `+ path interface
+/// property type value`, `= …` for a change, `- path interface`, `x path interface property` for an invalidated
+/// property. Values are percent-encoded.
 enum Transcript {
   static func facts(_ text: String) -> [BlueZFact] {
     text.split(separator: "\n").compactMap { line in

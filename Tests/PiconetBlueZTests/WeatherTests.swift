@@ -42,7 +42,7 @@ struct WeatherTests {
       case 9 where isUp:
         if scene.daemon.adapters[Daemon.other] != nil {
           scene.daemon.adapters[Daemon.other] = nil
-          // A call to it finds nobody, not the next one in its place.
+          // A call to it finds nobody, rather than the next adapter in its place.
           for index in scene.calls.indices where scene.calls[index].call.path == Daemon.other {
             scene.calls[index].call.path = "/gone"
           }
@@ -57,7 +57,7 @@ struct WeatherTests {
       case 13: scene.answerReads(.failure(LinkFailure(.timedOut)))
       case 14 where losesAnswers && !scene.calls.isEmpty:
         let (id, call) = scene.calls.removeFirst()
-        // Done or not, nobody tells.
+        // Whether the call was carried out or not, nobody says.
         if Bool.random(using: &dice) { _ = scene.daemon.answer(call, at: scene.now) }
         scene.tell(.replied(id, .failure(DBusFailure(DBusFailure.timeout))))
       case 15 where scene.daemon.profile != nil:
@@ -74,7 +74,7 @@ struct WeatherTests {
       if scene.mostReads > 2 { return "more than two readings" }
       if !isUp, !scene.calls.isEmpty { return "a call to nobody" }
       if zip(scene.pauses, scene.pauses.dropFirst()).contains(where: { $0 == $1 }) { return "a pause told twice" }
-      // Ours, as far as answers tell.
+      // A scan of ours, as far as answers tell.
       let scans = scene.daemon.adapters.values.contains(where: \.hasDiscovery)
       if !losesAnswers, isUp, scans, scene.calls.isEmpty, scene.pauses.last == true { return "a pause while we scan" }
     }
@@ -94,7 +94,7 @@ struct WeatherTests {
       }
     }
     if scene.daemon.profile != nil, !losesAnswers { return "a profile is left" }
-    // Every sighting is of one incarnation at a time, and gone at most once.
+    // Only what was seen is gone, and only once.
     var seen: Set<String> = []
     for report in scene.reports {
       switch report {

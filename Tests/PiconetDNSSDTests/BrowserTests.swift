@@ -84,7 +84,7 @@ import Testing
       return
     }
     #expect(both.endpoints.map(\.interface) == [Self.first, Self.second])
-    // The same again is no news.
+    // Hearing the same again is no news.
     #expect(browser.received(all, from: Self.source, on: Self.second, at: .milliseconds(3)).reports.isEmpty)
     let one = browser.interfaceDisappeared(Self.first, at: .milliseconds(4)).reports
     guard case .updated(let rest)? = one.first else {

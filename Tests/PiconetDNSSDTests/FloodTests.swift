@@ -2,7 +2,7 @@ import Testing
 
 @testable import PiconetDNSSD
 
-/// What one who sends without end can do to a browser, and what not.
+/// What a sender without end can do to a browser, and what it can't.
 @Suite struct FloodTests {
   static let id = BrowserTests.first
 
@@ -10,7 +10,7 @@ import Testing
     MessageSource(address: .v4(0x0A00_0100 + number), port: MulticastDNS.port)
   }
 
-  /// Pointers to instances of which nothing else is told, as many as go into one packet of 9,000 bytes.
+  /// Pointers to instances of which nothing else is known, as many as go into one packet of 9,000 bytes.
   private static func pointers(_ range: Range<Int>, timeToLive: UInt32 = 4500) throws -> Message {
     Message(
       flags: Message.responseFlags,
@@ -31,8 +31,8 @@ import Testing
   @Test(arguments: [UInt32(1), 2])
   func oneThatNamesInstancesWithoutEndLeavesRoomForOthers(honest: UInt32) throws {
     var browser = BrowserTests.browser(Self.id)
-    // The second of the two is heard from the same address: another process of the host, or somebody behind a
-    // reflector.
+    // The honest one is heard from 1, or from the same address as the flood: as another process of the host, or from
+    // behind a reflector.
     for packet in 0..<100 {
       let message = try Self.pointers(packet * 88..<packet * 88 + 88)
       _ = browser.received(message, from: Self.source(2), on: Self.id, at: .milliseconds(packet * 10))
@@ -127,7 +127,7 @@ import Testing
     #expect(sent.allSatisfy { $0.bytes.count <= MulticastDNS.usualMessage })
     for second in 0..<30 {
       let count = sent.count { Duration.seconds(second) <= $0.time && $0.time < .seconds(second + 1) }
-      // And one now and then that asks for the type.
+      // And a query now and then for the type.
       #expect(count <= 11, "\(count) in second \(second)")
     }
     let asked = try Set(sent.flatMap { try Message(decoding: $0.bytes).questions.map(\.name) })

@@ -37,7 +37,7 @@ import Testing
     #expect(browser.cachedRecordCount <= MulticastDNS.cachedRecords)
     #expect(browser.instances.contains { $0.label == Array("peer 0".utf8) })
     #expect(browser.instances.count <= MulticastDNS.instancesPerInterface)
-    // Times to live of a century are cut: all is gone after 75 minutes.
+    // Times to live of a century are cut: after 75 minutes all is gone.
     _ = browser.deadlineReached(at: .seconds(4600))
     #expect(browser.instances.isEmpty)
   }
@@ -88,7 +88,7 @@ import Testing
       #expect(browser.nextDeadline ?? .seconds(1_000_000) > now)
       #expect(responder.nextDeadline ?? .seconds(1_000_000) > now)
     }
-    // 25 seconds, 200 packets a second in.
+    // In 25 seconds, with 200 packets a second coming in.
     #expect(sent < 1500, "\(sent)")
     #expect(browser.cachedRecordCount <= MulticastDNS.cachedRecords)
   }

@@ -45,7 +45,7 @@ import Testing
         seed: seed, weather: .init(delay: 1...40, loss: Double(seed % 4) * 0.1, duplication: 0.1))
       let count = 2 + Int(seed % 5)
       for index in 0..<count { _ = network.add(name: "Host \(index)", id: "00000\(index)", browses: true) }
-      // A pair that lost everything of the first half minute meets when the first records are refreshed.
+      // A pair that has lost everything in the first half minute meets when the first records are refreshed.
       network.run(until: .seconds(seed % 4 == 0 ? 3 : 130))
       for index in 0..<count {
         #expect(network.found(by: index).count == count, "seed \(seed): \(network.found(by: index))")

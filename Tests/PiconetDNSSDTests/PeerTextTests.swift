@@ -59,7 +59,7 @@ import Testing
 
   @Test func aPairOfTheFullLengthComesBack() throws {
     for info in [
-      // The second string of it begins in the middle of a character.
+      // Its second string begins in the middle of a character.
       ["k": String(repeating: "é", count: 126) + "x", "L": "1"],
       [String(repeating: "k", count: 250): "éé", "l": String(repeating: "y", count: 143)],
       ["j.k": "v", "i.k": "w", "K": String(repeating: "z", count: 253)],

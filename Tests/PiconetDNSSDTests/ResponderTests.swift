@@ -6,7 +6,7 @@ import Testing
   static let id = InterfaceID(index: 2, isIPv6: false)
   static let asker = MessageSource(address: .v4(0x0A00_0009), port: 5353)
 
-  /// A responder that has announced, ten seconds ago.
+  /// A responder that announced itself ten seconds ago.
   static func established(loopback: Bool = false) throws -> (Responder, Duration) {
     var responder = try #require(
       Responder(ServiceRegistration(label: [0x41], host: [0x68], port: 4000, text: [[0x78]]), seed: 1))
@@ -54,7 +54,7 @@ import Testing
       responder.received(question, from: Self.asker, on: Self.id, at: now).map(\.destination) == [.unicast(Self.asker)])
     let local = MessageSource(address: .v4(0x0A00_0001), port: 5353)
     #expect(responder.received(question, from: local, on: Self.id, at: now).map(\.destination) == [.multicast])
-    // A quarter of the time to live after the last multicast, everyone hears it again.
+    // Once a quarter of the time to live has passed since the last multicast, everyone hears it again.
     now += .seconds(31)
     #expect(responder.received(question, from: Self.asker, on: Self.id, at: now).map(\.destination) == [.multicast])
   }

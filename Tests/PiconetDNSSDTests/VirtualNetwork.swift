@@ -2,7 +2,7 @@
 
 /// Hosts with a responder, a browser or both on one wire, in virtual time.
 ///
-/// Simulated: delay, loss and duplication per receiver, own packets looping back, interfaces that come and go. Not
+/// Simulated: delay, loss and duplication per receiver, own packets that loop back, interfaces that come and go. Not
 /// simulated: fragmentation, and unicast that reaches the wrong process of a host.
 struct VirtualNetwork {
   struct Weather {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// An engine with an association to one remote side, the smaller node, which a test plays by hand.
+/// An engine with an association to one remote side, which is the smaller node and is played by the test.
 final class AssociatedEngine {
   var now = Instant(nanoseconds: 1_000_000_000)
   let link = LinkID(rawValue: 1)
@@ -25,7 +25,7 @@ final class AssociatedEngine {
     try associate(link, far, limits, capabilities)
   }
 
-  /// Plays a whole handshake, up to the association.
+  /// Plays a whole handshake, including the association.
   func associate(
     _ link: LinkID, _ far: NodeID, _ limits: PeerLimits = PeerLimits(), _ capabilities: Capabilities = []
   ) throws {
@@ -48,7 +48,7 @@ final class AssociatedEngine {
     try #require(engine.census.members == 1)
   }
 
-  /// Hands one fact over and flushes; `effects` are those of this fact.
+  /// Hands one fact over and flushes; `effects` are then those of this fact.
   func take(_ fact: Fact) {
     effects = []
     engine.handle(fact, at: now, into: &effects)

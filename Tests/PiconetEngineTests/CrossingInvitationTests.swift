@@ -16,7 +16,7 @@ struct CrossingInvitationTests {
     _ = near.command(.cancelInvitation(invitation))
     near.receive(.accept)
     #expect(near.effects == [] && near.census.associations == 1 && near.census.members == 0)
-    // Nobody was admitted, so that nothing of a member can come.
+    // Nobody was admitted, so nothing that only a member sends may come.
     near.receive(.message([1, 2, 3]))
     #expect(near.census.links == 0)
   }

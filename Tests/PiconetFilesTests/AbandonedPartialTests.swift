@@ -12,7 +12,7 @@ import Testing
     let file = try IncomingFile(in: receiver, name: name("a"), offeredSize: 1, policy: .rename)
     try file.write([1])
     let living = try #require(try entries(folder.path).first)
-    // A process that was killed leaves its file without a lock.
+    // A killed process leaves its file without a lock.
     let dead = (0..<3).map { _ in PartialFileName.random().text }
     for name in dead { try folder.file(name, [1, 2, 3]) }
     let others = [

@@ -62,7 +62,7 @@ struct CardTests {
     try receive("strA\u{DF}E.jpg", [4], in: directory)
     let all = try card.names()
     #expect(Set(try all.map { try content(card.path($0)) }) == [[1], [2], [3], [4]])
-    // Where both names are one, the second file has a number.
+    // If both names are the same to the disk, the second file has a number.
     if access(card.path("pHOTO.jpg"), F_OK) == 0 { #expect(all.contains("PHOTO (2).JPG"), "\(all)") }
     try receive("photo.JPG", [5], in: directory, policy: .overwrite)
     #expect(try card.names().count == all.count + (access(card.path("pHOTO.jpg"), F_OK) == 0 ? 0 : 1))
@@ -125,7 +125,7 @@ struct CardTests {
     let next = try open(directory, key: try Reception.key())
     #expect(next.resumedSize == UInt64(3 * block))
     next.discard()
-    // As a dead process has left it.
+    // As a dead process would have left it.
     let name = ".piconet-1-\(String(repeating: "0", count: 32)).part"
     try Data([1]).write(to: URL(filePath: card.path(name)))
     #expect(directory.sweepAbandonedPartials() == 1)
@@ -172,7 +172,7 @@ struct CardTests {
       try file.write(Array(Reception.whole[block...]))
       _ = try file.commit(expectedDigest: Reception.sum)
     }
-    // Where the file system sets space aside the file has its own.
+    // If the file system sets space aside, the file has its own.
     if let code {
       guard case .diskFull(let needed, _) = code else {
         Issue.record("\(code)")

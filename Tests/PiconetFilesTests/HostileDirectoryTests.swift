@@ -42,7 +42,7 @@ import Testing
     let stored = try #require(try file.commit(expectedDigest: digest([1, 2])).stored)
     #expect(try entries(outside) == [])
     #expect(try entries(folder.path("moved")) == ["photo.jpg"])
-    // The result names the place where the file is, not where it was to be.
+    // The result names the place where the file is, not where it should have been.
     #expect(try content(stored.path) == [1, 2])
     #expect(stored.path.hasSuffix("/moved/photo.jpg"))
   }
@@ -70,7 +70,7 @@ import Testing
       if moment == .commit { try FileManager.default.removeItem(atPath: inbox) }
       #expect(failureCode { _ = try file.commit(expectedDigest: digest([1, 2])) } == .directoryVanished)
     }
-    // A new folder under the old path is another one.
+    // A new folder under the old path is a different one.
     _ = try folder.folder("inbox")
     #expect(failureCode { try receive("b", [1], in: directory) } == .directoryVanished)
     #expect(try entries(inbox) == [])

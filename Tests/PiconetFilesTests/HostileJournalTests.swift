@@ -5,8 +5,7 @@ import Testing
 
 @testable import PiconetFiles
 
-/// Whatever is in a journal and in the file beside it: no byte that is wrong is taken for right, and the transfer is
-/// stored.
+/// Whatever is in a journal and in the file beside it: no wrong byte is taken for right, and the transfer is stored.
 @Suite("Journals of partial files, damaged") struct HostileJournalTests {
   private typealias Reception = PartialReception
   private let block = PartialReception.block

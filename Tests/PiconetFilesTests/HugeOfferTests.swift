@@ -3,9 +3,9 @@ import Testing
 
 @testable import PiconetFiles
 
-/// Sizes are what a peer says, free space what a file system says: no sum of them stops the receiver.
+/// Sizes are what a peer states, free space is what a file system states: no sum of them stops the receiver.
 @Suite("Offers of more than anybody has") struct HugeOfferTests {
-  /// The largest size that the wire can say is 2^62 - 1; a receiver takes no other for granted either.
+  /// The largest size that the wire can state is 2^62 - 1; a receiver does not rely on that either.
   private let huge = UInt64(1) << 62
 
   /// A directory whose file system has these blocks, and can't set space aside.
@@ -30,7 +30,7 @@ import Testing
     #expect(directory.freeSpace == nil)
     var files = try (0..<7).map { _ in try file(directory, huge) }
     #expect(directory.promisedByteCount == .max)
-    // Four of seven: what is left fits, and is the sum of the other three.
+    // Four of the seven give theirs back: what is left fits, and is the sum of the other three.
     files.removeFirst(4)
     #expect(directory.promisedByteCount == 3 * huge)
     for file in files { file.discard() }
@@ -40,7 +40,7 @@ import Testing
   @Test("free space beyond 64 bits is as much as can be said, not what is left of the product")
   func hugeDisk() throws {
     let folder = try TemporaryDirectory(inMemory: true)
-    // 2^64 bytes in 2^52 blocks, of which a product of 64 bits leaves 0.
+    // 2^64 bytes in 2^52 blocks: a product of 64 bits would be 0.
     let disk = FileSystemCalls.Space(blockCount: 1 << 52, availableCount: 1 << 52, blockByteCount: 1 << 12)
     let directory = try directory(folder, disk)
     #expect(directory.freeSpace == .max)

@@ -22,7 +22,7 @@ import Testing
     #expect(stored.name.text == "photo.jpg" && stored.size == 300_000 && stored.digest == digest(bytes))
     #expect(try content(stored.path) == bytes)
     #expect(try entries(folder.path) == ["photo.jpg"])
-    // What the kernel gives to any new file of this process.
+    // The permissions that the kernel gives to any new file of this process.
     let plain = open(folder.path("ordinary"), O_CREAT | O_WRONLY, 0o666)
     close(plain)
     let (found, ordinary) = (try status(stored.path), try status(folder.path("ordinary")))

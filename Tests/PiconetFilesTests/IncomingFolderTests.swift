@@ -124,7 +124,7 @@ import Testing
     var calls = FileSystemCalls()
     let removals = Mutex(0)
     calls.renameWithoutReplacing = { directory, from, to, name in
-      // In the instant before the file gets its name, but not each time.
+      // At the moment before the file gets its name, but not every time.
       if removals.withLock({
         $0 += 1
         return $0 % 2 == 1
@@ -156,7 +156,7 @@ import Testing
     try receive("album/a.jpg", [1], in: directory)
     #expect(seen.withLock { $0 } == Array("album/a.jpg\n".utf8))
     #expect(try tree(folder) == ["album", "album/a.jpg"])
-    // As a process leaves it that dies before the rename.
+    // As a process that dies before the rename leaves it.
     let name = PartialFileName.random()
     try folder.file(name.text, [1])
     try folder.file(name.claim, Array("album/b.jpg\n".utf8))

@@ -70,7 +70,7 @@ import Testing
     for start in 1...5 {
       clock.put(1_800_000_000)
       #expect(try directory(folder, clock).sweepAbandonedPartials() == 0)
-      // Now the next start without one.
+      // The next start has no clock again.
       clock.restart(wall: Int64(start))
       #expect(try directory(folder, clock).sweepAbandonedPartials() == 0)
     }
@@ -117,7 +117,7 @@ import Testing
     #expect(age.seconds == 610)
     age.look(KeptAge.Moment(boot: 4, running: 5, wall: 2_000_000_000))
     #expect(age.seconds == 610 + Self.day)
-    // Where the system can't tell one start from another, the running clock says nothing.
+    // If the system can't tell one start from another, the running clock says nothing.
     age.look(KeptAge.Moment(boot: 0, running: 5, wall: 2_000_000_000))
     age.look(KeptAge.Moment(boot: 0, running: 5_000_000, wall: 2_000_000_007))
     #expect(age.seconds == 617 + Self.day)

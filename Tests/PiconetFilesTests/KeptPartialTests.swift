@@ -97,7 +97,7 @@ import Testing
     #expect(try OutgoingFile(path: path).contentIdentity == first)
     let copy = try folder.file("b", [1, 2, 3])
     #expect(try OutgoingFile(path: copy).contentIdentity != first)
-    // Of the same size and with its old time of modification.
+    // With the same size and its old time of modification.
     let times = [try status(path).st_mtim, try status(path).st_mtim]
     let inode = try status(path).st_ino
     let file = try #require(fopen(path, "r+"))

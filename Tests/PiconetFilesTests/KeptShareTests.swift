@@ -9,7 +9,7 @@ import Testing
 
   // MARK: The decision
 
-  /// A file of a sender, by its age in hours.
+  /// A file of a sender, with its age in hours.
   private func file(_ sender: UInt8, age: Int64, mebibytes: UInt64 = 1, isAlive: Bool = false, isOfUse: Bool = true)
     -> KeptPartial
   {
@@ -28,7 +28,7 @@ import Testing
     let strangers = (0..<20 as Range<Int64>).map { file(3, age: $0) }
     let removed = KeptPartials(mine + strangers).toRemove(limit: 16, age: 1 << 40)
     #expect(removed == Array(strangers.reversed().prefix(7)))
-    // A sender may have them all as long as nobody else has any; then each has an equal part.
+    // A sender may have all of them as long as nobody else has any; then each gets an equal part.
     let many = (0..<16 as Range<Int64>).map { file(1, age: $0) }
     #expect(KeptPartials(many).toRemove(limit: 16, age: 1 << 40) == [])
     #expect(KeptPartials(many + [file(2, age: 50)]).toRemove(limit: 16, age: 1 << 40) == [many[15]])
@@ -66,16 +66,16 @@ import Testing
   func share() {
     let (mine, his) = (file(1, age: 9, mebibytes: 100), file(2, age: 1, mebibytes: 100))
     let kept = KeptPartials([mine, his])
-    // He would hold 100 MiB and the new one.
+    // With the new file he would hold more than the other, who has 100 MiB.
     #expect(kept.toFree(1, size: 1, sender: sender(2)) == [his])
     #expect(kept.toFree(101 << 20, size: 150 << 20, sender: sender(2)) == [])
-    // A third may take what is not more than the first has, and no more of it once that has become less.
+    // A third sender may take as much as the first has, and no more of it once the first has less.
     #expect(kept.toFree(1, size: 100 << 20, sender: sender(3)) == [mine])
     #expect(kept.toFree(1, size: 101 << 20, sender: sender(3)) == [])
     let two = KeptPartials([file(1, age: 9, mebibytes: 60), file(1, age: 8, mebibytes: 60)])
     #expect(two.toFree(60 << 20, size: 100 << 20, sender: sender(3)).count == 1)
     #expect(two.toFree(61 << 20, size: 100 << 20, sender: sender(3)) == [])
-    // What he has open counts as his.
+    // What he has open counts for him.
     let open = file(3, age: 0, mebibytes: 50, isAlive: true)
     #expect(KeptPartials([mine, open]).toFree(1, size: 50 << 20, sender: sender(3)) == [mine])
     #expect(KeptPartials([mine, open]).toFree(1, size: 51 << 20, sender: sender(3)) == [])
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: In a directory
 
-  /// A disk of so many blocks of 1 MiB, and what is on it.
+  /// A directory on a disk of so many blocks of 1 MiB, which knows how full it is.
   private func directory(_ folder: TemporaryDirectory, mebibytes: UInt64) throws -> IncomingDirectory {
     var calls = FileSystemCalls()
     let path = folder.path
@@ -112,7 +112,7 @@ import Testing
       in: directory, name: try name("a"), offeredSize: key.size, policy: .rename, resuming: key)
     try file.write(Array(PartialReception.whole[..<(2 * block)]))
     file.keep()
-    // The first is the oldest, whatever the clock's steps.
+    // The first is the oldest, however the clock was stepped.
     let past = [timespec](repeating: timespec(tv_sec: time(nil) - 1_000 + Int(identity), tv_nsec: 0), count: 2)
     try #require(utimensat(AT_FDCWD, directory.path(of: key.partialName.text), past, 0) == 0)
   }

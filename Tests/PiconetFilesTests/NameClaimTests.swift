@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetFiles
 
-/// exFAT, and FAT behind FUSE: no flag for a rename, no hard links.
+/// As on exFAT, and on FAT behind FUSE: no flag for a rename, no hard links.
 @Suite("Where the file system can neither rename without replacing nor link") struct NameClaimTests {
   private typealias Reception = PartialReception
 
@@ -72,7 +72,7 @@ import Testing
     #expect(try entries(folder.path) == [])
   }
 
-  /// What is in the directory at the rename, for a process that dies then.
+  /// What is in the directory at the moment of the rename, as for a process that dies then.
   private func atRename(
     _ folder: TemporaryDirectory, _ run: (IncomingDirectory) throws -> Void
   ) throws -> [(name: String, bytes: [UInt8])] {
@@ -100,7 +100,7 @@ import Testing
     let left = try atRename(folder) { try receive("photo.jpg", [1, 2], in: $0) }
     #expect(left.map(\.name).contains("photo.jpg") && left.count == 3)
     for (name, bytes) in left { try folder.file(name, bytes) }
-    // Somebody else's, whom no note names.
+    // Somebody else's file, which no note names.
     try folder.file("empty")
     let directory = try directory(folder)
     directory.sweepAbandonedPartials()

@@ -48,7 +48,7 @@ import Testing
   )
   func unread(count: Int) throws {
     let folder = try TemporaryDirectory()
-    // More than a piece of what is read for the digest alone.
+    // More than one piece of what is read for the digest only.
     let bytes = pattern(600_001)
     let file = try OutgoingFile(path: folder.file("a", bytes))
     var buffer = [UInt8](repeating: 0, count: count)

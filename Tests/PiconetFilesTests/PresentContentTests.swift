@@ -122,7 +122,7 @@ import Testing
     digests.note(digest(pattern(100)), of: key, at: changed + youngest)
     #expect(digests.digest(of: key) == digest(pattern(100)))
     #expect(digests.digest(of: FileDigests.Key(path: "b", stamp: stamp)) == nil)
-    // What is remembered counts, since the file is not read again.
+    // The remembered digest counts, since the file is not read again.
     directory.digests.note(digest([9]), of: key, at: changed + youngest)
     let content = try #require(try present(directory, "a", 100))
     _ = read(content)
@@ -167,7 +167,7 @@ import Testing
   func spelledOtherwise(isThere: Bool) throws {
     let folder = try TemporaryDirectory()
     var calls = FileSystemCalls()
-    // A file system without case: `A.JPG` has the name too.
+    // On a file system without case, `A.JPG` has this name, too.
     if !isThere { calls.renameWithoutReplacing = { _, _, _, name in name == "a.jpg" ? EEXIST : ENOSYS } }
     let directory = try IncomingDirectory(path: folder.path, settings: .test(unnamed: false), calls: calls)
     try folder.file(isThere ? "a.jpg" : "A.JPG", [9])

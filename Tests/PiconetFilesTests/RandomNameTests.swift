@@ -44,7 +44,7 @@ import Testing
     #expect(Set(try entries(inbox).map { Array($0.utf8) }) == names)
     #expect(try entries(folder.path) == ["canary", "inbox"])
     #expect(try content(folder.path("canary")) == [1])
-    // The dice reach both sides of every rule.
+    // The dice have met both sides of every rule.
     #expect(names.count > 500)
     #expect(refusals == Set(FileNameRefusal.allCases).subtracting([.tooDeep, .folderTooLong, .notOnThisDisk]))
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetFiles
 
-/// A file that is received in part, and the one that goes on with it.
+/// A file that is received in part, and the one that continues it.
 struct PartialReception {
   static let block = Int(BlockJournal.blockByteCount)
   static let whole = pattern(3 * block + block / 2)
@@ -30,20 +30,20 @@ struct PartialReception {
       in: directory, name: try name("film"), offeredSize: UInt64(size), policy: .rename, resuming: key)
   }
 
-  /// What a process leaves that is killed after so many bytes.
+  /// Leaves what a process leaves that is killed after so many bytes.
   func die(after count: Int) throws {
     let file = try open()
     try file.write(Array(Self.whole[Int(file.resumedSize)..<count]))
     let left = try entries(folder.path).map { ($0, try content(folder.path($0))) }
     file.discard()
-    // New files: nobody holds a lock on them.
+    // As new files: nobody holds a lock on them.
     for (name, bytes) in left { try folder.file(name, bytes) }
   }
 
   var part: String { get throws { folder.path(try Self.key().partialName.text) } }
   var journal: String { get throws { folder.path(try Self.key().partialName.journal) } }
 
-  /// Goes on to the end, and says from where.
+  /// Goes on to the end, and gives the offset at which it began.
   func finish(_ key: ResumptionKey? = nil) throws -> UInt64 {
     let file = try open(key)
     try file.write(Array(Self.whole[Int(file.resumedSize)...]))

@@ -34,7 +34,7 @@ final class CountedFile: ReadableFile {
   static let content = pattern(3 << 20 | 12_345)
   static let block = SharedFileReader.blockByteCount
 
-  /// A receiver that reads in its own pieces.
+  /// A receiver that reads in pieces of its own.
   private final class Receiver {
     var received: [UInt8] = []
     var offset: Int

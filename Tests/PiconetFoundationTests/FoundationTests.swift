@@ -52,7 +52,7 @@ struct FoundationTests {
     let target = folder.appending(path: "in", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    // With what a URL escapes.
+    // With characters that a URL escapes.
     let source = folder.appending(path: "ein Bild ü.bin", directoryHint: .notDirectory)
     let content = Data(repeating: 7, count: 300_000)
     try content.write(to: source)

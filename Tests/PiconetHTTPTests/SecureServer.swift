@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// `openssl s_server` on 127.0.0.1 with a certificate that nobody but itself has signed.
+/// `openssl s_server` on 127.0.0.1 with a certificate that only it has signed.
 final class SecureServer {
   let port: UInt16
   private let stream: UnsafeMutablePointer<FILE>
@@ -10,7 +10,7 @@ final class SecureServer {
   struct Failure: Error {}
 
   init() throws {
-    // Key and certificate are in a folder that goes with the shell that made it, before the server takes its place.
+    // The folder with key and certificate is gone when the server begins, which reads them from descriptor 3.
     let script = """
       folder=$(mktemp -d) && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
       -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout $folder/key -out $folder/cert 2>/dev/null && \

@@ -81,7 +81,7 @@ struct SendingTests {
       let offer = try #require(await first(receiver.session.offers))
       let receiving = try await offer.startReading(upTo: .max)
       for await progress in receiving.changes where progress.stored > 500_000 { break }
-      // The disk is free for others meanwhile.
+      // Meanwhile the disk is free for others.
       async let other = first(receiver.session.offers)?.read(upTo: 10)
       _ = try await member.send(.bytes([1, 2], named: "other"))
       #expect(try await other?.bytes == [1, 2])

@@ -2,9 +2,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server for one test on 127.0.0.1: it answers each connection as its script says, and remembers what it was asked.
+/// A server for one test on 127.0.0.1: it answers each connection as its script says, and remembers what it was asked
+/// for.
 final class SmallServer: Sendable {
-  /// What is done with one connection: the path that was asked for, and a way to say something.
+  /// What is done with one connection: the path that was asked for, a way to say something, and a way to wait for
+  /// `open`.
   typealias Script = @Sendable (_ path: String, _ say: (String) -> Void, _ wait: () -> Void) -> Void
 
   let port: UInt16
@@ -33,7 +35,7 @@ final class SmallServer: Sendable {
   }
 
   var address: String { "http://127.0.0.1:\(port)" }
-  /// The paths, in order.
+  /// The paths that were asked for, in order.
   var paths: [String] { asked.withLock { $0 } }
 
   /// Lets a script that waits go on.
@@ -73,7 +75,7 @@ final class SmallServer: Sendable {
     _ = Glibc.close(listener)
   }
 
-  /// Reads to the end of the header; the path of its first line.
+  /// Reads to the end of the header, and gives the path in its first line.
   private static func request(on connection: Int32) -> String {
     var text = ""
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -124,7 +124,7 @@ struct BatchMailboxTests {
   }
 }
 
-/// Says when it goes.
+/// Tells when it is released.
 private final class Farewell: Sendable {
   private let gone: Gate
   init(_ gone: Gate) { self.gone = gone }

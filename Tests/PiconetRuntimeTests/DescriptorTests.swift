@@ -40,8 +40,8 @@ struct DescriptorTests {
       let pairs = (0..<3).map { _ in socketPair() }
       for pair in pairs { #expect(write(pair.1, "x", 1) == 1) }
       let called = try await actor.run { actor -> Int in
-        // Both are ready before the loop looks: one batch. Whichever is first cancels the other and takes its slot for
-        // a descriptor that is not ready.
+        // Both are ready before the loop looks: one batch. The first to be called cancels both, and puts a descriptor
+        // that is not ready into a free slot.
         var calls = 0
         var handlers: [ClosureHandler] = []
         let idle = socketPair()
@@ -66,7 +66,7 @@ struct DescriptorTests {
         return 0
       }
       #expect(called == 0)
-      // Two more turns of the loop: all that could come has come.
+      // Three more turns of the loop: all that could come has come.
       for _ in 0..<3 { await loop.perform {} }
       let calls = await actor.run { actor in actor.kept.compactMap { $0 as? Counter }.first?.value() }
       #expect(calls == 1)
@@ -122,7 +122,7 @@ struct DescriptorTests {
         loop.addRoundHandler(rounds)
       }
       close(far)
-      // Each hop to the loop and back is a round or two; a loop that never slept would make ten rounds meanwhile.
+      // Each hop to the loop and back is a round or two; a loop that never slept would make many more meanwhile.
       let before = await actor.run { _ in rounds.count }
       for _ in 0..<200 { await loop.perform {} }
       let after = await actor.run { _ in rounds.count }

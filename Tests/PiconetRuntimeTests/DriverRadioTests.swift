@@ -94,7 +94,7 @@ struct DriverRadioTests {
     await loop.perform { stages[2].make() }
     clock.advance(by: .seconds(5))
     await stages[1].note("5 s")
-    // Stopped in the middle of its dial.
+    // It is stopped in the middle of its dial.
     await loop.perform { stages[0].end() }
     clock.advance(by: .seconds(2))
     let logs = await loop.perform {
@@ -120,7 +120,7 @@ struct DriverRadioTests {
     await stages[0].search()
     await stages[0].fill()
     await stages[1].search()
-    // The turn is 2 s of each 20 s.
+    // A turn is 2 s in every 20 s.
     for second in 1...20 {
       clock.advance(by: .seconds(1))
       await stages[0].fill()

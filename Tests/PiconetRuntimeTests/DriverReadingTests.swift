@@ -44,10 +44,10 @@ struct DriverReadingTests {
   }
 }
 
-/// Takes whole records of 16,398 bytes, or what is there of less than 1,000, and gives what is in them; writes down how
-/// much each call gave. Used on the loop, and when that has ended.
+/// Takes whole records of 16,398 bytes, or what is there if it is less than 1,000, and gives their content; notes how
+/// much each call gave. Used on the loop, and after it has ended.
 private final class RecordChannel: SecureChannel, @unchecked Sendable {
-  // Sendable is right: the test looks at it when the loop has ended.
+  // Sendable is right: the test looks at it once the loop has ended.
   private(set) var produced: [Int] = []
   private(set) var kept: [Bool] = []
   private var taken = 0

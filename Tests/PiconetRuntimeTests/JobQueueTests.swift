@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A loop's jobs")
 struct JobQueueTests {
-  /// What jobs write their number into.
+  /// Where jobs write their numbers.
   private final class Log { var numbers: [Int] = [] }
 
   private let log = Log()

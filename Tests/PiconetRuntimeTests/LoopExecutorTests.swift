@@ -111,7 +111,7 @@ struct LoopExecutorTests {
 
   @Test("two hundred loops and workers leave no thread and no descriptor behind")
   func nothingIsLeft() async {
-    // In a process of its own, so that other tests don't count.
+    // In a process of its own, so that other tests do not count.
     await #expect(processExitsWith: .success) {
       let descriptors = descriptorCount()
       for _ in 0..<200 {
@@ -122,7 +122,7 @@ struct LoopExecutorTests {
         worker.stop()
         loop.stop()
       }
-      // libdispatch opens up to three of its own when it likes; a leak would be two hundred at least.
+      // libdispatch may open up to three for itself at any time; a leak would be two hundred at least.
       #expect(descriptorCount() < descriptors + 10)
       // A joined thread is done, but the kernel may list it a moment longer.
       while threadNames().contains("leak-test") { sched_yield() }

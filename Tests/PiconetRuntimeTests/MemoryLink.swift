@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// One end of a link in memory, between two users of one loop: level-triggered, with a limit on what is on the way,
-/// like the real ones.
+/// One end of a link in memory, between two users of one loop: level-triggered, with a limit on what is under way, like
+/// the real ones.
 final class MemoryLink: LinkEndpoint {
   let traits: LinkTraits
   private let loop: EventLoop
@@ -16,7 +16,7 @@ final class MemoryLink: LinkEndpoint {
   private var isClosed = false
   private var farEnd: LinkRead?
 
-  /// - Parameter limit: the most bytes on the way in one direction.
+  /// - Parameter limit: the most bytes that are under way in one direction.
   static func pair(
     loop: EventLoop, kind: TransportKind = .simulated, limit: Int = 64 << 10
   ) -> (MemoryLink, MemoryLink) {

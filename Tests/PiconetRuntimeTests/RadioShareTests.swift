@@ -8,7 +8,7 @@ struct RadioShareTests {
   private typealias Share = RadioShare<Int>
   private let start = Instant(nanoseconds: 1_000_000_000)
 
-  /// Of nodes 0 and 1, of which 0 sends.
+  /// The share of nodes 0 and 1, of which 0 sends.
   private func sending() -> Share {
     var share = Share()
     share.add(0)
@@ -86,26 +86,26 @@ struct RadioShareTests {
     #expect(share.access(of: 1, at: start + RadioUse.hold) == .free)
   }
 
-  /// Random uses of the first two of four nodes, and a clock that stops at each deadline.
+  /// Random uses by four nodes, of which only the first two dial and send, and a clock that stops at each deadline.
   private struct World {
     var dice: SeededRandom
     var share = Share()
     var now = Instant(nanoseconds: 1_000_000_000)
     var open = [0, 0, 0, 0]
-    /// Handshakes of accepted links, of all nodes: most of them stall. Some count, for 2 s of 10 s at most.
+    /// Handshakes of accepted links, for each node: most of them stall. Some count, for at most 2 s in every 10 s.
     var accepted = [0, 0, 0, 0]
     var acceptedSince: Instant?
-    /// Who has a link that waits for room, and on which something moves each second.
+    /// Which nodes have a link that waits for room, and on which something moves each second.
     var sends = [false, false, false, false]
-    /// Nothing has happened since then.
+    /// The time of the last use: nothing has happened since.
     var lastUse = Instant(nanoseconds: 0)
     var searches = [false, false, false, false]
-    /// When the last dial is long enough over for a turn.
+    /// When the last dial has been over for long enough for a turn.
     var settledAt = Instant(nanoseconds: 0)
-    /// How long somebody had a turn, of the time that has passed.
+    /// For how much of the time that has passed somebody had a turn.
     var turned = Duration.zero
     var passed = Duration.zero
-    /// How long each has waited for a turn that it could have had, on end.
+    /// How long each has waited without a break for a turn that it could have had.
     var waited = [Duration](repeating: .zero, count: 4)
 
     init(seed: UInt64) {
@@ -127,7 +127,7 @@ struct RadioShareTests {
         settledAt = now + Share.settling
       case 4 where node < 2:
         sends[node] = true
-      // Nobody reads any more.
+      // There is no reader any more.
       case 5: sends[node] = false
       case 6: _ = share.moved([200, 3000, 20_000].randomElement(using: &dice) ?? 0, by: node % 2, at: now)
       case 7, 8:
@@ -169,7 +169,7 @@ struct RadioShareTests {
           return "busy though nothing moves"
         }
         let until = min(end, next ?? end, sends.contains(true) ? now + .seconds(1) : end)
-        // Nothing changes in between: looked at a moment before its end.
+        // Nothing changes in between: looks again just before the end.
         let last = Instant(nanoseconds: until.nanoseconds - 1)
         if (0..<4).map({ share.access(of: $0, at: last) }) != access { return "a change without a deadline" }
         let step = until - now

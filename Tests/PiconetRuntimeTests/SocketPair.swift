@@ -9,7 +9,7 @@ func socketPair() -> (Int32, Int32) {
   return (pair[0], pair[1])
 }
 
-/// Calls a closure; keeps its watch.
+/// Calls a closure, and keeps its watch.
 final class ClosureHandler: DescriptorHandler {
   var watch: DescriptorWatch?
   var body: (Readiness) -> Void

@@ -26,7 +26,7 @@ struct UnwrittenRecordsTests {
     #expect(records.takeWritten() == 10)
     records.wrote(41)
     #expect(records.takeWritten() == 20)
-    // What waits has become less meanwhile.
+    // What waits has shrunk meanwhile.
     records.sealed(40, waiting: 114)
     records.wrote(114)
     #expect(records.takeWritten() == 70)

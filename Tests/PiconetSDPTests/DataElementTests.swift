@@ -67,7 +67,7 @@ struct DataElementTests {
     ("2504616263", .truncated(at: 0)),
     ("27ffffffff61", .truncated(at: 0)),
     ("3503080109", .truncated(at: 4)),
-    // The inner sequence claims more than the outer one holds, though there are bytes enough.
+    // The inner sequence claims more than the outer one holds, though there are enough bytes.
     ("350435030801000000", .truncated(at: 2)),
     ("01", .badDescriptor(0x01, at: 0)),
     ("0d00", .badDescriptor(0x0D, at: 0)),

@@ -15,7 +15,7 @@ struct InquiryTableTests {
     ]).encoded(limit: 240)
   }
 
-  /// A table in which one device with one node was found, and the inquiry has ended.
+  /// A table with one device and one node that were found, after the inquiry has ended.
   static func found() throws -> (InquiryTable, NodeRecord) {
     var table = InquiryTable(service: service)
     let record = try NodeRecordTests.record()

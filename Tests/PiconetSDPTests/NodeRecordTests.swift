@@ -60,7 +60,7 @@ struct NodeRecordTests {
     #expect(list[0x000D] == nil)
   }
 
-  /// What breaks a limit, in words, and what it must be refused for.
+  /// Changes that break a limit, in words, and why the record must be refused then.
   static let broken: [(String, @Sendable (inout NodeRecord) -> Void, NodeRecordRefusal)] = [
     ("empty name", { $0.name = "" }, .badName("is empty")),
     ("long name", { $0.name = String(repeating: "é", count: 32) }, .badName("has 64 bytes, above 63")),
@@ -103,7 +103,7 @@ struct NodeRecordTests {
     #expect(throws: Self.broken[index].2, "\(Self.broken[index].0)") { try record.attributes(of: Self.service) }
   }
 
-  /// Attributes that no record of ours has, and what they must be refused for.
+  /// Attributes that no record of ours has, and why they must be refused.
   static let hostile: [(UInt16, DataElement?, NodeRecordRefusal)] = [
     (0x8000, nil, .badVersion),
     (0x8000, .uint8(2), .badVersion),

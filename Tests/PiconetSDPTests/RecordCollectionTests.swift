@@ -20,7 +20,7 @@ struct RecordCollectionTests {
     let bytes = DataElement.sequence([list.element]).encoded
     var collection = RecordCollection()
     for byte in bytes.dropLast() {
-      // Every part is one byte; there are fewer than 128 only with longer ones.
+      // Every part is one byte, and the limit is 128 parts.
       if collection.received(Self.part([byte], continuation: [1]), transaction: 5) != .askOn {
         #expect(bytes.count > RecordCollection.Limits.parts)
         break

@@ -87,7 +87,7 @@ extension SessionSuite {
           inviting.cancel()
           #expect(await failure { try await inviting.value }?.code == .cancelled)
           try await world.until("it is taken back") { pair.server.core.invitations.count == 0 }
-          // Whoever looks now sees the next one only.
+          // A reader that comes now sees only the next one.
           let (onClient, onServer) = try await pair.connect()
           #expect(onClient.id == pair.server.id && onServer.id == pair.client.id)
         }
@@ -128,7 +128,7 @@ extension SessionSuite {
           #expect(error?.code == .unreachable, "\(String(describing: error))")
           #expect(error?.failures.map(\.transport) == [transport.kind])
           let code = try #require(error?.failures.first?.failure.code)
-          // Over BR/EDR an adapter that is told of by nobody soon answers nobody.
+          // Over BR/EDR an adapter on which nobody advertises soon answers nobody.
           #expect(code == .refused || code == .hostDown && [.l2cap, .rfcomm].contains(transport.kind))
           let reason = error?.failures.first.map { "\($0)" } ?? "none"
           #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
@@ -189,7 +189,7 @@ extension SessionSuite {
               let (onLeft, onRight) = (try await first, try await second)
               #expect(onLeft.proven.invitationContext == [2] && onRight.proven.invitationContext == [1])
               #expect(onLeft.id == right.id && onRight.id == left.id)
-              // One association, on which what is sent arrives, and nobody was asked.
+              // They have one association, over which what is sent arrives, and nobody was asked.
               #expect(onLeft.proven.shortCode == nil && onRight.proven.shortCode == nil)
               #expect(left.session.members.map(\.id) == [right.id])
               #expect(right.session.members.map(\.id) == [left.id])

@@ -5,7 +5,7 @@ import Testing
 @testable import Piconet
 
 extension SessionSuite {
-  /// A transport that this machine lacks is skipped here, by name and with the reason; the other tests run without it.
+  /// A transport that this machine lacks is skipped here, with its name and the reason; the other tests run without it.
   @Suite(
     "Transports of this machine", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
@@ -37,7 +37,7 @@ extension SessionSuite {
     @Test("links over LE are silenced and cut", .breakable(.le))
     func leFaults() async throws { try await isSilenced(.le) }
 
-    /// The machine's air takes the requests.
+    /// Shows that the machine's air takes the requests.
     private func isSilenced(_ transport: SuiteTransport) async throws {
       try await SuiteWorld.run(transport) { world in
         try await world.silence()

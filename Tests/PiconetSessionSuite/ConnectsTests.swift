@@ -13,9 +13,9 @@ extension SessionSuite {
     "Connects in a row", .timeLimit(.minutes(30)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct ConnectsTests {
-    /// What comes of one connect.
+    /// What happens to one attempt to connect.
     private enum Fate: CaseIterable {
-      /// The first is that of four of five.
+      /// Four of five are made.
       case made
       case cut, hungUpOn, declined, nobodyListens, nobodyThere, cancelledUnderWay, cancelledWhenInvited
     }
@@ -37,19 +37,19 @@ extension SessionSuite {
             try await world.until("it listens") { await !rude.addresses.isEmpty }
             let row = Row(world: world, pair: pair, addresses: try await pair.addresses(), rude: await rude.addresses)
             var wrong: [String] = []
-            // The first of each kind open what stays open: counted from then on.
+            // The first of each kind open some descriptors for good: the count begins after them.
             for (number, fate) in Fate.allCases.enumerated() {
               if let fault = await row.fault(of: fate, number) { wrong.append("\(fate) at first: \(fault)") }
             }
             try await row.settle()
-            // An advertisement is taken back and registered anew after each link over LE that has come in.
+            // After each link over LE that has come in, an advertisement is taken back and registered anew.
             var readings: [Holdings] = []
             try await world.until("what is held does not change") {
               readings = readings.suffix(2) + [Holdings.now()]
               return readings.count == 3 && Set(readings.map(\.registrations)).count == 1
             }
             let before = try #require(readings.last)
-            // What is counted is seen.
+            // What is to be counted does show.
             #expect(before.descriptors > outside.descriptors && before.threads > outside.threads)
             if transport.usesBluetooth, Holdings.countsRegistrations {
               #expect(before.registrations != outside.registrations, "\(before)")
@@ -72,23 +72,23 @@ extension SessionSuite {
           }
         }
       }
-      // The kernel may list a thread that was joined a moment longer, and the bus a connection that was closed.
+      // The kernel may list a joined thread a moment longer, and the bus a closed connection.
       var after = outside
       try await transport.until("nothing is left of the nodes") {
         after = Holdings.now()
         return after.threads == outside.threads && after.registrations == outside.registrations
       }
-      // libdispatch opens up to three of its own when it likes.
+      // libdispatch may open up to three for itself at any time.
       #expect(after.descriptors < outside.descriptors + 8, "\(outside); \(after)")
     }
 
-    /// Connects one after the other between the same two nodes.
+    /// Attempts to connect the same two nodes, one after the other.
     private struct Row {
       let world: SuiteWorld
       let pair: SuitePair
-      /// The server's.
+      /// The server's addresses.
       let addresses: [TransportAddress]
-      /// Where links are accepted, and ended with the first byte.
+      /// Addresses at which links are accepted, and ended at their first byte.
       let rude: [TransportAddress]
 
       /// - Returns: what was not as it should be.
@@ -105,7 +105,7 @@ extension SessionSuite {
           case .cut: return try await cut(number)
           }
         } catch {
-          // What comes next is not to suffer from it.
+          // The next attempt must not suffer from it.
           await pair.client.session.disconnectAll()
           return "\(error)"
         }
@@ -126,8 +126,8 @@ extension SessionSuite {
           at: addresses, context: Array("\(number)".utf8), timeout: timeout ?? world.transport.patience)
       }
 
-      /// The attempt's own invitation. One of an attempt that was cancelled under way may still come before it, and is
-      /// over then.
+      /// The attempt's own invitation. One of an attempt that was cancelled under way may still come first; it is over
+      /// then.
       private func invitation(_ number: Int, of inviting: Task<Member, any Error>) async throws -> Invitation {
         while true {
           let invitation = try await pair.invitation(of: inviting)
@@ -175,7 +175,7 @@ extension SessionSuite {
         return isOfTransport(error, codes) ? nil : "\(String(describing: error)) \(error?.failures ?? [])"
       }
 
-      /// Whether it is one failure of the transport.
+      /// Whether it is a single failure, of the transport.
       private func isOfTransport(_ error: PiconetError?, _ codes: Set<LinkFailure.Code>) -> Bool {
         // Over LE a controller goes on looking until it is told to stop, which is when our time is up.
         guard error?.code == .unreachable || world.transport.kind == .le && error?.code == .timedOut,
@@ -229,14 +229,14 @@ extension SessionSuite {
         let invitation = try await invitation(number, of: inviting)
         relay?.cut()
         try await world.cut()
-        // What was begun outlives its link: the invitation goes on upon the next one.
+        // What has begun outlives its link: the invitation goes on over the next one.
         return try await accepted(invitation, inviting, number)
       }
 
-      /// The server's device, where nobody listens.
+      /// Addresses of the server's device at which nobody listens.
       private var nowhere: [TransportAddress] { elsewhere(tcp: "127.0.0.1:1", device: nil) }
 
-      /// A device that does not exist; the loopback interface has no address of its own link (RFC 4291, 2.5.6).
+      /// Addresses of a device that does not exist; the loopback interface has no link-local address (RFC 4291, 2.5.6).
       private var nobody: [TransportAddress] { elsewhere(tcp: "[fe80::1%lo]:9", device: "00:11:22:33:44:55") }
 
       private func elsewhere(tcp: String, device: String?) -> [TransportAddress] {
@@ -255,10 +255,10 @@ extension SessionSuite {
 }
 
 extension SuiteTransport {
-  /// How many connects of a row: over Bluetooth a thousand take minutes on an emulated processor.
+  /// How many attempts are in a row: over Bluetooth a thousand take minutes on an emulated processor.
   fileprivate var connects: Int { usesBluetooth && !Self.isSlowWanted ? 100 : 1_000 }
   fileprivate var connectsLimit: Duration { .seconds(usesBluetooth && !Self.isSlowWanted ? 300 : 1_700) }
 
-  /// How often a task gives way while a connect goes from its beginning to its end, or more.
+  /// How often a task yields during one attempt to connect, or more often.
   fileprivate var yieldsOfConnect: UInt64 { usesBluetooth ? 20_000 : 5_000 }
 }

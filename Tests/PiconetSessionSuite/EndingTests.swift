@@ -40,7 +40,7 @@ extension SessionSuite {
             let (onClient, onServer) = try await pair.connect()
             try await onClient.send([round])
             #expect(await pair.server.session.messages.first()?.bytes == [round])
-            // Both ends in turn.
+            // The two ends take turns.
             await (round % 2 == 0 ? onClient : onServer).disconnect()
             #expect(await pair.server.session.nextDeparture()?.code == .left)
             #expect(await pair.client.session.nextDeparture()?.code == .left)
@@ -59,13 +59,13 @@ extension SessionSuite {
           let message = [UInt8](repeating: 1, count: 95 * 1024)
           for _ in 0..<8 {
             let (onClient, _) = try await pair.connect()
-            // L2CAP has no room for more than one that nobody reads.
+            // L2CAP has no room for more than one message that nobody reads.
             for _ in 0..<(transport.kind == .l2cap ? 1 : 10) { try await onClient.send(message) }
             await onClient.disconnect()
             let error = await pair.server.session.nextDeparture()
             #expect(error?.code == .left, "\(String(describing: error))")
           }
-          // Two windows for each of two members, where twice that was sent.
+          // Two windows for each of two members; twice as much was sent.
           #expect(pair.server.core.log.cost <= 4 << 20)
           // What is still there is whole and can be read.
           #expect(await pair.server.session.messages.first()?.bytes.count == 95 * 1024)

@@ -32,7 +32,7 @@ extension SessionSuite {
           let (cut, tellCut) = AsyncStream.makeStream(of: Void.self)
           let sending = Task {
             for number in 0..<2_000 {
-              // Some are on their way when TCP goes, and the rest is sent while it is gone.
+              // Some messages are on their way when TCP goes, and the rest are sent while it is gone.
               if number == 500 { for await _ in cut { break } }
               try await onClient.send([UInt8(number & 255), 1, 2])
             }

@@ -13,7 +13,7 @@ extension SessionSuite {
     "Files", .timeLimit(.minutes(15)),
     .machine("--adapters 3 --env PICONET_SUITE=rfcomm", "--adapters 3 --env PICONET_SUITE=le", or: .anywhere))
   struct FileTests {
-    /// Bytes; the largest one less where bytes are slow.
+    /// Sizes in bytes; without the largest where bytes are slow.
     static let sizes = [0, 1, 16_000, 3_000_000]
 
     @Test(

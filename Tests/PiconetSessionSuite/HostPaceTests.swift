@@ -8,7 +8,7 @@ import Testing
 extension SessionSuite {
   @Suite("Nodes of one host at a radio's pace", .timeLimit(.minutes(15)))
   struct HostPaceTests {
-    /// Eleven seconds of whole packets.
+    /// Eleven seconds of full packets.
     private static let photo = 3_000_000
 
     @Test(
@@ -24,7 +24,7 @@ extension SessionSuite {
             try await world.node(2, "Rival", { $0.sessionID += "-1" }) { rival in
               let round = Round(world: world, photos: photos, album: album, game: game, rival: rival)
               let member = try await round.meet()
-              // What the first round leaves behind with bluetoothd the others find there.
+              // What the first round leaves behind in bluetoothd is there for the others.
               _ = try await round.play()
               let photoAlone = try await round.send(path, to: member, into: try folder.folder("alone"))
               let gameAlone = try await round.play()
@@ -73,7 +73,7 @@ extension SessionSuite {
       return member
     }
 
-    /// - Parameter started: called when bytes of it have come.
+    /// - Parameter started: called once bytes of it have come.
     func send(
       _ path: String, to member: Member, into folder: String, _ started: @escaping @Sendable () -> Void = {}
     ) async throws -> Duration {
@@ -90,7 +90,7 @@ extension SessionSuite {
       return clock.now - start
     }
 
-    /// Both appear, each finds the other one and invites it, and both are gone again.
+    /// Both nodes appear, each finds another node and invites it, and both are gone again.
     func play() async throws -> Duration {
       let start = clock.now
       try await rival.setAvailable(true)

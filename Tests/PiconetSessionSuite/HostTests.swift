@@ -95,7 +95,7 @@ extension SessionSuite {
             let reading = [album, rival].enumerated().map { place, node in
               Task {
                 for await message in node.session.messages {
-                  // In order, each once, and of the sibling's none.
+                  // In order, each once, and none of the sibling's.
                   let number = watched[place].value
                   #expect(message.bytes == [UInt8(place), UInt8(number % 251)][...])
                   watched[place].update { $0 += 1 }
@@ -130,7 +130,7 @@ extension SessionSuite {
 }
 
 extension SuiteWorld {
-  /// Two nodes of one host, at one place; the second one in a session of its own, whose id ends with `-1`.
+  /// Two nodes of one host, at one place; the second one has a session of its own, whose id ends in `-1`.
   func host(
     _ place: Int, _ first: String, _ second: String, _ body: (Node, Node) async throws -> Void
   ) async throws {

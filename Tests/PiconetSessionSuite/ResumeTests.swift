@@ -172,14 +172,14 @@ extension SessionSuite {
   }
 }
 
-/// Bytes that tell their number.
+/// Bytes that show their number.
 private func numbered(_ number: Int) -> [UInt8] {
   [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 300)
     + [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
 }
 
 extension Session {
-  /// The changes up to the first member that is reached again.
+  /// The changes up to and including the first member that is reached again.
   fileprivate func nextLinkChanges() async -> [String] {
     var all: [String] = []
     for await change in membership {

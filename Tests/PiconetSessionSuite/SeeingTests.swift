@@ -20,7 +20,7 @@ extension SessionSuite {
           for _ in 0..<5 { try await onServer.send([UInt8](repeating: 1, count: 50)) }
           #expect(await pair.server.session.take(10).count == 10)
           #expect(await pair.client.session.take(5).count == 5)
-          // Answered behind the messages of both.
+          // The answers come behind the messages of both sides.
           _ = try await pair.client.session.ping(onClient, timeout: transport.patience)
           _ = try await pair.server.session.ping(onServer, timeout: transport.patience)
           let near = try #require(await pair.client.session.statistics(for: onClient))
@@ -31,7 +31,7 @@ extension SessionSuite {
           #expect(near.received.messages == far.sent.messages)
           for side in [near, far] {
             #expect(side.transport == transport.kind)
-            // An acknowledgement goes when 64 frames have come, or 64 KiB.
+            // An acknowledgement goes after 64 frames, or 64 KiB.
             #expect((1...64).contains(side.unacknowledgedFrames) && side.unacknowledgedBytes > 0)
             #expect(side.queuedBytes == 0)
             #expect(side.retransmitted.frames == 0 && side.unreliableDropped == 0 && side.unreliableLate == 0)
@@ -52,7 +52,8 @@ extension SessionSuite {
           let (onClient, onServer) = try await pair.connect(breakable: true)
           try await world.silence()
           try await onClient.send([1])
-          // By both: what still waits on a link that one side has could arrive over it, and would not be sent again.
+          // By both sides: what waits on a link that one side still has could arrive over it, and would not be sent
+          // again.
           try await world.until("the silence is noticed") { onClient.transport == nil && onServer.transport == nil }
           let without = try #require(await pair.client.session.statistics(for: onClient))
           #expect(without.transport == nil && without.remoteAddress == nil && without.roundTrip == nil)

@@ -25,7 +25,7 @@ extension SessionSuite {
           let told = try await world.states(6, of: pair.client, about: member.id)
           #expect(
             told == ["available", "connecting", "connected", "disconnected: left, peer", "available", "unavailable"])
-          // The server, which does not search, sees the connection only.
+          // The server, which does not search, is told of the connection only.
           let toldServer = try await world.states(3, of: pair.server, about: pair.client.id)
           #expect(toldServer == ["connecting", "connected", "disconnected: left, nobody"])
           #expect(pair.client.currentStates.isEmpty && pair.server.currentStates.isEmpty)
@@ -65,7 +65,7 @@ extension SessionSuite {
             onServer.prefix(5) == [
               "connecting", "disconnected: declined, us", "connecting", "disconnected: cancelled, peer", "connecting",
             ])
-          // Whose time ran out first is up to the link.
+          // Whose time runs out first is up to the link.
           #expect(onServer[5].hasPrefix("disconnected: timedOut"), "\(onServer)")
         }
       }
@@ -78,7 +78,7 @@ extension SessionSuite {
           let (onClient, onServer) = try await pair.connect()
           try await pair.client.setAvailable(true)
           _ = try #require(await world.sees(pair.client, pair.server))
-          // The one that searched is seen now, the one that was seen searches.
+          // The node that searched is seen now, and the one that was seen searches.
           try await pair.server.setMode(.client)
           try await pair.client.setMode(.server)
           #expect(pair.server.mode == .client && pair.server.isAvailable)
@@ -88,7 +88,7 @@ extension SessionSuite {
           try await pair.client.setAvailable(false)
           try await world.seesNobody(pair.server)
           try await pair.server.setAvailable(false)
-          // A mode that is changed while hidden counts from when the node is available again.
+          // A mode that is set while the node hides counts once the node is available again.
           try await pair.server.setMode(.peer)
           #expect(await pair.server.listeningAddresses.isEmpty)
           try await pair.server.setAvailable(true)

@@ -68,7 +68,7 @@ extension SessionSuite {
             try await there.finish()
             isFinished.update { $0 = true }
           }
-          // In parts: what was not read keeps the writer waiting.
+          // In parts: what is not read keeps the writer waiting.
           #expect(try await reader.read(upTo: 3).map { Array($0) } == Array("all".utf8))
           try await onClient.send([1])
           _ = await pair.server.session.messages.first()
@@ -77,7 +77,7 @@ extension SessionSuite {
           #expect(try await reader.read(upTo: 1) == nil)
           try await finishing.value
           #expect(await failure { try await there.write([1]) }?.code == .invalidArgument)
-          // The other direction is open still.
+          // The other direction is still open.
           async let sent: Void = {
             try await back.write([7]); try await back.finish()
           }()
@@ -125,7 +125,7 @@ extension SessionSuite {
           let second = try await onClient.openStream(named: "")
           try await second.write([1])
           let finishing = Task { try await second.finish() }
-          // One that is dropped is cancelled.
+          // A stream that is dropped is cancelled.
           _ = try #require(await pair.server.session.streams.first())
           #expect(await failure { try await finishing.value }?.code == .cancelled)
         }
@@ -149,7 +149,7 @@ extension SessionSuite {
           }
           #expect(slowReader.buffer.count <= 64 << 10)
           #expect(written.value <= (64 << 10) + NodeCore.streamBudget + 20_000)
-          // Others pass it: streams, and messages.
+          // Other traffic passes it: streams, and messages.
           let size = transport.amount(500_000)
           let quick = try await onClient.openStream(named: "quick")
           async let sent: Void = {
@@ -243,7 +243,7 @@ extension SessionSuite {
           try await world.until("the end is there") { reader.buffer.isFinished }
           finishing.cancel()
           #expect(await failure { try await finishing.value }?.code == .cancelled)
-          // What was not read is void.
+          // What was not read is lost.
           try await world.until("the reader is told") { reader.buffer.isOver }
           let error = await failure { try await reader.read(upTo: 1) }
           #expect(error?.code == .cancelled && error?.blame == .peer)
@@ -266,7 +266,7 @@ extension Session {
 }
 
 extension IncomingStream {
-  /// All up to the end.
+  /// All bytes up to the end.
   func readAll() async throws(PiconetError) -> [UInt8] {
     var bytes: [UInt8] = []
     for try await part in self { bytes += part }
@@ -274,7 +274,7 @@ extension IncomingStream {
   }
 }
 
-/// Writes until a write waits; how many bytes were taken before.
+/// Writes until a write has to wait; `written` says how many bytes were taken before.
 func writeUntilItWaits(_ stream: OutgoingStream) -> (task: Task<PiconetError?, Never>, written: Watched<Int>) {
   let written = Watched(0)
   let task = Task { () -> PiconetError? in

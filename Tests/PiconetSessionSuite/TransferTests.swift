@@ -10,7 +10,7 @@ import Testing
 extension SessionSuite {
   @Suite("Transfers under way", .timeLimit(.minutes(15)))
   struct TransferTests {
-    /// A message there and back: what was sent before it on both sides has arrived.
+    /// Sends a message there and back: what both sides sent before has arrived then.
     static func exchange(_ pair: SuitePair, _ onClient: Member, _ onServer: Member) async throws {
       try await onServer.send([1])
       #expect(await pair.client.session.messages.first()?.bytes == [1])
@@ -62,7 +62,7 @@ extension SessionSuite {
           try await world.until("the sender knows") { sending.progress.isPausedThere }
           let stored = storing.progress.stored
           try await Self.exchange(pair, onClient, onServer)
-          // Credit that was given before, and no more than that.
+          // Only what credit from before allowed.
           #expect(storing.progress.stored <= stored + 2 << 20)
           #expect(storing.progress.stored < offer.size)
           storing.resume()
@@ -90,7 +90,7 @@ extension SessionSuite {
             let errors = (await failure { try await sending.result }, await failure { try await storing.result })
             #expect(errors.0?.code == .cancelled && errors.0?.blame == (bySender ? .us : .peer))
             #expect(errors.1?.code == .cancelled && errors.1?.blame == (bySender ? .peer : .us))
-            // Its changes end with it.
+            // The changes end with the transfer.
             for await _ in sending.changes {}
             for await _ in storing.changes {}
           }
@@ -102,7 +102,7 @@ extension SessionSuite {
     @Test("a small file does not wait for a large one that was sent before it", arguments: SuiteTransport.all)
     func sideBySide(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      // Above the window of a transfer, or all of it would be on its way before the small one is offered.
+      // Larger than the window of a transfer, or all of it would be on its way before the small one is offered.
       let large = try folder.write("large.bin", randomBytes(max(6_000_000, transport.amount(20_000_000))))
       let small = try folder.write("small.bin", randomBytes(transport.amount(100_000), seed: 9))
       let into = try folder.folder("in")
@@ -159,7 +159,7 @@ extension SessionSuite {
       arguments: SuiteTransport.ofThree)
     func oneFileForTwo(over transport: SuiteTransport) async throws {
       let folder = try TemporaryFolder()
-      // Above the window of a transfer, or a pause would hold nothing back.
+      // Larger than the window of a transfer, or a pause would hold nothing back.
       let content = randomBytes(max(6_000_000, transport.amount(6_000_000)))
       let path = try folder.write("a.bin", content)
       try await SuiteWorld.run(transport) { world in

@@ -31,7 +31,7 @@ struct FuzzCorpusTests {
   }
 }
 
-/// Numbers from a seed.
+/// Numbers drawn from a seed.
 private struct SystemSeed {
   var number: UInt64
 

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetWire
 import Testing
 
-/// Somebody in the middle, with a link to each side, who searches, aborts, crosses and relays. Codes are few here, so
-/// that what he gains can be counted.
+/// Somebody in the middle, with a link to each side, who searches, aborts, crosses and relays. There are few codes
+/// here, so that his wins can be counted.
 @Suite("Somebody in the middle has one try for each question")
 struct MiddlemanTests {
   static let codeCount: UInt64 = 8
@@ -46,8 +46,8 @@ struct MiddlemanTests {
     case crossing
   }
 
-  /// One evening: Ada invites, Bea is asked, and he is both of them to the other.
-  /// - Returns: whether he is a member on both sides.
+  /// One evening: Ada invites, Bea is asked, and to each of them he plays the other.
+  /// - Returns: whether he has become a member on both sides.
   private func evening(_ plan: Plan, seed: UInt64, inviterCompares: Bool, _ notes: inout [String]) -> Bool {
     var dice = SeededRandom(seed: seed)
     let ada = Victim(
@@ -76,14 +76,14 @@ struct MiddlemanTests {
           return Codes.code(inputs, channel: (ada.node, LinkID(rawValue: 1)), of: Self.codeCount)
         }
       }
-      // He chooses without knowing what hers will make of it.
+      // He chooses without knowing what her nonce will make of it.
       ada.receive(.codeNonce(Codes.nonce(&dice)), on: adaLink)
       _ = ada.read(adaLink)
       return ada.screen?.code
     }
     let (first, second) = plan == .invitedFirst ? (askBea(), askAda()) : (askAda(), askBea())
     guard let first, let second else {
-      // Ada's program takes whoever crosses her; her screen shows nothing, and Bea says so.
+      // Ada's program accepts an invitation that crosses hers; her screen shows nothing, and Bea says so.
       if plan != .crossing || inviterCompares { notes.append("\(plan): nobody shows anything") }
       bea.receive(.codeReveal(own), on: beaLink)
       bea.answer(isSame: false)
@@ -91,14 +91,14 @@ struct MiddlemanTests {
       return false
     }
     if first != second {
-      // No use to go on: he leaves both, and would like this not to count.
+      // It is no use to go on: he leaves both, and would like this not to count.
       ada.cut(adaLink)
       bea.wait(.seconds(3))
       bea.cut(beaLink)
       if !ada.members.isEmpty || !bea.members.isEmpty { notes.append("\(plan): a member with different codes") }
       return false
     }
-    // Of two invitations that cross, that of the smaller node counts.
+    // Of two invitations that cross, the smaller node's counts.
     let isHisThatCounts = plan == .crossing && toAda < ada.node
     bea.receive(.codeReveal(own), on: beaLink)
     if isHisThatCounts { ada.receive(.codeReveal(own), on: adaLink) }
@@ -129,7 +129,7 @@ struct MiddlemanTests {
 
   enum Abort: CaseIterable { case noReveal, withdraw, cut, wrongReveal, leave, decline }
 
-  /// An hour of tries with a person who is asked each time, and a person who always sees different codes.
+  /// An hour of his tries at a person who is asked each time and always sees different codes.
   private func hour(_ next: (UInt64) -> (NodeID, String), _ abort: Abort, judgement: TrustJudgement = .new) -> Victim {
     let victim = Victim(0x90, judgement: judgement, seed: 9, codeCount: Self.codeCount)
     var dice = SeededRandom(seed: 4)
@@ -141,7 +141,7 @@ struct MiddlemanTests {
       let link = victim.accept(far, from: address)
       let own = Codes.nonce(&dice)
       victim.receive(Self.invite(own), on: link)
-      // It may be this one's turn later.
+      // The turn of this one may come later.
       var isAsked = false
       for _ in 0..<5 where !isAsked {
         victim.wait(.milliseconds(900))
@@ -181,7 +181,7 @@ struct MiddlemanTests {
     let next = { (number: UInt64) in (Self.key(number), "10.\(number / 250).\(number % 250).1:1") }
     let victim = hour(next, abort, judgement: .ask)
     #expect(victim.noncesGiven == 10 && victim.questions == 10 && victim.members.isEmpty)
-    // Who need not be compared is asked about all the same, and shown no code.
+    // A peer that need not be compared is asked about all the same, and no code is shown for it.
     let accepting = hour(next, abort)
     let (nonces, members) = (accepting.noncesGiven, accepting.members.count)
     #expect(nonces == 10 && members == 0)
@@ -206,7 +206,7 @@ struct MiddlemanTests {
       let link = victim.accept(Self.key(number), from: "10.0.0.1:\(number)")
       let nonce = Codes.hash([1])
       victim.receive(.invite(Invite(timeout: 300_000, commitment: Codes.hash(nonce))), on: link)
-      // He reveals, so that his question stays.
+      // He reveals his nonce, so that his question stays.
       if Self.nonce(of: victim.read(link)) != nil { victim.receive(.codeReveal(nonce), on: link) }
     }
     let honest = Self.key(1_000)

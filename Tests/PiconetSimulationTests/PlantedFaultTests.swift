@@ -6,7 +6,7 @@ struct PlantedFaultTests {
   @Test("a planted fault is found in fair weather", arguments: PlantedFault.allCases)
   func plantedFaultIsFound(fault: PlantedFault) {
     var found: [String] = []
-    // A wrong position shows only where a file's link is lost in its middle.
+    // A wrong position shows only if the link is lost in the middle of a file.
     let seeds: UInt64 = fault == .wrongPosition ? 200 : 60
     for number in 0..<seeds where found.count < 5 {
       let needsFiles = [PlantedFault.storeLies, .sourceLeaks, .transmittedForgotten, .pauseIgnored].contains(fault)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// One honest engine with a person before it, whose links all lead to the one in the middle.
+/// One honest engine with a person in front of it, whose links all lead to the one in the middle.
 final class Victim {
   let node: NodeID
   private var engine: SessionEngine
@@ -13,14 +13,14 @@ final class Victim {
   private var nextCommand: UInt64 = 1
   var now = Instant(nanoseconds: 1_000_000_000_000)
 
-  /// What it has said on each link, and the middleman has not read yet.
+  /// What it has said on each link and the middleman has not read yet.
   private(set) var said: [LinkID: [Frame]] = [:]
-  /// Nonces that have left it: each is one try.
+  /// Nonces that have left it: each gives the middleman one try.
   private(set) var noncesGiven = 0
   private(set) var noncesDrawn = 0
   /// Questions that were on its screen, and invitations of its person.
   private(set) var questions = 0
-  /// The code on the screen, and of whom.
+  /// The code on the screen, and whose it is.
   private(set) var screen: (far: NodeID, code: String)?
   private var asked: NodeID?
   private var confirming: NodeID?
@@ -66,12 +66,12 @@ final class Victim {
     if links.removeValue(forKey: link) != nil { take([.linkClosed(link, .ended)]) }
   }
 
-  /// What it has said since.
+  /// What it has said since the last reading.
   func read(_ link: LinkID) -> [Frame] { said.removeValue(forKey: link) ?? [] }
 
   // MARK: The person
 
-  /// The person wants to send something to the one whom the middleman plays.
+  /// The person wants to send something to the peer that the middleman plays.
   func invite(_ far: NodeID) {
     questions += 1
     command(.invite(.node(far), context: [], timeout: .seconds(20)))
@@ -163,8 +163,8 @@ final class Victim {
   }
 }
 
-/// In the place of SHA-256 and of a channel's exported key: anybody may compute them, as in the world, and nobody
-/// invert them by the means of these tests.
+/// Stands for SHA-256 and for a channel's exported key: anybody may compute them, as in the real world, and nobody in
+/// these tests can invert them.
 enum Codes {
   static func nonce(_ dice: inout SeededRandom) -> [UInt8] {
     (0..<4).flatMap { _ in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Certificates that an authority has issued")
 struct CertificateChainTests {
-  /// An authority, one between it and devices, and devices of it.
+  /// An authority, another one between it and the devices, and the certificates of its devices.
   private struct Company {
     let root = makeKey("EC", curve: "P-256")
     let office = makeKey("EC", curve: "P-256")
@@ -19,7 +19,7 @@ struct CertificateChainTests {
       officeCertificate = makeAuthority(name + " office", office, signer: root, issuer: name, dates: officeDates)
     }
 
-    /// What a device of it shows.
+    /// What one of its devices shows.
     func chain(for key: OpaquePointer, _ name: String = "Company") -> [[UInt8]] {
       let device = makeAuthority("device", key, signer: office, issuer: name + " office", isAuthority: false)
       return [der(device), der(officeCertificate)]
@@ -34,7 +34,7 @@ struct CertificateChainTests {
     }
   }
 
-  /// Who dials and who accepts, each with what it asks for, after their handshake.
+  /// The two sides, each with what it asks for, after their handshake.
   private struct Meeting {
     let client: OpenSSLChannel
     let server: OpenSSLChannel
@@ -139,7 +139,7 @@ struct CertificateChainTests {
     #expect(server.state.failureCode == .badCertificate)
   }
 
-  /// What `bob`, who asks for the company, makes of a peer that shows this, dialling or accepting.
+  /// What `bob`, who asks for the company's certificates, makes of a peer that shows these, dialling or accepting.
   private func meet(
     _ key: OpaquePointer, _ leaf: OpaquePointer, _ others: [OpaquePointer], peerDials: Bool
   ) throws -> (channel: OpenSSLChannel, peer: RawPeer) {
@@ -157,7 +157,7 @@ struct CertificateChainTests {
     let (key, own) = (makeKey("EC", curve: "P-256"), makeKey("EC", curve: "P-256"))
     let leaf = makeAuthority("device", key, signer: company.office, issuer: "Company office", isAuthority: false)
     let board = makeAuthority("Company Board CA", own, signer: own, issuer: "Company Board CA")
-    // These two have the names of the true ones.
+    // These two have the names of the genuine ones.
     let office = makeAuthority("Company office", own, signer: own, issuer: "Company")
     let root = makeAuthority("Company", own, signer: own, issuer: "Company")
     for others in [
@@ -186,7 +186,7 @@ struct CertificateChainTests {
       let (channel, peer) = try meet(key, leaf, [office], peerDials: peerDials)
       #expect(channel.state.failureCode == .badCertificate && channel.peerCertificates.isEmpty)
       #expect(channel.state.failure?.detail.contains("extendedKeyUsage") == true, "\(channel.state)")
-      // A client has ended its handshake before the alert comes.
+      // If we are the server, the client has ended its handshake before the alert comes.
       _ = peer.read()
       #expect(peer.reasons.contains(SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE), "\(peer.reasons)")
       let ours = #expect(throws: SecureChannelFailure.self) {

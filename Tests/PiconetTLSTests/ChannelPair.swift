@@ -2,11 +2,12 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// One identity for all tests that don't care which.
+/// Identities for all tests that don't care which.
 let alice = try! DeviceIdentity.generate()
 let bob = try! DeviceIdentity.generate()
 
-/// Ciphertext from one channel to another, in pieces of at most `chunk` bytes, plaintext out of a buffer of `room`.
+/// Carries ciphertext to a channel in pieces of at most `chunk` bytes; gives the plaintext, read into a buffer of
+/// `room`.
 func carry(_ bytes: [UInt8], to channel: any SecureChannel, chunk: Int = .max, room: Int = 65536) -> [UInt8] {
   var plaintext: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: room)
@@ -21,7 +22,7 @@ func carry(_ bytes: [UInt8], to channel: any SecureChannel, chunk: Int = .max, r
       offset += outcome.taken
       produced = outcome.produced
       plaintext += buffer[..<produced]
-      // A full buffer may leave plaintext inside; room for none of it would never end.
+      // A full buffer may leave plaintext inside; with room for none of it this would never end.
     } while produced == room && room > 0 || offset < end
   }
   return plaintext
@@ -50,7 +51,7 @@ struct ChannelPair {
     self.server = serverContext.makeChannel(role: .server)
   }
 
-  /// Carries whatever waits, until nothing does.
+  /// Carries whatever waits, until nothing more does.
   @discardableResult
   func settle(chunk: Int = .max, room: Int = 65536) -> (atClient: [UInt8], atServer: [UInt8]) {
     var atClient: [UInt8] = []

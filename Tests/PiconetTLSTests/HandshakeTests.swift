@@ -103,7 +103,7 @@ import Testing
 
   @Test("a server that asks for no certificate gets none, and is told apart by what follows")
   func serverWithoutRequest() throws {
-    // The client can't prevent it: the accepting side harms itself only. It must work without a failure here.
+    // The client can't prevent it: the accepting side harms only itself. Here it must work without a failure.
     let client = try OpenSSLContext(identity: alice).makeChannel(role: .client)
     let peer = RawPeer(
       .init(isClient: false, certificate: (bob.key, bob.certificate), requestsCertificate: false))
@@ -117,7 +117,7 @@ import Testing
     let peer = RawPeer(
       .init(isClient: isClient, certificate: (alice.key, alice.certificate), version: TLS1_2_VERSION))
     peer.handshake(with: channel)
-    // An old server refuses our ClientHello itself.
+    // An old server refuses our ClientHello by itself.
     #expect(channel.state.failureCode == (isClient ? .noCommonProtocol : .alert))
   }
 
@@ -150,7 +150,7 @@ import Testing
     #expect(pair.server.state == .handshaking && pair.server.outputCount == 0)
     _ = carry([hello[hello.count - 1]], to: pair.server)
     #expect(pair.server.outputCount > 0)
-    // A close_notify in the clear, as before any key is agreed.
+    // A close_notify in the clear, as it would come before any key is agreed.
     _ = carry([21, 3, 3, 0, 2, 1, 0], to: pair.client)
     #expect(pair.client.state.failureCode == .alert)
   }

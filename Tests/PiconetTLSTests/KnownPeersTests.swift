@@ -12,7 +12,7 @@ private let push = PeerRight(.push, "images")
 private let send = PeerRight(.send, "images")
 
 extension KnownPeersFile {
-  /// As a person who has compared the codes.
+  /// Takes a peer, as for a person who has compared the codes.
   @discardableResult
   fileprivate func take(
     _ peer: PeerID, _ name: String, at seconds: Int64 = 0, _ confirmation: PeerConfirmation = .code,
@@ -63,7 +63,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     let known = try file.take(peer(1), "Mum", at: 5000, .firstUse, [push])
     #expect(
       known.entries == [KnownPeer(id: peer(1), name: "Anna", since: 1000, confirmation: .code, rights: [send, push])])
-    // The real one is still a stranger whom nobody has been before.
+    // The genuine one is still a stranger, whose name nobody has had before.
     let verdict = TrustPolicy.firstUse.judge(peer: peer(2), name: "Mum", program: "images", knownPeers: known)
     #expect(verdict == .new(.accepted))
   }
@@ -116,12 +116,12 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     try file.take(peer(1), "Anna")
     for _ in 0..<100 { #expect(try file.load(&memory).entries.map(\.name) == ["Anna"]) }
     #expect(memory.readCount == 2, "once empty, once with her")
-    // As an editor does that writes in place.
+    // Does what an editor does that writes in place.
     let text = try folder.read("known-peers")
     try Data(text.replacing("Anna", with: "Doreen").utf8).write(to: URL(filePath: file.path))
     #expect(chmod(file.path, 0o600) == 0)
     #expect(try file.load(&memory).entries.map(\.name) == ["Doreen"])
-    // One that can't be read any more is not remembered as readable; what is the same is not read.
+    // A file that can't be read any more is not remembered as readable; an unchanged one is not read again.
     #expect(chmod(file.path, 0o644) == 0)
     #expect(throws: StateFailure.self) { try file.load(&memory) }
     #expect(chmod(file.path, 0o600) == 0)
@@ -171,7 +171,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(throws: StateFailure.self) {
       try known.take(peer(1), name: "Anna", at: 0, confirmed: .fingerprint, rights: [])
     }
-    // Without the line that says the version.
+    // The line with the version is missing.
     let headless = try KnownPeers(path: "/p", text: Array("\(peer(1))\tAnna\t5\tcode\tblocked\t-\n".utf8))
     #expect(headless.isBlocked(peer(1)))
   }
@@ -199,7 +199,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(
       try folder.read("known-peers")
         == (lines + ["\(peer(4))\tDora\t4000\tcode\t-\t-", ""]).joined(separator: "\n"))
-    // One that goes takes all lines of its key with it, which would count then, and no other.
+    // A peer that is forgotten takes all lines of its key with it, since they would count otherwise, and no other line.
     let left = try file.change { (known) throws(StateFailure) in try known.forget(peer(1)) }
     #expect(left.damagedLines.map(\.line) == [1, 4] + Array(6...16))
     #expect(left.line(of: peer(4)) == 18 && left[peer(4)]?.name == "Dora" && left[peer(1)] == nil)
@@ -226,7 +226,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       ($0 as? StateFailure)?.detail.hasPrefix("1024 devices are known, no more fit") == true
     }
     #expect(try folder.read("known-peers") == text)
-    // What is known already can be changed all the same.
+    // A device that is known already can be changed all the same.
     let first = try #require(try file.load().entries.first)
     try file.take(first.id, "a", .code, [push])
     #expect(try file.load().entries.count == KnownPeers.entryLimit)
@@ -261,7 +261,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
       try act { (known) throws(StateFailure) in try known.allow(peer(1), [push]) }?.rights
         == [push, PeerRight(.send, nil)])
     #expect(try file.load()[peer(1)]?.confirmation == .fingerprint, "a right is no confirmation")
-    // What holds for every program goes with the first that it is denied for.
+    // A right that holds for every program goes with the first program that it is denied for.
     #expect(try act { (known) throws(StateFailure) in try known.deny(peer(1), [send]) }?.rights == [push])
     let blocked = try act { (known) throws(StateFailure) in try known.block(peer(1), at: 9) }
     #expect(blocked?.isBlocked == true && blocked?.rights == [] && blocked?.may(.push, in: "images") == false)
@@ -270,7 +270,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try act { (known) throws(StateFailure) in try known.unblock(peer(1)) }?.rights == [], "not given back")
     #expect(try act { (known) throws(StateFailure) in try known.forget(peer(1)) } == nil)
     #expect(code { try file.change { (k) throws(StateFailure) in try k.forget(peer(1)) } } == .unknown)
-    // One that was never known may be blocked.
+    // A device that was never known may be blocked.
     #expect(try file.change { (k) throws(StateFailure) in try k.block(peer(9), at: 1) }[peer(9)]?.isBlocked == true)
     #expect(
       try file.load()[peer(2)] == KnownPeer(id: peer(2), name: "Ben", since: 0, confirmation: .code, rights: [push]))
@@ -344,7 +344,7 @@ private func code(_ body: () throws -> Void) -> StateFailure.Code? {
     #expect(try KnownPeersFile(directory: folder.directory).load().entries.map(\.name) == ["Anna", "Ben"])
     #expect(try String(contentsOfFile: "\(kept)/table", encoding: .utf8).contains("Ben"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: kept) == ["table"])
-    // As where a disk is not mounted: who is blocked nobody could say.
+    // As if a disk is not mounted: nobody could say who is blocked.
     #expect(unlink("\(kept)/table") == 0)
     var memory = KnownPeersFile.Memory()
     #expect(code { _ = try file.load() } == .damaged)

@@ -7,7 +7,7 @@ import Testing
 @testable import PiconetTLS
 
 @Suite struct PeerCertificateTests {
-  /// What a server of ours says to a client with this certificate.
+  /// What a server of ours makes of a client with this certificate.
   private func outcome(_ key: OpaquePointer, _ certificate: OpaquePointer, chain: [OpaquePointer] = []) throws
     -> SecureChannelState
   {

@@ -3,7 +3,7 @@ import PiconetEngine
 
 @testable import PiconetTLS
 
-/// A peer made of OpenSSL alone, to be as wrong as a test needs it.
+/// A peer made of OpenSSL alone, as wrong as a test needs it.
 final class RawPeer {
   struct Behaviour {
     var isClient = true
@@ -18,7 +18,7 @@ final class RawPeer {
   let ssl: OpaquePointer
   private let input: OpaquePointer
   private let output: OpaquePointer
-  /// OpenSSL's reasons for all that failed, such as the alerts received.
+  /// OpenSSL's reasons for everything that failed, including the alerts received.
   private(set) var reasons: [Int32] = []
 
   init(_ behaviour: Behaviour) {
@@ -38,7 +38,7 @@ final class RawPeer {
         SSL_CTX_set_alpn_select_cb(
           context,
           { _, name, count, list, _, _ in
-            // Whatever the client named first.
+            // Selects whatever the client named first.
             name?.pointee = list?.advanced(by: 1)
             count?.pointee = list?.pointee ?? 0
             return SSL_TLSEXT_ERR_OK
@@ -92,7 +92,7 @@ final class RawPeer {
   }
 }
 
-/// A certificate made to order; the caller frees nothing, tests are short.
+/// A certificate made to order. It is never freed: tests are short.
 func makeCertificate(
   key: OpaquePointer, signer: OpaquePointer? = nil, issuer: String = "piconet", subject: String = "piconet",
   padding: Int = 0, digest: OpaquePointer? = EVP_sha256()
@@ -116,7 +116,7 @@ func makeCertificate(
   return certificate
 }
 
-/// A key of an algorithm without parameters, such as ED25519; or RSA of 2048 bits.
+/// A key of an algorithm without parameters, such as ED25519, or RSA with 2048 bits.
 func makeKey(_ algorithm: String, curve: String? = nil) -> OpaquePointer {
   let context = EVP_PKEY_CTX_new_from_name(nil, algorithm, nil)
   EVP_PKEY_keygen_init(context)

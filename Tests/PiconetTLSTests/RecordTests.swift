@@ -70,13 +70,13 @@ import Testing
     let pair = try ChannelPair.secured(client: Self.short, server: Self.short)
     seal(pattern(100), in: pair.client)
     var bytes = drain(pair.client)
-    // A bit of it, a byte of its header, or all.
+    // Changes a bit of it, a byte of its header, or everything.
     switch seed % 3 {
     case 0: bytes[.random(in: bytes.indices, using: &dice)] ^= 1 << UInt8.random(in: 0..<8, using: &dice)
     case 1: bytes[.random(in: 0..<2, using: &dice)] ^= .random(in: 1...255, using: &dice)
     default: bytes = (0...Int.random(in: 1..<300, using: &dice)).map { _ in .random(in: 0...255, using: &dice) }
     }
-    // A length that got longer waits for the rest.
+    // If the length has grown, the record waits for the rest.
     bytes += pattern(33_000)
     #expect(carry(bytes, to: pair.server, chunk: .random(in: 1...600, using: &dice)).isEmpty)
     #expect(pair.server.state.failureCode == .protocolViolation)
@@ -110,7 +110,7 @@ import Testing
         seal(pattern(count), in: pair.client)
         #expect(pair.settle().atServer == pattern(count))
       }
-      // The first half of a record waits in a buffer, which must not go.
+      // The first half of a record waits in a buffer, which must stay.
       seal(pattern(1000), in: pair.client)
       let sealed = drain(pair.client)
       #expect(carry(Array(sealed[..<500]), to: pair.server).isEmpty)
@@ -218,7 +218,7 @@ import Testing
     seal(pattern(50), in: pair.client)
     var bytes = drain(pair.client)
     bytes[index] ^= 1
-    // A length that got longer waits for the rest.
+    // If the length has grown, the record waits for the rest.
     bytes += pattern(16384)
     #expect(carry(bytes, to: pair.server).isEmpty)
     #expect(pair.server.state.failureCode == .protocolViolation)
@@ -298,7 +298,7 @@ import Testing
   @Test("a key update and tickets of the remote side change nothing; an update asked for is answered")
   func postHandshakeMessages() throws {
     let client = try OpenSSLContext(identity: alice).makeChannel(role: .client)
-    // This server sends two tickets, as OpenSSL does when it is left alone.
+    // This server sends two tickets, as OpenSSL does by default.
     let peer = RawPeer(.init(isClient: false, certificate: (bob.key, bob.certificate)))
     peer.handshake(with: client)
     peer.write(pattern(10))

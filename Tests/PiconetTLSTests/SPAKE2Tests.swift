@@ -129,7 +129,7 @@ func secret(_ text: String) throws -> SecretBytes {
 
     var named = vector
     named.b = "Client"
-    // A length that moves a byte from one identity to the other.
+    // A length that moves one byte from one identity to the other.
     var moved = vector
     moved.a = "serve"
     moved.b = "rclient"
@@ -146,7 +146,7 @@ func secret(_ text: String) throws -> SecretBytes {
       let there = try other.confirmations(farShare: a.share)
       #expect(here.expected != there.own && there.expected != here.own)
     }
-    // Two A's with the same password: each masks with M, and takes off N.
+    // Two parties A with the same password: each masks with M, and takes off N.
     let twin = try SPAKE2(.a, context(vector, additionalData: [1]), password: secret(vector.w))
     #expect(try a.confirmations(farShare: twin.share).expected != twin.confirmations(farShare: a.share).own)
   }
@@ -162,7 +162,7 @@ func secret(_ text: String) throws -> SecretBytes {
     let zeros = [UInt8](repeating: 0, count: 65)
     var origin = zeros
     origin[0] = 4
-    // A coordinate that is the field's prime, which is 0 again: the same point must not have two encodings.
+    // A coordinate that is the field's prime, and so 0 again: one point must not have two encodings.
     let prime = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff"
     let root = "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4"
     let zeroX = try unhex("04" + String(repeating: "00", count: 32) + root)
@@ -186,7 +186,7 @@ func secret(_ text: String) throws -> SecretBytes {
     let a = try side(.a, vector)
     let reflection = #expect(throws: SecureChannelFailure.self) { try a.confirmations(farShare: a.share) }
     #expect(reflection?.code == .protocolViolation)
-    // w*N alone, by a secret that is the order: the shared element would be the identity.
+    // w*N alone, from a secret that is the order: the shared element would be the identity.
     let w = try unhex(vector.w)
     var one = [UInt8](repeating: 0, count: 32)
     one[31] = 1
@@ -195,7 +195,7 @@ func secret(_ text: String) throws -> SecretBytes {
     #expect(piconet_spake2_share(0, w, order, &share) == 1)
     let mask = #expect(throws: SecureChannelFailure.self) { try a.confirmations(farShare: share) }
     #expect(mask?.code == .protocolViolation)
-    // With 1 in its place it is a share like others.
+    // With 1 in its place it is a share like any other.
     #expect(piconet_spake2_share(0, w, one, &share) == 1)
     #expect(throws: Never.self) { try a.confirmations(farShare: share) }
   }

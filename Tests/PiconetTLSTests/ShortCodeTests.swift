@@ -55,7 +55,7 @@ import Testing
     let nonces = (try ShortCode.makeNonce(), try ShortCode.makeNonce())
     let keys = [left.client, right.server].map { $0.exportedKey(label: ShortCode.exporterLabel) }
     #expect(keys[0] != keys[1])
-    // Equal by chance once in a million: three nonces are never all unlucky.
+    // They are equal by chance once in a million: three nonces are never all unlucky.
     let codes = try (0..<3).map { round in
       let inputs = try inputs(nonces.0, nonces.1.map { $0 &+ UInt8(round) })
       return keys.map { ShortCode.code(exportedKey: $0, inputs) }
@@ -94,12 +94,12 @@ import Testing
     #expect(ShortCode.code(exportedKey: [], try inputs(inviter, invited)) == nil)
     #expect(ShortCode.code(exportedKey: key, try inputs(inviter + [0], invited)) == nil)
     #expect(ShortCode.code(exportedKey: key, try inputs(inviter, [])) == nil)
-    // The order counts: nobody's nonce or key can stand for the other's.
+    // The order counts: one side's nonce or key can't stand for the other's.
     #expect(ShortCode.code(exportedKey: key, try inputs(invited, inviter)) != code)
     var turned = try inputs(inviter, invited)
     (turned.inviter, turned.invited) = (turned.invited, turned.inviter)
     #expect(ShortCode.code(exportedKey: key, turned) != code)
-    // Nor a nonce that was not committed to.
+    // Nor does a nonce count that was not committed to.
     var unbound = try inputs(inviter, invited)
     unbound.commitment[0] ^= 1
     #expect(ShortCode.code(exportedKey: key, unbound) == nil)

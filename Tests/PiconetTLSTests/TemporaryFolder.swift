@@ -2,7 +2,7 @@ import Foundation
 
 @testable import PiconetTLS
 
-/// A folder of its own for each test, removed with it.
+/// A folder for one test, which is removed with it.
 final class TemporaryFolder {
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("piconet-tls-\(UUID().uuidString)").path
 

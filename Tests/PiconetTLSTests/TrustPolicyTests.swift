@@ -72,7 +72,7 @@ private func peer(_ number: UInt8) -> PeerID { PeerID(bytes: [UInt8](repeating: 
     #expect(verdict(.remembered, 1, "Anna", "cat") == .refused(.noRight))
     #expect(verdict(.remembered, 6, "Mute") == .refused(.noRight))
     #expect(verdict(.remembered, 4, "Once", "cat") == .known)
-    // Whoever may push to us is let in, and is not one to send to.
+    // A peer that may push to us is let in, but is not one to send to.
     #expect(verdict(.remembered, 7, "Pusher") == .known)
     #expect(verdict(.remembered, 7, "Pusher", isDialled: true) == .refused(.noRight))
   }

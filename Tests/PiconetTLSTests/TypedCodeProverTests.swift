@@ -25,7 +25,7 @@ import Testing
 
   private func code(_ digits: String) throws -> TypedCode { try #require(TypedCode(digits)) }
 
-  /// The whole proof, step by step: what the inviter and the invited have found.
+  /// Runs the whole proof, step by step; gives what the inviter and the invited side have found.
   private func run(_ pair: Pair, typed: String, set: String) throws -> (TypedCodeFinding?, TypedCodeFinding?) {
     let own = try #require(try pair.invited.prepare(code(set)))
     let number = pair.inviter.number(of: try code(typed))

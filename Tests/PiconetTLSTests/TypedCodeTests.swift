@@ -15,7 +15,7 @@ import Testing
     try TypedCodeScalar(#require(TypedCode(code)), invited: invited ?? self.invited)
   }
 
-  /// Shares and confirmations go both ways; whether each side takes the other's.
+  /// Lets shares and confirmations go both ways; gives whether each side accepts the other's.
   private func outcome(_ inviter: TypedCodeExchange, _ invited: TypedCodeExchange) throws -> [Bool] {
     var (inviter, invited) = (inviter, invited)
     let fromInvited = try invited.take(farShare: inviter.share)
@@ -48,7 +48,7 @@ import Testing
     #expect(try fromA == bytes("cA"))
     #expect(try fromB == bytes("cB"))
     #expect(a.verifies(fromB) && b.verifies(fromA))
-    // What lies between, by the definitions of section 4.
+    // The values in between, by the definitions of section 4.
     let parts = try [
       Array("piconet inviter\0".utf8) + inviter.bytes, Array("piconet invited\0".utf8) + invited.bytes, a.share,
       b.share, bytes("K"), bytes("w"),
@@ -82,7 +82,7 @@ import Testing
       try TypedCodeExchange(.invited, right, inviter: stranger, exportedKey: keys[1]),
       try TypedCodeExchange(.invited, scalar("042917", invited: stranger), inviter: inviter, exportedKey: keys[1]),
       try TypedCodeExchange(.invited, right, inviter: inviter, exportedKey: exported),
-      // Whoever is in the middle gives the inviter back what an inviter says.
+      // Somebody in the middle gives the inviter back what an inviter says.
       try TypedCodeExchange(.inviter, right, inviter: inviter, exportedKey: keys[1]),
     ]
     for other in others { #expect(try outcome(a, other) == [false, false]) }

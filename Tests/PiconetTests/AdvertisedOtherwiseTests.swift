@@ -5,7 +5,7 @@ import Testing
 
 @testable import Piconet
 
-/// A source that sees one device, under whatever name.
+/// A source that sees one device, under any name.
 private final class OneSighting: Discovery {
   let sourceName = "one"
   private let sighting: Sighting
@@ -20,7 +20,7 @@ private final class OneSighting: Discovery {
 
 @Suite("A device that is advertised under another name than it gives", .timeLimit(.minutes(15)))
 struct AdvertisedOtherwiseTests {
-  /// Invites a host where it is in sight under this name.
+  /// Invites a host that is in sight under this name.
   private func outcome(as name: String, of hostName: String = "Host") async throws -> PiconetError? {
     let state = try TemporaryFolder()
     return try await Host.run {

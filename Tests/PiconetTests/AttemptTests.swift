@@ -127,7 +127,7 @@ struct AttemptTests {
     try await NodePair.run(client: { $0.identity = identity }) { pair in
       _ = try await pair.client.remember(try await pair.connect().onClient.proven, confirmed: .code, rights: [.send])
     }
-    // The same name; ephemeral, so with another key.
+    // The same name; the identity is ephemeral, so the key is another one.
     try await NodePair.run(client: { $0.identity = identity }) { pair in
       let error = await failure { try await pair.client.invite(at: pair.address()) }
       #expect(error?.code == .identity && error?.blame == .peer, "\(String(describing: error))")
@@ -183,7 +183,7 @@ struct AttemptTests {
       $0.trust = .ask
       $0.confirm = { _, _ in
         ask.yield()
-        // Until the task is cancelled, as a person's answer that never comes.
+        // Waits until the task is cancelled, like a person who never answers.
         let (never, _) = AsyncStream.makeStream(of: Void.self)
         _ = await never.first()
         end.yield(Task.isCancelled)
@@ -258,7 +258,7 @@ struct AttemptTests {
       #expect(codes == [.cancelled, .cancelled])
       let other = try folder.write("b.bin", [2])
       let sending = Task { try await member.send(.file(other)) }
-      // Whoever waits already may be handed the first file's offer before its end is known.
+      // A task that is waiting already may get the first file's offer before its end is known.
       let offer = try #require(await pair.server.session.offers.first { $0.displayName == "b.bin" })
       let into = try await pair.server.receivingDirectory(at: folder.folder("in"))
       let store = await Task {

@@ -17,7 +17,7 @@ struct CancellationTests {
       try await Host.run(policy: .overwrite) { host in
         try await Host.client { client in
           for seed in UInt64(0)..<200 {
-            // The first runs open what stays open: counted from then on.
+            // The first runs open some descriptors for good: the count begins after them.
             if seed == 20 { before = descriptorCount() }
             var random = SeededRandom(seed: seed)
             let yields = Int(random.next() % 600)
@@ -35,13 +35,13 @@ struct CancellationTests {
             for _ in 0..<yields { await Task.yield() }
             task.cancel()
             let error = await task.value
-            // A membership that the cancelled task has left behind is in the way of the next one.
+            // A membership that the cancelled task has left behind would be in the way of the next one.
             for member in client.session.members { await member.disconnect() }
             let allowed: Set<PiconetError.Code> = [.cancelled, .inProgress, .left, .alreadyConnected]
             if let error, !allowed.contains(error.code) { throw RawLink.Failure("seed \(seed): \(error)") }
           }
           try await host.servesAnHonestPeer()
-          // Whatever was begun is over: no transfer, no invitation.
+          // Everything that was begun is over: no transfer, no invitation.
           try #require(host.node.core.log.offerCount == 0)
           try #require(host.node.core.invitations.count == 0)
           try #require(host.entries().allSatisfy { !$0.hasPrefix(".") })

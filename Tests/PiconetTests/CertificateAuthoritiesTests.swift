@@ -67,7 +67,7 @@ struct CertificateAuthoritiesTests {
   }
 }
 
-/// An authority of a test's own.
+/// A certificate authority made by the test.
 private struct Authority {
   let certificate: [UInt8]
   private let name: String

@@ -22,8 +22,8 @@ struct CrossingTests {
     }
   }
 
-  /// Both invite, find each other, and part again.
-  /// - Returns: what each has seen of the other's invitation, that of the second one first.
+  /// Both invite each other, become members, and part again.
+  /// - Returns: what each has seen of the other's invitation, the second one's first.
   private static func cross(
     _ first: @escaping @Sendable () async throws -> Member, _ second: @escaping @Sendable () async throws -> Member
   ) async throws -> [[UInt8]?] {

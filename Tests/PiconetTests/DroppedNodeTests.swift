@@ -14,7 +14,7 @@ struct DroppedNodeTests {
       let before = descriptorCount()
       let board = AdvertisingBoard()
       let core = try await Host.client { client in try await drop(board, memberOf: client) }
-      // The rest of it ends on its own threads.
+      // The rest of the node ends on its own threads.
       while nodeThreadCount() > 0 { await Task.yield() }
       while core.value != nil { await Task.yield() }
       try expectNothingLeft(since: before)
@@ -71,7 +71,7 @@ private final class Weak: @unchecked Sendable {
   init(_ value: NodeCore) { self.value = value }
 }
 
-/// A discovery that writes down what it is told.
+/// A discovery that notes what it is told.
 private final class AdvertisingBoard: Discovery, Sendable {
   private let lines = Mutex<[String]>([])
 

@@ -50,7 +50,7 @@ struct FormerMemberTests {
         try await former.startSending(.bytes([1], named: "a")), try await former.startSending(.file(path)),
         try await pair.client.session.startSending(.file(path), to: [former])[0],
       ]
-      // One that goes out all the same is answered, so that the test ends.
+      // An offer that goes out all the same is declined, so that the test ends.
       let declining = Task { for await offer in pair.server.session.offers { await offer.decline(.notWanted) } }
       for transfer in transfers { #expect(await failure { try await transfer.result }?.code == .notConnected) }
       declining.cancel()
@@ -67,7 +67,7 @@ struct FormerMemberTests {
       let (former, onClient, _) = try await rejoined(pair)
       let core = former.core
       let id = former.id
-      // Past all that is looked at before, as by a task that was held up behind it.
+      // Past every check before the loop, like a task that was held up after them.
       for request in [Request.leave(id), .remove(id)] {
         #expect(await ending(core.answer(to: request, of: former)) == NodeCore.hasLeft)
       }
@@ -83,7 +83,7 @@ struct FormerMemberTests {
   }
 }
 
-/// Why a request has failed.
+/// Why a request failed.
 private func ending<Answer>(_ result: Result<Answer, Ending>) -> Ending? {
   if case .failure(let ending) = result { ending } else { nil }
 }

@@ -46,14 +46,14 @@ private struct Couple: Sendable {
     return Couple(server: server, client: client, onClient: onClient, onServer: try #require(try await accepted))
   }
 
-  /// Sends all numbers, each with 10,000 bytes, or until the couple ends.
+  /// Sends all numbers, each in 10,000 bytes, or as many as it can until the couple ends.
   func send(_ count: Int) async throws {
     for number in 0..<count {
       try await onClient.send([UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 10_000))
     }
   }
 
-  /// What has come, in order, until there are `count` or the client is gone.
+  /// What has come, in order, until there are `count` messages or the client is gone.
   func receive(_ count: Int) async -> [Int] {
     var numbers: [Int] = []
     for await event in server.session.events {
@@ -66,7 +66,7 @@ private struct Couple: Sendable {
   }
 }
 
-/// Five couples talk; one node of some of them, and both of others, stop at moments that the seed chooses: five nodes.
+/// Five couples talk. At moments that the seed chooses five nodes stop: one of some couples, both of others.
 private func churn(_ host: NodeHost, seed: UInt64) async throws {
   var random = SeededRandom(seed: seed)
   var couples: [Couple] = []
@@ -90,11 +90,11 @@ private func churn(_ host: NodeHost, seed: UInt64) async throws {
       }
       group.addTask {
         let numbers = await couple.receive(count)
-        // Whoever loses the other side has the beginning; nobody has anything else.
+        // A server that loses its client has the beginning; nobody has anything else.
         try #require(numbers == Array(0..<numbers.count))
         if survives { try #require(numbers.count == count) }
       }
-      // A client whose server ends is told; a server sees it in the row that it reads.
+      // A client whose server ends is told; a server learns of its client's end from what it reads.
       if ended.contains(where: { $0 === couple.server }) {
         group.addTask {
           for await change in couple.client.session.membership {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Piconet
 
-/// Each in a process of its own, where nobody else opens, closes or allocates.
+/// Each in a process of its own, where nothing else opens, closes or allocates.
 @Suite("What the nodes of one host take", .timeLimit(.minutes(15)))
 struct HostResourcesTests {
   /// Advertised and searching on `lo`, each in a session of its own.
@@ -23,10 +23,10 @@ struct HostResourcesTests {
     return settings
   }
 
-  /// What libdispatch opens of its own when it likes.
+  /// Descriptors that libdispatch may open for itself at any time.
   private static let strangers = 4
 
-  /// Until the kernel says the same twice.
+  /// The count of descriptors once the kernel has given the same one twice.
   private static func descriptors() async -> Int {
     var last = descriptorCount()
     while true {
@@ -74,7 +74,7 @@ struct HostResourcesTests {
             nodes.append(node)
           }
         }
-        // What comes with the first ones, and caches that fill.
+        // The first nodes bring what all share, and fill caches.
         try await add(5)
         let before = anonymousBytes()
         try await add(40)
@@ -89,7 +89,7 @@ struct HostResourcesTests {
   }
 }
 
-/// Memory of this process that is no file's, in bytes, as it is now.
+/// Memory of this process that belongs to no file, in bytes, as it is now.
 private func anonymousBytes() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
   let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""

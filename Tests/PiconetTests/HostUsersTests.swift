@@ -6,7 +6,7 @@ import Testing
 struct HostUsersTests {
   private enum Act { case begin, add(Int), fail, remove(Int), letGo, stop }
 
-  /// What each act gives; stopping, whether there was a node.
+  /// What each act returns; for stopping, whether there was a node.
   private func outcomes(_ acts: Act...) -> [Bool] {
     var users = HostUsers<Int, Int>()
     return acts.map { act in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Piconet
 
-/// Connections that never get to be a peer, and peers that ask without listening.
+/// Connections that never become peers, and peers that ask without listening.
 @Suite("Connections that are no peers", .timeLimit(.minutes(15)))
 struct HostileBytesTests {
   @Test("garbage instead of TLS, and every beginning of it, ends the connection")
@@ -24,7 +24,7 @@ struct HostileBytesTests {
         try await blocking {
           let raw = try RawLink(to: host.address)
           try raw.write(raw: bytes)
-          // What is not wrong yet is cut off here.
+          // What is not wrong so far ends here.
           shutdown(raw.socket, Int32(SHUT_WR))
           while !(try raw.readRaw().isEmpty) {}
         }
@@ -96,7 +96,7 @@ struct HostileBytesTests {
           hello = Array(bytes)
           return bytes.count
         }
-        // A byte every 20 ms would take seconds.
+        // A byte every 20 ms would take seconds for the whole hello.
         var count = 0
         for byte in hello {
           guard (try? raw.write(raw: [byte])) != nil else { break }
@@ -126,14 +126,14 @@ struct HostileBytesTests {
   @Test("a crowd of silent connections does not push out a dial of our own")
   func crowdAndOurDial() async throws {
     let listener = try RawListener()
-    // Our dial waits in its handshake while the crowd comes, however long that takes here.
+    // Our dial waits in its handshake while the crowd comes, however long that takes on this machine.
     try await Host.run({ $0.patience.handshake = .seconds(120) }) { host in
       async let dialling = failure { try await host.node.invite(at: listener.address) }
       let dialled = try await blocking { try listener.accept() }
-      // More than are let into their handshake at once; then one that shows that all of them were seen.
+      // More than are let into their handshake at once; then one peer that shows that all of them were seen.
       let crowd = try await blocking { try (0..<200).map { _ in try RawLink.connect(to: host.address) } }
       try await host.servesAnHonestPeer()
-      // It still waits for our side's answer to the TLS handshake that it can do now.
+      // Our dial still waits for the other end, which does its TLS handshake only now.
       try await blocking {
         try dialled.associate()
         _ = try dialled.wait(for: "invitation") { if case .invite = $0 { true } else { nil } }
@@ -156,7 +156,7 @@ struct HostileBytesTests {
         try raw.join()
         let many = [UInt8]((0..<1000).flatMap { _ in FrameEncoder.encode(.ping(1 << 40)) })
         var count = 0
-        // 100 MB of answers at least, were it to go on.
+        // They would ask for at least 100 MB of answers.
         while count < 10_000, (try? raw.write(many)) != nil { count += 1 }
         #expect(count < 10_000)
       }
@@ -178,7 +178,7 @@ struct HostileBytesTests {
         let port = host.address
         let crowd = try await blocking { try (0..<2000).map { _ in try RawLink.connect(to: port) } }
         try await host.servesAnHonestPeer()
-        // Of those that never speak a few are kept, the others were closed: reading shows it.
+        // A few of the silent ones are kept; the others the host has closed.
         for socket in crowd { close(socket) }
       }
       try #require(residentBytes() < 256 << 20)

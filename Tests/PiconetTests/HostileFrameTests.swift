@@ -12,9 +12,9 @@ import Testing
 struct HostileFrameTests {
   enum Stage: CaseIterable { case secured, greeted, associated, member }
 
-  /// Every type of frame, and what is wrong with it at each stage; where a stage is missing the frame is in order
-  /// there, or may be: whoever is greeted may be associated the next moment.
   static let digest = ResourceDigest(sha256: [UInt8](repeating: 0, count: 32))!
+  /// Frames, and the stages at which each is wrong. At a stage that is missing the frame is in order, or may be: a peer
+  /// that is greeted may be associated the next moment.
   static let frames: [(name: String, frame: Frame, wrong: Set<Stage>)] = [
     ("codeNonce", .codeNonce([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),
     ("codeReveal", .codeReveal([UInt8](repeating: 0, count: 32)), Set(Stage.allCases)),
@@ -59,7 +59,7 @@ struct HostileFrameTests {
         try wrong.map { item in (item.name, try Self.link(to: host, at: stage, item.frame).readToEnd()?.reason) }
       }
       for (name, reason) in said { #expect(reason == .protocolBroken, "\(name)") }
-      // Before an association nothing can be asked that would show that the link lives.
+      // Before there is an association, nothing can be asked that would show that the link lives.
       guard stage == .associated || stage == .member else { return try await host.servesAnHonestPeer() }
       let inOrder = Self.frames.filter { !$0.wrong.contains(stage) }
       let answers = try await blocking {
@@ -75,7 +75,7 @@ struct HostileFrameTests {
         }
       }
       for (name, frames) in answers {
-        // What ends the association in good order ends the link.
+        // A frame that ends the association in good order ends the link.
         #expect(frames.contains(.pong(99)) == (name != "leave"), "\(name): \(frames)")
       }
       try await host.servesAnHonestPeer()
@@ -93,7 +93,7 @@ struct HostileFrameTests {
     case .associated: try raw.associate()
     case .member: try raw.join()
     }
-    // The host may have closed the link before the frame is written; its reason is there to read all the same.
+    // The host may have closed the link before the frame is written; its reason is there to be read all the same.
     try raw.send(frame)
     return raw
   }
@@ -113,7 +113,7 @@ struct HostileFrameTests {
       #expect(try await member(hello) == .protocolBroken)
       #expect(try await member([0x20, 0]) == .protocolBroken)
       #expect(try await member([0x7F, 0]) == .protocolBroken)
-      // A message frame of a gigabyte, announced.
+      // A message frame that announces a gigabyte.
       #expect(try await member([FrameType.message, 0xC0, 0, 0, 0, 0x40, 0, 0, 0]) == .protocolBroken)
       #expect(try await member([FrameType.codeReveal, 1, 1]) == .protocolBroken)
       #expect(try await member([FrameType.acceptOffer, 3, 0, 9, 1]) == .protocolBroken)
@@ -125,7 +125,7 @@ struct HostileFrameTests {
           let raw = try RawLink(to: host.address)
           try raw.join()
           try? raw.write(bytes)
-          // They may announce a long frame: nothing more comes.
+          // They may announce a long frame, but nothing more comes.
           shutdown(raw.socket, Int32(SHUT_WR))
           _ = try raw.readToEnd()
         }

@@ -89,14 +89,14 @@ struct HostileTransferTests {
         }
         return answer
       }
-      // A terabyte does not fit here; where it does, credit bounds it.
+      // A terabyte does not fit on this disk; if it does, credit bounds it.
       if case .declineOffer(_, let reason, _) = said { #expect(reason == .diskFull) }
       let flood = try await blocking {
         let raw = try RawLink(to: host.address)
         try raw.join()
         try Self.offer(raw, size: 64 << 20)
         let chunk = FrameEncoder.encode(.chunk(transfer: 0, [UInt8](repeating: 3, count: 16_000)[...]))
-        // All at once, faster than any credit could come back: 8 MiB in one go.
+        // 8 MB at once, faster than any credit could come back.
         let bytes = [UInt8]((0..<512).flatMap { _ in chunk })
         try? raw.write(bytes)
         return try raw.readToEnd()
@@ -139,7 +139,7 @@ struct HostileTransferTests {
         try raw.join()
         var sent = 0
         var batch: [UInt8] = []
-        // Far more than both sides' socket buffers hold, which may take 10 MB of it before anybody has looked.
+        // Far more than the socket buffers of both sides hold, which may take 10 MB of it before anybody has looked.
         for number in 0..<UInt64(10_000_000) {
           FrameEncoder.append(
             .offer(transfer: number % WireLimits.transferNumbers, ResourceOffer(name: [65], size: 1)), to: &batch)
@@ -154,7 +154,7 @@ struct HostileTransferTests {
       #expect(said == nil || said?.reason == .protocolBroken)
       #expect(sent < 10_000_000)
       #expect(await host.departures.first()?.code == .protocolBroken)
-      // What was offered has ended, and is taken back.
+      // What was offered has ended and been taken back.
       #expect(host.node.core.log.offerCount == 0)
     }
   }
@@ -190,7 +190,7 @@ extension RawLink {
   }
 }
 
-/// The digest as a sender states it.
+/// The digest as a sender states it in a frame.
 func resourceDigest(of bytes: [UInt8]) -> ResourceDigest? {
   bytes.withUnsafeBytes { RunningSHA256.digest(of: $0) }.flatMap { ResourceDigest(sha256: $0.bytes) }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A member that has sent and left before the task that asked for it runs again", .timeLimit(.minutes(15)))
 struct LateAnswerTests {
-  /// Runs the first job, as far as a task comes before it waits; all others are held until `release`.
+  /// Runs the first job, which is a task up to its first wait; all others are held until `release`.
   private final class HeldExecutor: TaskExecutor {
     private let held = Mutex<(begun: Bool, jobs: [UnownedJob]?)>((false, []))
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Nodes of one host", .timeLimit(.minutes(15)))
 struct NodeHostTests {
-  /// Of a session of its own, seen by nobody.
+  /// A node that nobody sees, in a session of its own.
   private func configuration(_ name: String, session: String = "test") -> NodeConfiguration {
     var configuration = NodeConfiguration(sessionID: session, name: name)
     configuration.listen = "127.0.0.1:0"
@@ -58,7 +58,7 @@ struct NodeHostTests {
     settings.identity = .directory(folder.path + "/state")
     settings.interfaces = ["lo"]
     try await NodeHost.run(settings) { host in
-      // An identity that is kept is what it needs.
+      // What it needs is an identity that is kept.
       var hidden = configuration("A")
       hidden.visibility = .knownPeers
       let node = try await host.node(hidden)

@@ -77,7 +77,7 @@ struct NodeIdentityTests {
   }
 }
 
-/// PKCS #8.
+/// A private key in DER, as PKCS #8.
 private func derKey(of pem: [UInt8]) throws -> [UInt8] {
   let bio = try #require(BIO_new_mem_buf(pem, Int32(pem.count)))
   defer { BIO_free(bio) }

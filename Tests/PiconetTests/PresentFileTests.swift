@@ -97,14 +97,14 @@ struct PresentFileTests {
         let sender = await compared(sending.changes)
         #expect(try await sending.result.wasThere)
         let all = await (receiver, sender)
-        // In steps, of which a slow reader may miss some.
+        // Progress comes in steps; a slow reader may miss some.
         #expect(all.0.last == 96 << 20 && all.1.last == 96 << 20, "\(all)")
         #expect((all.0 + all.1).allSatisfy { $0 % (32 << 20) == 0 })
       }
     }
   }
 
-  /// The figures of what was compared, each once.
+  /// How much was compared, each figure once.
   private func compared(_ changes: TransferChanges) async -> [UInt64] {
     var all: [UInt64] = []
     for await progress in changes where progress.compared > 0 && progress.compared != all.last {

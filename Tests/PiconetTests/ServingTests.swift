@@ -44,7 +44,7 @@ struct ServingTests {
   }
 }
 
-/// A node serves until it has a member, which learns that it has left; then its task is cancelled.
+/// A node serves until it has had a member, which learns that it has left; then its task is cancelled.
 private func serveAMember() async throws {
   let node = try await Node(Host.configuration())
   let serving = Task { try await node.serve() }

@@ -3,11 +3,11 @@ import Testing
 
 @Suite("All that happens in a session, in one order", .timeLimit(.minutes(15)))
 struct SessionEventsTests {
-  /// What one reader has got of one membership.
+  /// What one reader has seen of one membership so far.
   private enum Story { case joined(next: UInt8), left }
 
   /// Reads until so many memberships have ended.
-  /// - Returns: all that it got, in words, and what should not have been.
+  /// - Returns: all that it got, in words, and what should not have come.
   private static func read(_ session: Session, until count: Int) async -> (events: [String], faults: [String]) {
     var stories: [Member: Story] = [:]
     var numbers: [Member: Int] = [:]
@@ -117,7 +117,7 @@ struct SessionEventsTests {
         }
         if words.count == 6 { break }
       }
-      // Messages keep their order, and so does what is sequenced with them; an offer waits for nothing.
+      // Messages keep their order among each other; what else is sent may come between them.
       #expect(words.first == "joined")
       #expect(words.filter { $0.hasPrefix("message") } == ["message 1", "message 2", "message 3"])
       #expect(words.contains("stream notes") && words.contains("offer picture"))

@@ -25,7 +25,7 @@ struct StreamWithoutWaitingTests {
       while read.count < content.count {
         let part = try #require(try reader.tryRead(upTo: 10_000))
         read += part
-        // Waits where there is nothing now.
+        // Waits if there is nothing now.
         if part.isEmpty, let more = try await reader.read(upTo: 1) { read += more }
       }
       #expect(read == content)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Piconet
 
-/// A source in which whoever wants may report anything.
+/// A source in which a test may report anything.
 private final class OpenSource: Discovery {
   let sourceName = "open"
   private(set) var advertised: Advertisement?

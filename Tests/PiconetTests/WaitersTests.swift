@@ -45,7 +45,7 @@ struct WaitersTests {
     await shelf.until(2)
     shelf.put(1, 2)
     #expect(shelf.waitingCount == 2)
-    // Nor does somebody new get past them.
+    // Nor does a newcomer get past them.
     let late = Task { await shelf.take(atLeast: 1) }
     await shelf.until(3)
     shelf.put(3, 4, 5)
@@ -155,7 +155,7 @@ struct WaitersTests {
       }
       var taken: [Int] = []
       for await answer in group { if case .item(let item) = answer { taken.append(item) } }
-      // What the cancelled ones have not taken is there still.
+      // What the cancelled ones have not taken is still there.
       shelf.close("")
       while case .item(let item) = await shelf.take() { taken.append(item) }
       return taken
@@ -178,7 +178,7 @@ private final class Shelf: Sendable {
     var reason: String?
     var waiters: Waiters<Int, Answer>
 
-    /// Takes the one at this place with all before it.
+    /// Takes the item at this place and all before it.
     mutating func answer(to count: Int) -> Answer? {
       guard items.count >= count else { return reason.map { .closed($0) } }
       defer { items.removeFirst(count) }
@@ -204,7 +204,7 @@ private final class Shelf: Sendable {
   func until(_ count: Int) async { while waitingCount != count { await Task.yield() } }
 }
 
-/// What everybody sees.
+/// A height that everybody sees rise, and that nobody uses up.
 private final class Tide: Sendable {
   private struct State: AwaitedState {
     var height = 0

@@ -29,7 +29,7 @@ struct CommentTests {
     #expect(bare.isEmpty, "\(bare.joined(separator: "\n"))")
   }
 
-  /// The line declares the type of this name, or extends it.
+  /// Whether the line declares the type of this name, or extends it.
   private static func makes(_ name: Substring, _ line: String) -> Bool {
     let words = line.split { !$0.isLetter && !$0.isNumber }
     guard let kind = words.firstIndex(where: { ["struct", "enum", "class", "protocol", "extension"].contains($0) })
@@ -37,8 +37,8 @@ struct CommentTests {
     return words.dropFirst(kind + 1).first == name
   }
 
-  /// A public declaration. What a protocol of the standard library asks for is documented there, and an initialiser
-  /// that only takes the properties says nothing that they do not.
+  /// Whether this is a public declaration that needs a comment. What a protocol of the standard library asks for is
+  /// documented there, and an initialiser that only takes the properties says nothing that they do not.
   private static func needsComment(_ line: String) -> Bool {
     let words = line.split { " (:<{".contains($0) }.filter { !$0.hasPrefix("@") }
     guard words.first == "public", line.contains("public extension") == false else { return false }

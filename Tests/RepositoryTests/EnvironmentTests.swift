@@ -1,9 +1,9 @@
 import Testing
 
-/// Who needs a variable should find it; one that nobody finds is nobody's.
+/// A user who needs a variable should find it documented; one that no program reads should not be there.
 @Suite("The variables of the environment")
 struct EnvironmentTests {
-  /// What stands in quotes, behind a dollar, or is being set: names in C have none of these.
+  /// Names in quotes, after a dollar sign, or being set: names in C have none of these.
   private static func names(in text: String) -> Set<String> {
     var found: Set<String> = []
     for match in text.matches(of: /["$]\{?(PICONET_[A-Z_]+)|\b(PICONET_[A-Z_]+)=/) {

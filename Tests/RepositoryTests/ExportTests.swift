@@ -7,7 +7,7 @@ struct ExportTests {
     let file = try #require(Repository.text("Sources/Piconet/Exports.swift"))
     let imports = file.code.filter { $0.contains("import ") }
     return try imports.map { line in
-      // A whole module, or a function, would bring what nobody has meant.
+      // A whole module, or a function, would bring things that nobody has chosen.
       let match = try #require(
         line.firstMatch(of: /^ *@_exported import (?:struct|enum|class) (\w+)\.(\w+)$/), "\(line)")
       return (match.output.1, match.output.2)

@@ -48,7 +48,7 @@ struct ForbiddenCodeTests {
       where file.code[index].contains("@unchecked Sendable") || file.code[index].contains("nonisolated(unsafe)") {
         let near = file.lines[max(0, index - 10)...min(index + 3, file.lines.count - 1)]
         let comments = near.compactMap { line in line.range(of: "//").map { String(line[$0.upperBound...]) } }
-        // A reason has some words, and speaks of who uses the thing, when, or under which lock.
+        // A reason has a few words, and says who uses the thing, when, or under which lock.
         let said = PurityTests.words(comments.joined(separator: " ").lowercased())
         let topics: Set<String> = [
           "lock", "locked", "mutex", "thread", "threads", "loop", "once", "immutable", "counted", "only", "never",

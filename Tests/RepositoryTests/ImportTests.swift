@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Arrows between modules point down only")
 struct ImportTests {
-  /// What each module may import; the pure ones nothing but the standard library.
+  /// What each module may import; the pure ones import only the standard library and each other.
   static let allowed: [String: Set<String>] = [
     "PiconetWire": [],
     "PiconetEngine": ["PiconetWire"],
@@ -30,13 +30,13 @@ struct ImportTests {
     "PiconetFoundation": ["Piconet", "Foundation"],
   ]
 
-  /// Tools see the public module only, but for those that show or test one part of it.
+  /// Tools see only the public module, except those that show or test one part of it.
   static let tools: Set<String> = ["Piconet", "PiconetCommandLine", "CPiconetSystem", "Glibc", "Synchronization"]
   static let partsOfTools: [String: Set<String>] = [
     "Tools/DNSServiceDiscoveryTool": ["PiconetIP", "PiconetEngine", "PiconetWire", "PiconetDNSSD"],
     "Tools/Fuzz": ["PiconetTestKit"],
     "Tools/EffectHashes": ["PiconetEngine", "PiconetTestKit"],
-    // Manifests of their own; and what it takes to read a keyboard without Foundation.
+    // These have manifests of their own, and need `Dispatch` to read a keyboard without Foundation.
     "Tools/Examples": ["Dispatch", "PackageDescription"],
     "Tools/FarAdapter": [
       "PiconetEngine", "PiconetWire", "PiconetRuntime", "PiconetIP", "PiconetBluetooth", "PiconetSDP",
@@ -71,8 +71,8 @@ struct ImportTests {
     }
   }
 
-  /// Else it depends on the number of processors which of two modules a member of a structure of the C library belongs
-  /// to, and whether a file that imports Glibc alone builds.
+  /// Otherwise the number of processors decides to which of two modules a member of a structure of the C library
+  /// belongs, and whether a file that imports only Glibc builds.
   @Test("each C module begins with the import of the C library's")
   func modulesOfCBeginWithTheLibrary() {
     let umbrellas = Repository.texts.filter {

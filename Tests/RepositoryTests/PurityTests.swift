@@ -9,7 +9,7 @@ struct PurityTests {
     "async", "await", "Task", "actor", "ContinuousClock", "SuspendingClock", "SystemRandomNumberGenerator", "Mutex",
     "Atomic", "Thread", "readLine", "CommandLine", "ObjectIdentifier",
   ]
-  /// Each takes the system's dice if it is not given any.
+  /// Each uses the system's dice unless it is given others.
   static let dice = [".random(", ".shuffled(", ".shuffle(", ".randomElement("]
 
   static func words(_ line: String) -> [String] {

@@ -8,7 +8,7 @@ enum Repository {
     return url.standardizedFileURL.path(percentEncoded: false).trimmingSuffix("/")
   }()
 
-  /// What belongs to the project, and not to a build or to somebody's editor.
+  /// What belongs to the project, rather than to a build or to somebody's editor.
   private static let folders = ["Sources", "Tests", "Tools", "Documentation", ".ci", "udev"]
   private static let files = ["Package.swift", "README.md", "CONTRIBUTING.md", ".swift-format", ".gitignore"]
   private static let binaries: Set<String> = ["jpg", "jpeg", "png", "webp", "pyc"]
@@ -42,12 +42,12 @@ enum Repository {
   static func text(_ path: String) -> TextFile? { texts.first { $0.path == path } }
 }
 
-/// One file, and its lines without comments and texts.
+/// One file, and its lines without comments and strings.
 struct TextFile: Sendable {
   let path: String
   let text: String
   let lines: [String]
-  /// As many lines as `lines`; what is in comments and in string literals is blank.
+  /// As many lines as `lines`; what is in comments and string literals is blank.
   let code: [String]
 
   init(path: String, text: String) {
@@ -63,7 +63,7 @@ struct TextFile: Sendable {
     return parts[0] == "Sources" ? parts[1] : parts.prefix(2).joined(separator: "/")
   }
 
-  /// `path:line: text` of every line of code that `isWrong`.
+  /// `path:line: text` for every line of code of which `isWrong` is true.
   func places(where isWrong: (String) -> Bool) -> [String] {
     code.indices.filter { isWrong(code[$0]) }.map(place)
   }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The table in Documentation/session-suite.md says which test shows what over which transport; it is read out of the
+/// The table in Documentation/session-suite.md says which test runs over which transport; it is compared with the
 /// tests.
 @Suite("Table of the session suite")
 struct SessionSuiteTests {
   static let columns = ["simulated", "packets", "TCP", "L2CAP", "RFCOMM", "LE"]
-  /// What the sets of `SuiteTransport` hold, column by column.
+  /// What the sets of `SuiteTransport` contain, column by column.
   static let sets: [String: [String]] = [
     "all": ["yes", "yes", "yes", "yes", "yes", "yes"],
     "ofThree": ["yes", "yes", "yes", "three", "three", "three"],
@@ -20,7 +20,7 @@ struct SessionSuiteTests {
     $0.path.hasPrefix("Tests/PiconetSessionSuite/") && $0.path.hasSuffix("Tests.swift")
   }
 
-  /// The lines of the table, and what stands in the tests that it can't show.
+  /// The lines of the table, and what the tests contain that it can't show.
   static func table(of files: [TextFile]) -> (lines: [String], wrong: [String]) {
     var lines = [
       "| service | shown by | " + columns.joined(separator: " | ") + " |",
@@ -40,7 +40,7 @@ struct SessionSuiteTests {
           wrong.append("\(file.path): SuiteTransport.\(match.2) is not in the table's sets")
           continue
         }
-        // What the suite itself is not declared for runs with SessionSuite, when all is wanted.
+        // Tests that do not run over every transport by themselves do so with SessionSuite, when everything is wanted.
         if !isOverEach {
           for column in [4, 5] where marks[column] != "–" {
             marks[column] = marks[column] == "yes" ? "all" : marks[column] + ", all"
@@ -66,7 +66,7 @@ struct SessionSuiteTests {
   func namedTestsExist() throws {
     let document = try #require(Repository.text("Documentation/session-suite.md"))
     let section = document.lines.drop { $0 != "## Services that need more than one transport, or two hosts" }
-    // Below the heads.
+    // Below the headings.
     let rows = section.filter { $0.hasPrefix("|") }.dropFirst(2)
     let named = rows.compactMap { $0.split(separator: "|").last?.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.hasPrefix("`") }

@@ -1,6 +1,6 @@
-/// Just enough of Swift's lexical structure to tell code from comments and texts.
+/// Just enough of Swift's lexical structure to tell code from comments and strings.
 enum SwiftCode {
-  /// The lines of `text`; comments and the insides of string literals (interpolations too) are blank.
+  /// The lines of `text`; comments and the insides of string literals, including interpolations, are blank.
   static func withoutCommentsAndStrings(_ text: String) -> [String] {
     var scanner = Scanner(characters: Array(text))
     while scanner.step() {}
@@ -21,7 +21,7 @@ enum SwiftCode {
       return true
     }
 
-    /// Goes on by one character, keeping line ends only.
+    /// Goes on by one character, keeping only line ends.
     mutating func skip(_ count: Int = 1) {
       for _ in 0..<count where position < characters.count {
         kept.append(characters[position] == "\n" ? "\n" : " ")

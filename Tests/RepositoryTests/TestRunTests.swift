@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tools/test runs tests in virtual machines; what it does with what they bring is shown by tests beside it, in Python.
+/// Tools/test runs tests in virtual machines; what it does with their results is shown by tests beside it, in Python.
 @Suite("Tools/test")
 struct TestRunTests {
   @Test("a machine that broke under its tests is booted once more, a test that failed has no second try")

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// Runs a shell script in namespaces of its own, with two hosts `a` (10.78.0.1) and `b` (10.78.0.2) on the ends of a
+/// Runs a shell script in namespaces of its own, with two hosts `a` (10.78.0.1) and `b` (10.78.0.2) at the ends of a
 /// `shaped-link`.
 ///
 /// In the script: `on a COMMAND`, `on b COMMAND`; `shape cut`, `shape rate=2000`; `until_line FILE PATTERN`; `peak
-/// PID`, the most memory that a process has had, in KiB. What it leaves running is ended by the kernel with its process
-/// namespace.
+/// PID`, the most memory that a process has had, in KiB. The kernel ends what the script leaves running, with its
+/// process namespace.
 enum ShapedNetwork {
   struct Outcome: Sendable {
     var status: Int32
@@ -60,7 +60,7 @@ enum ShapedNetwork {
     return "."
   }
 
-  /// Nil if this machine lets us make the network; otherwise what it lacks.
+  /// What this machine lacks to make the network; nil if it lacks nothing.
   static let lack: String? = {
     guard access("/dev/net/tun", R_OK | W_OK) == 0 else { return "this machine has no /dev/net/tun for us" }
     guard geteuid() == 0 else { return "named network namespaces need root" }
@@ -81,7 +81,7 @@ enum ShapedNetwork {
     ProcessInfo.processInfo.environment.merging(["TOOLS": tools]) { _, new in new }
   }
 
-  /// Runs a script to its end, at most `seconds`.
+  /// Runs a script for at most `seconds`.
   static func run(link: String, seconds: Int = 120, _ script: String) async throws -> Outcome {
     let output = FileManager.default.temporaryDirectory.appending(path: "shaped-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)

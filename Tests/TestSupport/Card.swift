@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A folder on one of the virtual machine's disks, removed with it: see Tools/BluetoothVM/disks.
+/// A folder on one of the virtual machine's disks, which is removed with it: see Tools/BluetoothVM/disks.
 package final class Card: Sendable {
   /// The disks by the names of their folders, such as "vfat".
   package static let all = (ProcessInfo.processInfo.environment["PICONET_DISKS"] ?? "").split(separator: ",")
@@ -19,13 +19,13 @@ package final class Card: Sendable {
 
   package func path(_ name: String) -> String { path + "/" + name }
 
-  /// All names in it, hidden ones too, in order; but for those that FUSE gives for a moment to open files that have
-  /// lost theirs.
+  /// All names in it, hidden ones too, in order, except those that FUSE gives for a moment to open files that have lost
+  /// theirs.
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasPrefix(".fuse_hidden") }.sorted()
   }
 
-  /// Has the kernel forget what it knows of the disk's files, as when a card is pulled out and put in again.
+  /// Makes the kernel forget what it knows of the disk's files, as when a card is pulled out and put in again.
   package func forget() throws {
     sync()
     let file = try #require(fopen("/proc/sys/vm/drop_caches", "w"))
@@ -33,7 +33,7 @@ package final class Card: Sendable {
     #expect(fclose(file) == 0)
   }
 
-  /// The bytes of a large file fill all but so many.
+  /// Fills all but so many bytes with a large file.
   package func fill(allBut rest: UInt64) throws {
     let block = [UInt8](repeating: 0x55, count: 1 << 20)
     let file = open(path("filler"), O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)

@@ -3,7 +3,7 @@ import PiconetRuntime
 /// An actor that lives on a loop, so that tests can make and call what is confined to it.
 package actor LoopActor {
   package nonisolated let loop: EventLoop
-  /// What has to live as long as the test.
+  /// Objects that must live as long as the test.
   package var kept: [AnyObject] = []
   package var log: [String] = []
   package var counted = 0
@@ -19,7 +19,7 @@ package actor LoopActor {
   package func keep(_ object: AnyObject) { kept.append(object) }
 }
 
-/// A loop for the time of `body`.
+/// Runs `body` with a loop, which is stopped afterwards.
 package func withLoop<Value>(
   _ name: String = "test-loop", clock: any MonotonicClock = SystemClock(),
   _ body: (EventLoop, LoopActor) async throws -> Value

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// The virtual machine of `Tools/bluetooth-vm` that a suite runs in.
+/// The virtual machine of `Tools/bluetooth-vm` in which a suite runs.
 private enum Machine {
   private static func list(_ variable: String) -> Int {
     getenv(variable).map { String(cString: $0).split(separator: ",").count } ?? 0
@@ -12,7 +12,7 @@ private enum Machine {
   static let hasDisks = list("PICONET_DISKS") > 0
   static let isVirtual = getenv("PICONET_BLUETOOTH_VM") != nil
 
-  /// Whether this is a machine that was started with these options, as far as a test can tell.
+  /// Whether this machine was started with these options, as far as a test can tell.
   static func fits(_ options: String) -> Bool {
     let words = options.split(separator: " ")
     let needed = zip(words, words.dropFirst()).first { $0.0 == "--adapters" }.flatMap { Int($0.1) } ?? 2
@@ -20,12 +20,12 @@ private enum Machine {
   }
 }
 
-/// Where else than in the virtual machine a suite may run.
+/// Where a suite may run besides the virtual machine.
 package enum MachineAlternative: Sendable {
   case nowhere
   /// On adapters that `PICONET_ADAPTERS` names, as `Tools/test --hardware` does.
   case realAdapters
-  /// Wherever there is a part of it that needs no adapters.
+  /// Anywhere, since a part of it needs no adapters.
   case anywhere
 }
 
@@ -36,12 +36,11 @@ extension Trait where Self == ConditionTrait {
   /// suite's type or the test's function, with nothing of the kind between.
   ///
   /// - Parameters:
-  ///   - shapes: options of `Tools/bluetooth-vm`; it runs in a machine of each.
-  ///   - alone: nothing else runs in that machine, since it leaves adapters or bluetoothd other than it found them, or
-  ///     is
+  ///   - shapes: options of `Tools/bluetooth-vm`; it runs in one machine of each.
+  ///   - alone: whether nothing else runs in that machine, since it leaves adapters or bluetoothd changed, or is
   ///     disturbed by what others leave.
-  ///   - long: it takes minutes, so only `Tools/test --all` runs it.
-  ///   - alternative: where it may run beside that.
+  ///   - long: whether it takes minutes, so that only `Tools/test --all` runs it.
+  ///   - alternative: where else it may run.
   package static func machine(
     _ shapes: String..., alone: Bool = false, long: Bool = false, or alternative: MachineAlternative = .nowhere
   ) -> Self {

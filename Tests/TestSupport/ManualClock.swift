@@ -2,10 +2,10 @@ import PiconetEngine
 import PiconetRuntime
 import Synchronization
 
-/// A clock that stands still until it is moved by hand, for tests of loops: no test has to wait for a timer.
+/// A clock that stands still until a test moves it: tests of loops need not wait for a timer.
 ///
 /// Moving it wakes every loop that runs on it. A job given to such a loop after the move runs after the timers that the
-/// move made due.
+/// move has made due.
 public final class ManualClock: MonotonicClock {
   private struct State {
     var now: Instant

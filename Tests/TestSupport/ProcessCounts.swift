@@ -1,9 +1,9 @@
 import Glibc
 
-/// Descriptors that this process has open, and one that the count takes.
+/// The descriptors that this process has open, including the one that counting takes.
 package func descriptorCount() -> Int { directoryNames("/proc/self/fd").count }
 
-/// What the threads of this process are called.
+/// The names of the threads of this process.
 package func threadNames() -> [String] {
   directoryNames("/proc/self/task").compactMap { id in
     guard let file = fopen("/proc/self/task/\(id)/comm", "r") else { return nil }

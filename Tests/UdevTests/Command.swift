@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// This checkout.
+/// The root of this checkout.
 let root: URL = {
   var url = URL(filePath: #filePath)
   for _ in 0..<3 { url.deleteLastPathComponent() }
@@ -54,11 +54,11 @@ enum Machine {
   static let adaptersAreEmulated =
     !adapters.isEmpty
     && adapters.allSatisfy { FileManager.default.fileExists(atPath: "/sys/devices/virtual/bluetooth/\($0)") }
-  /// The emulated machine: root, emulated adapters, and no udev that belongs to somebody.
+  /// Whether this is the emulated machine: root, emulated adapters, and no udev that belongs to somebody.
   static let isOurs = isRoot && adaptersAreEmulated && !udevRuns && hasUdevadm && udevd != nil
 }
 
-/// A folder that goes with the value.
+/// A folder that is removed with the value.
 final class Folder {
   let path: String
 
@@ -70,7 +70,7 @@ final class Folder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Names of the files in rules.d of an installation into this folder.
+  /// The names of the files in rules.d of an installation into this folder.
   var rules: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path + "/etc/udev/rules.d")) ?? []).sorted()
   }

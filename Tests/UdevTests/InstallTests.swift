@@ -15,7 +15,7 @@ struct InstallTests {
         andPath: root.appending(path: "udev/72-piconet.rules").path(percentEncoded: false)))
     #expect(try Command("Tools/install-udev", "--keep-awake", environment: staged).status == 0)
     #expect(folder.rules == ["72-piconet-awake.rules", "72-piconet.rules"])
-    // An installation is what its options say, not what an earlier one left.
+    // An installation follows its own options, not what an earlier one has left.
     #expect(try Command("Tools/install-udev", environment: staged).status == 0)
     #expect(folder.rules == ["72-piconet.rules"])
     // Somebody else's rules stay.

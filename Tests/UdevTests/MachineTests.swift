@@ -2,17 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// In the emulated machine, where a udev of our own may run and change what it likes: the real rules, the real devices.
+/// In the emulated machine, where a udev of our own may run and change anything: the real rules, the real devices.
 @Suite(
   "udev's rules at work", .serialized,
   .machine("--adapters 2", alone: true))
 struct MachineTests {
-  /// udev takes its time to hear of an event, and `udevadm settle` waits for those only that it has heard of.
+  /// Waits until the condition holds: udev takes its time to hear of an event, and `udevadm settle` waits only for
+  /// events that it has heard of.
   static func comes(_ condition: String) throws -> Bool {
     try Command("timeout", "20", "sh", "-c", "until \(condition); do sleep 0.1; done").status == 0
   }
 
-  /// A folder to be first in PATH, with an udevadm of which the first event for Bluetooth gets lost.
+  /// A folder to be put first in PATH, with an udevadm that loses the first event for Bluetooth.
   static func lossyCommands() throws -> Folder {
     let folder = try Folder()
     let script = """
@@ -62,7 +63,7 @@ struct MachineTests {
     let tagged = try Command(
       "udevadm", "trigger", "--dry-run", "--verbose", "--subsystem-match=bluetooth", "--tag-match=piconet-adapter")
     #expect(tagged.output == "/sys/devices/virtual/bluetooth/\(first)\n")
-    // Told in so many words by udev's own reading of the rules too.
+    // udev's own reading of the rules says so, too.
     let tested = try Command("udevadm", "test", "--action=add", "/sys/class/bluetooth/\(first)")
     #expect(tested.output.contains("PICONET_ADAPTER=1"))
     #expect(!tested.lines.contains { $0.contains("72-piconet") && $0.contains("nvalid") }, "\(tested.output)")
@@ -72,7 +73,7 @@ struct MachineTests {
       "Tools/install-udev", "--uninstall", environment: losesEvents ? ["PATH": "\(lossy.path):\(path)"] : [:],
       seconds: 120)
     #expect(uninstalled.status == 0, "\(uninstalled.output)")
-    // Done is done: there is nothing to wait for.
+    // It is done already: there is nothing to wait for.
     #expect(try !Command("udevadm", "info", "/sys/class/bluetooth/\(first)").output.contains("PICONET_ADAPTER"))
     #expect(try Command("sh", "-c", "ls /etc/udev/rules.d | grep -c piconet").output == "0\n")
   }

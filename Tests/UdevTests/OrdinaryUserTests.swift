@@ -7,10 +7,10 @@ import Testing
   "Bluetooth as an ordinary user", .serialized,
   .machine("--adapters 2", or: .realAdapters))
 struct OrdinaryUserTests {
-  /// Where the programs are: beside the bundle of the tests.
+  /// Where the programs are: beside the test bundle.
   static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path(percentEncoded: false)
 
-  /// Runs the words as a user without groups and capabilities; who is no root is one already.
+  /// Runs the words as a user without groups and capabilities; if the tests are not root's, their user is one already.
   static let unprivileged =
     Machine.isRoot
     ? "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs"

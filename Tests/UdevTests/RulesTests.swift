@@ -9,8 +9,8 @@ struct RulesTests {
     try String(contentsOf: root.appending(path: "udev/\(name)"), encoding: .utf8)
   }
 
-  /// What `udevadm test` says of the rules of `folder`, read from a /run of its own. The device is one that no rule of
-  /// ours is for.
+  /// What `udevadm test` says about the rules of `folder`, read from a /run of its own. None of our rules is for the
+  /// device that it is given.
   static func complaints(about folder: String) throws -> [Substring] {
     let script = """
       set -e

@@ -33,7 +33,7 @@ struct BenchmarkOptions {
   var otherAddress: String?
   /// Nodes that connect to one.
   var peers = 8
-  /// How long nothing is sent while it is measured what that costs.
+  /// How long to send nothing and measure what that costs.
   var seconds = 10
 
   init(_ arguments: [String]) throws {
@@ -77,7 +77,7 @@ struct BenchmarkOptions {
     }
   }
 
-  /// Keeps the whole process, threads to come included, on one processor.
+  /// Keeps the whole process, including future threads, on one processor.
   func pin() throws {
     guard let cpu else { return }
     guard piconet_pin_to_processor(Int32(cpu)) == 0 else { throw BenchmarkFailure("can't pin to processor \(cpu)") }

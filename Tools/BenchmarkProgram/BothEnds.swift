@@ -28,7 +28,7 @@ enum BothEnds {
         guard let other = options.otherAddress else {
           return try await body(node, try await node.invite(at: first))
         }
-        // The one that is to be used is tried first.
+        // The one that should be used is tried first.
         let ways = [first, other].map { TransportAddress(kind: options.transport, text: $0) }
         try await body(node, try await node.invite(at: ways))
       }

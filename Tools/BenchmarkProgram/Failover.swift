@@ -1,9 +1,9 @@
 import Glibc
 import Piconet
 
-/// Short messages, one every 2 ms, over the first of two ways, which is cut once the client has said `CUT`; whoever
-/// cuts it does so at once. The client tells when it took the way for lost and when it had the other one, the server
-/// when each message came. All moments are of the clock that both processes and the one that cuts read.
+/// Short messages, one every 2 ms, over the first of two ways, which is cut as soon as the client has printed `CUT`.
+/// The client reports when it took the way for lost and when it had the other one, the server when each message came.
+/// All times are from the clock that both processes and the one that cuts share.
 struct Failover {
   let options: BenchmarkOptions
 

@@ -2,9 +2,9 @@ import Glibc
 import Piconet
 import Synchronization
 
-/// Short messages, one every 20 ms, while a file goes the same way: how long each takes from its call to the remote
-/// side's hands. Both ends are on one machine and read the same clock. `--count` messages are timed, from the moment
-/// when the first byte of the file is stored; the file is cancelled behind the last.
+/// Short messages, one every 20 ms, while a file goes the same way: how long each takes from the call that sends it
+/// until the remote side has it. Both ends are on one machine and read the same clock. `--count` messages are timed,
+/// beginning when the first byte of the file is stored; the file is cancelled after the last.
 struct Lanes {
   let options: BenchmarkOptions
 
@@ -64,7 +64,7 @@ struct Lanes {
   }
 }
 
-/// What of the file is stored so far.
+/// How much of the file is stored so far.
 private final class StoredCount: Sendable {
   private let offer = Mutex<IncomingOffer?>(nil)
   var value: UInt64 { offer.withLock { $0?.progress.stored } ?? 0 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Wall and processor time from one moment to another, and the line that tells them.
+/// Wall and processor time from one moment to another, and the line that reports them.
 struct Measurement {
   private let wall: UInt64
   private let user: Double
@@ -45,7 +45,7 @@ struct Measurement {
     return now.user + now.system
   }
 
-  /// How often this process has gone to sleep by itself.
+  /// How often this process has gone to sleep of its own accord.
   static func sleeps() -> Int {
     var usage = rusage()
     getrusage(RUSAGE_SELF.rawValue, &usage)

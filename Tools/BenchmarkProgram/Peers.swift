@@ -34,7 +34,7 @@ struct Peers {
       defer { accepting.cancel() }
       var first: Member?
       var joined = 0
-      // What the first one costs is what any costs once: code that had not run, OpenSSL's own.
+      // The first one also pays what is paid only once: for code that had not run, and OpenSSL's own setup.
       var residentBefore = 0
       for await change in node.session.membership {
         guard case .joined(let member) = change else { continue }

@@ -1,9 +1,10 @@
-// Preloaded into bluetoothd: shows it one adapter alone, PICONET_OWN_ADAPTER (hci1), so that several of them in one machine play
-// several hosts, each on a bus of its own.
+// Preloaded into bluetoothd: shows it only one adapter, PICONET_OWN_ADAPTER (hci1), so that several of them on one
+// machine play several hosts, each on a bus of its own.
 //
-// bluetoothd takes every adapter of the kernel's management interface, and has no option against it. What is read from its
-// socket loses the other adapters: they are left out of the list, and their events become one that nobody knows. What would
-// listen on all adapters (SDP on PSM 1) listens on this one: the kernel gives a PSM of an adapter to one listener only.
+// bluetoothd takes every adapter of the kernel's management interface, and has no option against that. Here the other
+// adapters are removed from what it reads: they are left out of the list, and their events become one that nobody
+// knows. What would listen on all adapters (SDP on PSM 1) listens on this one: the kernel gives an adapter's PSM to
+// only one listener.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -78,7 +79,7 @@ ssize_t read(int descriptor, void *buffer, size_t size) {
     if (descriptor != management || got < HEADER_SIZE) return got;
     uint8_t *event = buffer;
     unsigned index = number(event + 2);
-    // A read that gave nothing would make bluetoothd read no more.
+    // If a read gave nothing, bluetoothd would stop reading.
     if (index != NO_INDEX && index != own) set(event, NOBODYS_EVENT);
     if (number(event) != COMMAND_COMPLETE || got < HEADER_SIZE + 5 || number(event + HEADER_SIZE) != READ_INDEX_LIST) return got;
     uint8_t *count = event + HEADER_SIZE + 3, *list = count + 2;

@@ -1,7 +1,7 @@
-// Prints how many thousand ticks a second this host's time stamp counter makes, which is the guest's too.
+// Prints how many thousand ticks per second this host's time stamp counter makes; the guest has the same counter.
 //
-// The guest's kernel counts them while another emulated timer runs; on a busy host it is late for that, and its clock would run
-// several times too fast.
+// The guest's kernel counts them while another emulated timer runs; on a busy host it is late in doing so, and its
+// clock would then run several times too fast.
 
 #include <stdint.h>
 #include <stdio.h>

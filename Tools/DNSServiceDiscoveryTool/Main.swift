@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetIP
 import PiconetWire
 
-/// Publishes or looks for peers by DNS-SD, by hand or from a test; one line of output an event.
+/// Publishes or looks for peers by DNS-SD, by hand or from a test; one line of output per event.
 @main struct Main {
   static let usage = """
     usage: dnssd-tool [-i INTERFACE]... advertise NAME PORT SCOPE [KEY=VALUE]...
@@ -18,7 +18,7 @@ import PiconetWire
       interfaces = (interfaces ?? []).union([arguments[1]])
       arguments.removeFirst(2)
     }
-    // Blocked and looked for between turns: no handler, no global state.
+    // The signals are blocked and polled between turns: no handler, no global state.
     var stops = sigset_t()
     sigemptyset(&stops)
     sigaddset(&stops, SIGINT)

@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetTestKit
 
-/// A hash of all facts and effects of each engine of thousands of simulated runs, over the encoding of traces, which no
-/// renaming touches: before and after a change that must not change what the engine does, the lines are the same.
+/// Hashes of all facts and effects of each engine in thousands of simulated runs, over the encoding of traces, which no
+/// renaming touches: a change that must not alter what the engine does leaves the lines the same.
 @main
 enum EffectHashes {
-  /// Seeds of a family in one line: few enough to find the one that differs.
+  /// How many seeds of a family share a line: few enough to find the one that differs.
   private static let block: UInt64 = 50
 
   static func main() async {
@@ -49,8 +49,8 @@ enum EffectHashes {
 }
 
 extension EffectHashes {
-  /// Adds the records of a trace. A flush that framed nothing did nothing, and whether there was one is not what the
-  /// engine does.
+  /// Adds the records of a trace. A flush that framed nothing did nothing, and whether there was one is not part of
+  /// what the engine does.
   private static func add(_ trace: [UInt8], to hash: inout FNV1a) {
     var decoder = TraceDecoder()
     decoder.push(trace)
@@ -72,7 +72,8 @@ extension EffectHashes {
   }
 }
 
-/// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. Two traces end to end are not one, hence the count.
+/// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. The count keeps two traces end to end from looking like
+/// one.
 private struct FNV1a {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -4,7 +4,7 @@
   import PiconetBluetooth
   import PiconetSDP
 
-  /// Whether others can connect to an adapter of this machine: it listens to paging.
+  /// Whether others can connect to an adapter of this machine, because it listens for pages.
   public enum PageScan {
     // <bluetooth/hci.h>: _IOR('H', 211, int); the offset of `flags` in struct hci_dev_info, and one of them.
     private static let getDeviceInfo: UInt = 0x8004_48D3

@@ -53,7 +53,7 @@ import PiconetRuntime
     exit(status)
   }
 
-  /// A line; where nobody reads any more it is lost. What comes from the network does not steer a terminal.
+  /// Writes a line; if nobody reads any more it is lost. Nothing from the network must control a terminal.
   @Sendable private static func put(_ text: String, _ descriptor: Int32) {
     let safe = text.unicodeScalars.prefix(1_000).map { scalar in
       scalar.properties.generalCategory == .control && scalar != "\n" ? "?" : Character(scalar)
@@ -85,7 +85,7 @@ import PiconetRuntime
       var number: Int32 = 0
       sigwait(&stops, &number)
       loop.execute { running.agent?.shutDown { exit(0) } }
-      // A second one does not wait for anything.
+      // A second signal ends the program without waiting for anything.
       sigwait(&stops, &number)
       _exit(128 + number)
     } catch {

@@ -5,7 +5,7 @@ import Glibc
 #endif
 
 /// One input.
-/// - Returns: what was not as it must be, or nil.
+/// - Returns: what is wrong, or nil.
 func run(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
   #if DECODER
     FuzzTarget.decoder.run(bytes)

@@ -1,11 +1,11 @@
-// A slow, long, lossy or broken cable between two network namespaces, for tests and benchmarks: packets go from one TUN device to
-// the other through a queue with a rate, a delay and an end. Kernels without netem have nothing of the kind.
+// A slow, long, lossy or broken cable between two network namespaces, for tests and benchmarks: packets go from one TUN
+// device to the other through a queue with a rate, a delay and an end. Kernels without netem offer nothing of the kind.
 //
 //   shaped-link NAMESPACE ADDRESS NAMESPACE ADDRESS [rate=KBIT] [delay=MS] [loss=PERMILLE] [queue=BYTES]
 //
-// A namespace is a file such as /run/netns/a. Each end is a device `shaped` with its address (a /30). rate=0: as fast as it goes.
-// Prints READY, and obeys lines on standard input until it ends: the same settings, `cut` (nothing passes), `join`.
-// Each obeyed line is answered by `ok`. The end prints what passed and what was dropped.
+// A namespace is a file such as /run/netns/a. Each end is a device `shaped` with its address (a /30). rate=0: as fast as
+// it goes. Prints READY, and obeys lines on standard input until it ends: the same settings, `cut` (nothing passes),
+// `join`. Each obeyed line is answered by `ok`. The end prints what passed and what was dropped.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void fail(const char *what) {
   exit(1);
 }
 
-// A TUN device lives in the namespace in which it was made; the descriptor works from anywhere.
+// A TUN device belongs to the namespace in which it was made; its descriptor works from anywhere.
 static int end_of_cable(const char *network, const char *address) {
   int file = open(network, O_RDONLY | O_CLOEXEC);
   if (file < 0 || setns(file, CLONE_NEWNET) != 0) fail(network);
@@ -135,7 +135,7 @@ static void let_out(struct direction *way, int64_t time) {
   }
 }
 
-// Lines of standard input; false at its end.
+// Obeys lines of standard input; false at its end.
 static bool obey(void) {
   static char line[256];
   static size_t length;

@@ -6,5 +6,5 @@
 int piconet_probe_l2cap(void);
 int piconet_probe_rfcomm(void);
 
-// Whether somebody serves SDP on this machine: 1, 0, or -1 where only a privileged process can tell.
+// Whether anything serves SDP on this machine: 1, 0, or -1 if only a privileged process can tell.
 int piconet_sdp_is_served(void);

@@ -1,7 +1,8 @@
 #pragma once
 
-// The C library's structures are SwiftGlibc's, whichever of the modules of a file is loaded first: else their members belong, under
-// MemberImportVisibility, to this module in some orders of compiling, and a file that imports Glibc alone does not build.
+// Makes the C library's structures belong to SwiftGlibc, whichever module of a file is loaded first. Otherwise, under
+// MemberImportVisibility, their members belong to this module in some orders of compiling, and a file that imports only
+// Glibc does not build.
 #ifdef __swift__
 #pragma clang module import SwiftGlibc
 #endif
@@ -23,25 +24,25 @@
 
 enum { PICONET_RECORD_HEADER = 5, PICONET_COMPACT_HEADER = 2 };
 
-// Where one direction is within its records, if their headers are compact.
+// How far one direction is within its records, if their headers are compact.
 struct piconet_record_place {
   unsigned char header[PICONET_RECORD_HEADER];
-  // Bytes of the header that are there, and of those that have gone on (reading).
+  // Bytes of the header that are here, and how many of those have been passed on (when reading).
   unsigned char header_count;
   unsigned char header_done;
-  // Of the body, what is to come.
+  // Bytes of the body still to come.
   uint16_t body_left;
 };
 
 // What one TLS channel reads from and writes to instead of a socket. Records are read straight from the caller's
 // buffer, so that ciphertext is copied once (into the record layer), and written to one buffer that grows.
 struct piconet_channel_io {
-  // Records go and come with compact headers (Documentation/wire-format.md, section 1).
+  // Whether records have compact headers both ways (Documentation/wire-format.md, section 1).
   int is_compact;
   struct piconet_record_place reading;
   struct piconet_record_place writing;
 
-  // The caller's ciphertext that is not yet read; borrowed for the length of one call.
+  // The caller's ciphertext that has not been read yet; borrowed for the length of one call.
   const unsigned char *input;
   size_t input_count;
 
@@ -53,19 +54,19 @@ struct piconet_channel_io {
   // More waiting output than this is refused.
   size_t output_limit;
 
-  // For the decision to shrink: the most that waited since it was last empty; how many times in succession little of
-  // the buffer was used; the most that was used in those times.
+  // For the decision to shrink: the most that waited since it was last empty; how many times in a row little of the
+  // buffer was used; the most that was used in those times.
   size_t output_peak;
   size_t output_small_flushes;
   size_t output_small_peak;
 };
 
-// The least that the output buffer is allocated with, and shrunk to.
+// The least size to which the output buffer is allocated or shrunk.
 enum { PICONET_OUTPUT_LEAST = 2048 };
-// After so many flushes in succession that used less than a quarter of the output buffer, it is shrunk.
+// After so many flushes in a row that used less than a quarter of the output buffer, it is shrunk.
 enum { PICONET_OUTPUT_SMALL_FLUSHES = 16 };
 
-// Room for `count` more bytes of output. Returns 0 if the limit or the memory does not allow it.
+// Makes room for `count` more bytes of output. Returns 0 if the limit or the memory does not allow it.
 int piconet_channel_io_reserve(struct piconet_channel_io *io, size_t count);
 // The link has taken `count` bytes of the waiting output.
 void piconet_channel_io_drained(struct piconet_channel_io *io, size_t count);
@@ -94,17 +95,17 @@ enum { PICONET_SPAKE2_SCALAR = 32, PICONET_SPAKE2_POINT = 65, PICONET_SPAKE2_BAD
 // w*M + x*P for A, w*N + y*P for B. Returns 1, or 0 if OpenSSL failed.
 int piconet_spake2_share(
     int is_a, const unsigned char *password, const unsigned char *secret, unsigned char *share);
-// K: x*(pB - w*N) for A, y*(pA - w*M) for B. Returns 1, PICONET_SPAKE2_BAD_SHARE for a share that is no point of the group or
-// gives the identity, or 0 if OpenSSL failed.
+// K: x*(pB - w*N) for A, y*(pA - w*M) for B. Returns 1, PICONET_SPAKE2_BAD_SHARE for a share that is not a point of the
+// group or gives the identity, or 0 if OpenSSL failed.
 int piconet_spake2_group_element(
     int is_a, const unsigned char *password, const unsigned char *secret, const unsigned char *far_share,
     unsigned char *element);
 // A wide number modulo the order of the group. Returns 1, or 0 if OpenSSL failed.
 int piconet_spake2_reduce(const unsigned char *wide, size_t count, unsigned char *scalar);
-// A scalar from 1 to the order less 1, all with equal chances. Returns 1, or 0 if OpenSSL failed.
+// A scalar from 1 to the order less 1, all equally likely. Returns 1, or 0 if OpenSSL failed.
 int piconet_spake2_random(unsigned char *scalar);
 
-// Macros that Swift does not import.
+// For macros that Swift does not import.
 static inline int piconet_ssl_ctx_set_protocol(SSL_CTX *context, int least, int most) {
   return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);
 }
@@ -128,7 +129,7 @@ static inline uint64_t piconet_ssl_options(void) {
 }
 static inline void piconet_ssl_ctx_set_options(SSL_CTX *context) {
   SSL_CTX_set_options(context, piconet_ssl_options());
-  // No ChangeCipherSpec for the sake of middleboxes (RFC 8446, appendix D.4): there are none on our links.
+  // No ChangeCipherSpec for middleboxes (RFC 8446, appendix D.4): there are none on our links.
   SSL_CTX_clear_options(context, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
 }
 static inline SSL *piconet_store_context_ssl(X509_STORE_CTX *context) {
@@ -139,7 +140,7 @@ static inline int piconet_store_context_chain_count(X509_STORE_CTX *context) {
 }
 // Stacks of certificates and of names.
 static inline STACK_OF(X509) *piconet_certificates_new(void) { return sk_X509_new_null(); }
-// Takes the reference.
+// Takes over the reference.
 static inline void piconet_certificates_push(STACK_OF(X509) *certificates, X509 *certificate) {
   if (sk_X509_push(certificates, certificate) == 0) X509_free(certificate);
 }
@@ -152,7 +153,7 @@ static inline X509 *piconet_certificates_at(const STACK_OF(X509) *certificates, 
 }
 static inline void piconet_certificates_free(STACK_OF(X509) *certificates) { sk_X509_pop_free(certificates, X509_free); }
 static inline STACK_OF(X509_NAME) *piconet_names_new(void) { return sk_X509_NAME_new_null(); }
-// The subject's. Returns 1, or 0 if out of memory.
+// Adds the certificate's subject. Returns 1, or 0 if out of memory.
 static inline int piconet_names_add(STACK_OF(X509_NAME) *names, X509 *certificate) {
   X509_NAME *name = X509_NAME_dup(X509_get_subject_name(certificate));
   if (name && sk_X509_NAME_push(names, name) > 0) return 1;
@@ -160,14 +161,14 @@ static inline int piconet_names_add(STACK_OF(X509_NAME) *names, X509 *certificat
   return 0;
 }
 static inline void piconet_names_free(STACK_OF(X509_NAME) *names) { sk_X509_NAME_pop_free(names, X509_NAME_free); }
-// A copy of the names. Returns 1, or 0 if out of memory.
+// Sets a copy of the names. Returns 1, or 0 if out of memory.
 static inline int piconet_ssl_ctx_set_authorities(SSL_CTX *context, const STACK_OF(X509_NAME) *names) {
   STACK_OF(X509_NAME) *copy = SSL_dup_CA_list(names);
   if (!copy) return 0;
   SSL_CTX_set0_CA_list(context, copy);
   return 1;
 }
-// How many the other side has named.
+// How many authorities the other side has named.
 static inline int piconet_ssl_named_authorities(const SSL *ssl) {
   const STACK_OF(X509_NAME) *names = SSL_get0_peer_CA_list(ssl);
   return names ? sk_X509_NAME_num(names) : 0;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The C library's structures are SwiftGlibc's, whichever of the modules of a file is loaded first: else their members belong, under
-// MemberImportVisibility, to this module in some orders of compiling, and a file that imports Glibc alone does not build.
+// Makes the C library's structures belong to SwiftGlibc, whichever module of a file is loaded first. Otherwise, under
+// MemberImportVisibility, their members belong to this module in some orders of compiling, and a file that imports only
+// Glibc does not build.
 #ifdef __swift__
 #pragma clang module import SwiftGlibc
 #endif

@@ -13,22 +13,22 @@ int piconet_tcp_socket(int family);
 /// setsockopt(2) with one int. Returns 0, or -1 with errno.
 int piconet_set_option(int socket, int level, int name, int value);
 
-/// The pending error of the socket (SO_ERROR), which this clears; 0 where there is none.
+/// The socket's pending error (SO_ERROR), which this clears; 0 if there is none.
 int piconet_socket_error(int socket);
 
 /// Makes the next close(2) send a reset and throw unsent bytes away (SO_LINGER with zero).
 int piconet_set_abortive_close(int socket);
 
-/// send(2) without SIGPIPE, recv(2); both again after EINTR.
+/// send(2) without SIGPIPE, and recv(2); both are repeated after EINTR.
 ssize_t piconet_send(int socket, const void *bytes, size_t count);
 ssize_t piconet_receive(int socket, void *bytes, size_t count);
 
-/// sendmmsg(2) without SIGPIPE: a prefix of the bytes as messages of `piece` bytes and a shorter last one, at most
-/// `piconet_pieces` of them. Returns how many bytes were taken, or -1 with errno.
+/// sendmmsg(2) without SIGPIPE: sends a prefix of the bytes as messages of `piece` bytes and a shorter last one, at
+/// most `piconet_pieces` of them. Returns how many bytes were taken, or -1 with errno.
 ssize_t piconet_send_pieces(int socket, const void *bytes, size_t count, size_t piece);
 
-/// What the kernel has of a TCP connection: bytes unsent or unacknowledged (SIOCOUTQ), and the shortest round trip in
-/// microseconds (`tcpi_min_rtt`), 0 where it has seen none. Returns 0, or -1 with errno.
+/// What the kernel knows about a TCP connection: bytes unsent or unacknowledged (SIOCOUTQ), and the shortest round trip
+/// in microseconds (`tcpi_min_rtt`), 0 if it has seen none. Returns 0, or -1 with errno.
 int piconet_tcp_flight(int socket, int *outstanding, unsigned *shortest_round_trip);
 
 enum {

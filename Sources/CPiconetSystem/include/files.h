@@ -14,7 +14,7 @@ extern int piconet_fallocate(int descriptor, int mode, int64_t offset, int64_t c
 extern int piconet_sync_file_range(int descriptor, int64_t offset, int64_t count, unsigned int flags)
     __asm__("sync_file_range");
 
-// linux/fs.h and linux/falloc.h, whose other definitions collide with glibc's.
+// From linux/fs.h and linux/falloc.h, whose other definitions collide with glibc's.
 static const unsigned int PICONET_RENAME_NOREPLACE = 1;
 static const int PICONET_FALLOC_FL_KEEP_SIZE = 1;
 static const unsigned int PICONET_SYNC_FILE_RANGE_WRITE = 2;
@@ -22,7 +22,7 @@ static const unsigned int PICONET_SYNC_FILE_RANGE_WRITE = 2;
 // The value differs between architectures; __O_TMPFILE is glibc's, defined without _GNU_SOURCE.
 static const int PICONET_O_TMPFILE = __O_TMPFILE;
 
-// A function, since Swift has one name for the structure and the call. The number is TMPFS_MAGIC of linux/magic.h.
+// A function, because in Swift the structure and the call share a name. The number is TMPFS_MAGIC of linux/magic.h.
 static inline bool piconet_is_tmpfs(int descriptor) {
   struct statfs status;
   return fstatfs(descriptor, &status) == 0 && status.f_type == 0x01021994;

@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// One UDP socket per family for Multicast DNS, and rtnetlink: control messages and netlink, which the Glibc module
-/// does not import. All functions return -1 with errno set, as the system calls do.
+/// One UDP socket per family for Multicast DNS, and rtnetlink: the control messages and netlink calls that the Glibc
+/// module does not import. All functions return -1 with errno set, as the system calls do.
 
-/// A datagram's other end, and the interface where it came in or goes out. Addresses are 4 or 16 bytes in network
+/// A datagram's other end, and the interface on which it came in or goes out. Addresses are 4 or 16 bytes in network
 /// order.
 struct piconet_datagram {
   uint8_t address[16];
@@ -23,11 +23,11 @@ int piconet_multicast_open(int is6, uint16_t port, int shared);
 /// Joins (or leaves) a group on one interface.
 int piconet_multicast_member(int fd, int is6, const uint8_t *group, uint32_t index, int join);
 
-/// Sends on the interface that `to` names; its `destination` is not looked at.
+/// Sends on the interface that `to` names; its `destination` is ignored.
 ssize_t piconet_multicast_send(int fd, int is6, const void *bytes, size_t count, const struct piconet_datagram *to);
 
-/// The count of bytes; a datagram longer than the buffer gives -1 with EMSGSIZE. `from->index` is 0 if the kernel did
-/// not say.
+/// Returns the count of bytes; a datagram longer than the buffer gives -1 with EMSGSIZE. `from->index` is 0 if the
+/// kernel did not say.
 ssize_t piconet_multicast_receive(int fd, int is6, void *bytes, size_t capacity, struct piconet_datagram *from);
 
 /// A route socket: non-blocking and subscribed to changes of links and addresses, or blocking, for two seconds at

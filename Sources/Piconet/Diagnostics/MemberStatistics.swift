@@ -8,11 +8,11 @@ public struct MemberStatistics: Sendable, Hashable {
   public let remoteAddress: String?
   /// The near end of it.
   public let localAddress: String?
-  /// Since the two nodes are connected, whatever links they have had.
+  /// How long the two nodes have been connected, over however many links.
   public let age: Duration
-  /// Of the link in use; nil until a ping of it was answered.
+  /// Of the link in use; nil until a ping over it has been answered.
   public let roundTrip: RoundTrip?
-  /// What went to the member.
+  /// What was sent to the member.
   public let sent: Traffic
   /// What came from it.
   public let received: Traffic
@@ -22,18 +22,18 @@ public struct MemberStatistics: Sendable, Hashable {
   public let unreliableDropped: UInt64
   /// Unreliable messages that came after a newer one and were not delivered.
   public let unreliableLate: UInt64
-  /// Bytes of reliable messages that wait for the remote side to take more, or for the link; for each message a few
-  /// more.
+  /// Bytes of reliable messages that wait for the remote side to take more, or for the link, with a few more counted
+  /// for each message.
   public let queuedBytes: Int
   /// Bytes that wait for the link, or are on their way to the kernel.
   public let linkBytes: Int
-  /// How much of reliable messages the remote side takes now, in the same measure as `queuedBytes`.
+  /// How much more the remote side accepts now in reliable messages of channel 0, measured as `queuedBytes` is.
   public let sendCredit: UInt64
-  /// How much of them the remote side may send now.
+  /// How much more in reliable messages of channel 0 the remote side may send now.
   public let receiveCredit: UInt64
   /// Frames that the remote side has not acknowledged.
   public let unacknowledgedFrames: UInt64
-  /// What is kept of them, in bytes, for another link.
+  /// Bytes kept of them, to be sent again on another link.
   public let unacknowledgedBytes: Int
 
   /// - Parameter dropped: unreliable messages that did not even get to the loop.
@@ -101,12 +101,12 @@ extension MemberStatistics {
     }
   }
 
-  /// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is
-  /// what an application would see.
+  /// How long a frame and its answer take, as measured by pings. Time spent waiting for the link counts: it is what an
+  /// application would see.
   public struct RoundTrip: Sendable, Hashable {
     /// Of the last ping.
     public let last: Duration
-    /// Smoothed as in RFC 6298, section 2: an eighth of each new one.
+    /// Smoothed as in RFC 6298, section 2: each new one counts for an eighth.
     public let smoothed: Duration
     /// The shortest so far.
     public let shortest: Duration

@@ -8,18 +8,18 @@ public struct Replay: Sendable, Hashable {
   public let facts: Int
   /// How many effects were compared.
   public let effects: Int
-  /// The first effect that is not what the trace has, with the fact before it; nil: all are the same.
+  /// The first effect that differs from the trace, with the fact before it; nil: all are the same.
   public let difference: String?
   /// Why the recording ended; nil: it was cut off, as by a crash.
   public let ending: String?
   /// How many bytes at the end are no whole record: the file was cut off in the middle of one.
   public let cutCount: Int
-  /// Contents are zeros.
+  /// Whether contents were replaced by zeros.
   public let isRedacted: Bool
 
-  /// Replays a trace file. Blocks the thread until all is read; no node is needed.
-  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is no trace that this version of
-  ///   Piconet reads, or bytes in it were changed; the detail then says where.
+  /// Replays a trace file. Blocks the thread until all of it is read; no node is needed.
+  /// - Throws: `sourceUnreadable` if the file can't be read, `invalidArgument` if it is not a trace that this version
+  ///   of Piconet reads, or bytes in it were changed; the detail then says where.
   public static func run(file path: String) throws(PiconetError) -> Replay {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(path, SystemError("open", errno)) }

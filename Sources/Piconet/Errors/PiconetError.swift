@@ -2,18 +2,18 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// Why something that Piconet was asked for ended otherwise. Every attempt ends in success or in one of these, on both
+/// Why something that Piconet was asked for did not succeed. Every attempt ends in success or in one of these, on both
 /// sides.
 ///
 /// A handler names a code as `catch PiconetError.declined`, and looks at the rest as `catch let error as PiconetError`,
-/// or, of what throws nothing else, as `catch`.
+/// or as `catch` where nothing else is thrown.
 @dynamicMemberLookup
 public struct PiconetError: Error, Sendable, CustomStringConvertible {
-  /// What happened. More codes may come; compare with the ones that you handle and treat others by their description.
+  /// What happened. More codes may come; compare with those that you handle, and show the description of any other.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// As it is spelled in events of the programs and in traces.
     public let rawValue: String
-    /// A code of this spelling; later versions may have codes that this one does not know.
+    /// A code with this spelling; later versions may have codes that this one does not know.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -23,7 +23,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code(rawValue: "cancelled")
     /// Nothing was heard, or no answer came, for as long as was allowed.
     public static let timedOut = Code(rawValue: "timedOut")
-    /// The session has as many members as its capacity.
+    /// The session has as many members as its capacity allows.
     public static let full = Code(rawValue: "full")
     /// No protocol version in common.
     public static let version = Code(rawValue: "version")
@@ -31,7 +31,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let identity = Code(rawValue: "identity")
     /// A person compared the short codes and they differ, or the attempt broke off before both sides had compared them.
     public static let codeMismatch = Code(rawValue: "codeMismatch")
-    /// The peer is invited by its code only, which a person has to type
+    /// The peer can be invited only by its code, which a person has to type
     /// (`Node.invite(_:proving:context:timeout:proven:)`).
     public static let codeNeeded = Code(rawValue: "codeNeeded")
     /// The code that was typed is not the peer's, or the proof of it broke off.
@@ -40,7 +40,7 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let wrongSession = Code(rawValue: "wrongSession")
     /// No address of the peer answers on any transport, see `failures`, or it is not in sight.
     public static let unreachable = Code(rawValue: "unreachable")
-    /// The peer hides: while it is not available it takes invitations of nobody.
+    /// The peer hides: while it is not available it takes invitations of nobody but whom it expects.
     public static let notAvailable = Code(rawValue: "notAvailable")
     /// The connection broke.
     public static let linkFailed = Code(rawValue: "linkFailed")
@@ -63,9 +63,9 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     /// The message is above the limit of this node or of the peer; the description names both numbers.
     public static let messageTooLarge = Code(rawValue: "messageTooLarge")
 
-    /// The file to send is missing, unreadable or no regular file; see `underlying`.
+    /// The file to send is missing, unreadable or not a regular file; see `underlying`.
     public static let sourceUnreadable = Code(rawValue: "sourceUnreadable")
-    /// The file to send grew, shrank or changed while it was sent.
+    /// The file to send grew, shrank or changed while it was being sent.
     public static let sourceChanged = Code(rawValue: "sourceChanged")
     /// The name can't be stored safely.
     public static let nameRefused = Code(rawValue: "nameRefused")
@@ -75,13 +75,13 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let diskFull = Code(rawValue: "diskFull")
     /// The file or the directory may not be opened or written.
     public static let noPermission = Code(rawValue: "noPermission")
-    /// A file of that name is there and stays.
+    /// A file with that name exists already, and stays.
     public static let exists = Code(rawValue: "exists")
     /// What arrived is not what was sent: the SHA-256 differs, and nothing was kept.
     public static let digestMismatch = Code(rawValue: "digestMismatch")
     /// More or fewer bytes than offered.
     public static let sizeMismatch = Code(rawValue: "sizeMismatch")
-    /// The receiving directory was removed meanwhile.
+    /// The receiving directory was removed in the meantime.
     public static let directoryVanished = Code(rawValue: "directoryVanished")
     /// The receiver doesn't take this kind of content.
     public static let notWanted = Code(rawValue: "notWanted")
@@ -96,13 +96,13 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// The device key or the known peers can't be read or written; see `underlying`.
     public static let state = Code(rawValue: "state")
-    /// Something of this system failed that should not.
+    /// Something in this system failed that should not.
     public static let internalError = Code(rawValue: "internalError")
   }
 
   /// What happened.
   public var code: Code
-  /// The peer that it is about, if there is one.
+  /// The peer concerned, if there is one.
   public var peer: NodeID?
   /// Whose fault it was.
   public var blame: Blame
@@ -111,10 +111,10 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
   public var detail: String
   /// What caused it on this side, such as a `FileFailure`.
   public var underlying: (any Error)?
-  /// Of an invitation that did not reach its peer: why each transport failed, in the order in which they did.
+  /// For an invitation that did not reach its peer: why each transport failed, in the order in which they did.
   public var failures: [TransportFailure] = []
-  /// Of a removal: who wanted it, ourselves included. The removed one has only the word of the member that left it; nil
-  /// where it learned that only when it came back.
+  /// For a removal: who asked for it, which may be ourselves. The removed node has only the word of the member that
+  /// left it; nil where it learned of the removal only when it came back.
   public var removedBy: NodeID?
 
   /// An error of a program's own, such as one to decline with.
@@ -128,6 +128,8 @@ public struct PiconetError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
+  /// What happened, in words for people. It has `detail` in it, as it is: remove control characters before you show it
+  /// on a terminal.
   public var description: String {
     var words = code == .left && blame != .peer ? "we have left" : Self.words[code] ?? code.rawValue
     if let removedBy { words += " by \(removedBy)" }
@@ -141,7 +143,7 @@ extension PiconetError {
 
   init(_ ending: Ending, peer: NodeID?, underlying: (any Error)? = nil) {
     let code = ending.reason.known.map(Code.init)
-    // A number that a later version or another application has given: no defect of ours.
+    // A number that a later version or another application has defined: not a defect of ours.
     self.init(
       code ?? (ending.blame == .peer ? .declined : .internalError), peer: peer, blame: ending.blame,
       detail: code == nil ? "\(ending)" : ending.detail, underlying: underlying)
@@ -178,7 +180,7 @@ extension PiconetError.Code {
 }
 
 extension PiconetError.Code {
-  /// What the application is told of a reason of the engine.
+  /// What the application is told for a reason that the engine gives.
   fileprivate init(_ reason: KnownReason) {
     self =
       switch reason {
@@ -223,7 +225,7 @@ extension PiconetError.Code {
 }
 
 extension PiconetError.Code {
-  /// What the remote side is told where the code is an answer to it.
+  /// What the remote side is told when it is answered with this code.
   var reason: Reason {
     switch self {
     case .codeMismatch: .codeMismatch

@@ -11,7 +11,8 @@ import Synchronization
 
 /// The real parts that the nodes of a host share, from start to stop.
 final class HostShell: @unchecked Sendable {
-  // Sendable is right: what says so is used on the loop only; the rest is constant or guards itself.
+  // Sendable is right: what is marked as confined to the loop is used only there; the rest is constant or guards
+  // itself.
   let configuration: NodeHostConfiguration
   let identity: DeviceIdentity
   let threads: HostThreads
@@ -24,7 +25,7 @@ final class HostShell: @unchecked Sendable {
   let buffers = LinkBuffers()
   /// Confined to the loop.
   let radioPlan: RadioPlan
-  /// Confined to the loop; has sockets as long as a node uses it.
+  /// Confined to the loop; has sockets only while a node uses it.
   private(set) lazy var multicast: MulticastDNSEndpoint = {
     var random = SystemRandomNumberGenerator()
     return MulticastDNSEndpoint(
@@ -106,13 +107,13 @@ final class HostShell: @unchecked Sendable {
 
   func failedToJoin() async { await endIfUnused(users.withLock { $0.failed() }) }
 
-  /// A node has ended. When this returns nothing of a host is left whose last user it was.
+  /// A node has ended. If it was the host's last user, nothing of the host is left when this returns.
   func left(_ node: NodeShell) async { await endIfUnused(users.withLock { $0.remove(ObjectIdentifier(node)) }) }
 
-  /// Whoever has started the host needs it no more; its nodes may.
+  /// Whoever started the host no longer needs it; its nodes may.
   func letGo() async { await endIfUnused(users.withLock { $0.letGo() }) }
 
-  /// As `letGo`, for who can't wait.
+  /// As `letGo`, for callers that can't wait.
   func beginLettingGo() {
     if users.withLock({ $0.isHeld }) { Task { [self] in await letGo() } }
   }

@@ -1,4 +1,4 @@
-/// Who keeps a host: whoever has started it, until it lets go, its nodes, and those that are being made.
+/// Who keeps a host: whoever started it, until they let go; its nodes; and nodes that are being made.
 struct HostUsers<ID: Hashable, Node> {
   private(set) var isHeld = true
   private var isStopping = false
@@ -8,14 +8,14 @@ struct HostUsers<ID: Hashable, Node> {
   private var isUnused: Bool { !isHeld && beginning == 0 && nodes.isEmpty }
 
   /// A node is being made.
-  /// - Returns: false if there is to be none any more.
+  /// - Returns: false if no more nodes may be made.
   mutating func begin() -> Bool {
     guard !isStopping, !isUnused else { return false }
     beginning += 1
     return true
   }
 
-  /// One that was being made is there, and stays until it is removed.
+  /// A node that was being made now exists, and stays until it is removed.
   /// - Returns: false if the host has begun to stop meanwhile.
   mutating func add(_ node: Node, as id: ID) -> Bool {
     beginning -= 1
@@ -23,8 +23,8 @@ struct HostUsers<ID: Hashable, Node> {
     return !isStopping
   }
 
-  /// One that was being made has failed.
-  /// - Returns: whether nobody is left. True once, like what the next two return.
+  /// A node that was being made has failed.
+  /// - Returns: whether nobody is left. True only once; the same holds for the next two functions.
   mutating func failed() -> Bool {
     beginning -= 1
     return isUnused
@@ -39,7 +39,7 @@ struct HostUsers<ID: Hashable, Node> {
   }
 
   /// No node is made from now on.
-  /// - Returns: those that are there.
+  /// - Returns: those that exist.
   mutating func beginStopping() -> [Node] {
     isStopping = true
     return Array(nodes.values)

@@ -4,8 +4,8 @@ import PiconetWire
 /// What the nodes of one process share: the identity, the threads, the known peers, the sockets of mDNS, and one plan
 /// for the radio.
 ///
-/// A program that is in one session has no need of it: `Node.run` makes a host silently, which ends with the node. One
-/// that is in several makes its nodes on one host. Each has a session, a name and an availability of its own. To others
+/// A program in one session doesn't need one: `Node.run` makes a host by itself, which ends with the node. A program in
+/// several sessions makes its nodes on one host. Each has a session, a name and an availability of its own. To others
 /// they are nodes of one device: their ids have the same `peer`, and different incarnations. Nodes of a host that have
 /// the same session id see and invite each other as they do others.
 ///
@@ -17,7 +17,8 @@ import PiconetWire
 /// }
 /// ```
 ///
-/// Any task may use a host. Its nodes keep it: one that is dropped without `stop` ends with the last of its nodes.
+/// Any task may use a host. Its nodes keep it alive: a host that is dropped without `stop` ends with the last of its
+/// nodes.
 public final class NodeHost: Sendable {
   private let shell: HostShell
 
@@ -59,12 +60,13 @@ public final class NodeHost: Sendable {
 
   deinit { shell.beginLettingGo() }
 
-  /// The fingerprint of this device's key, which all its nodes have.
+  /// The fingerprint of this device's key, which all its nodes share.
   public var fingerprint: PeerID { shell.identity.peer }
 
-  /// Starts a node that is not available yet. What its settings do not say of the device is the host's.
-  /// - Throws: as `Node.init`; `invalidArgument` also where the node's identity, interfaces or Bluetooth are set
-  ///   otherwise than the host's; `shuttingDown` once the host is stopping.
+  /// Starts a node that is not available yet. Settings of the device that the node's configuration leaves out are the
+  /// host's.
+  /// - Throws: as `Node.init`; `invalidArgument` also if the node's identity, authorities, interfaces or Bluetooth
+  ///   settings differ from the host's; `shuttingDown` once the host is stopping.
   public func node(_ configuration: NodeConfiguration) async throws(PiconetError) -> Node {
     try await Node(configuration, on: shell)
   }
@@ -86,7 +88,7 @@ public final class NodeHost: Sendable {
     try await node(configuration).serve(isolation: isolation, body)
   }
 
-  /// Stops all its nodes at once, as `Node.stop` does, and ends everything of the host. Idempotent; whoever comes
-  /// second waits for the first.
+  /// Stops all its nodes at once, as `Node.stop` does, and ends everything of the host. Idempotent; a second call waits
+  /// for the first.
   public func stop() async { await shell.stop() }
 }

@@ -1,9 +1,9 @@
-/// The settings of a host: what is of the device, and the same for all its nodes. A wrong value is refused when the
+/// The settings of a host: those of the device, which are the same for all its nodes. A wrong value is refused when the
 /// host starts, with an error that names the rule.
 public struct NodeHostConfiguration: Sendable, Hashable {
   /// Where the key is kept. Default: nowhere, a new one at each start.
   public var identity = IdentityStorage.ephemeral
-  /// The authorities one of which has to have issued each peer's certificate; nil (the default): none.
+  /// One of these authorities must have issued each peer's certificate; nil (the default): no authority is needed.
   public var certificateAuthorities: CertificateAuthorities?
   /// The network interfaces for discovery, by name, such as `lo`; nil: all.
   public var interfaces: Set<String>?
@@ -14,14 +14,14 @@ public struct NodeHostConfiguration: Sendable, Hashable {
   public init() {}
 }
 
-/// What the settings of a node say of the device: nil where they say nothing.
+/// What a node's settings say about the device: nil where they say nothing.
 struct DeviceSettings: Sendable {
   var identity: IdentityStorage?
   var certificateAuthorities: CertificateAuthorities??
   var interfaces: Set<String>??
   var bluetooth: BluetoothSettings?
 
-  /// Those of a host that is made for one node.
+  /// The settings of a host that is made for one node.
   var host: NodeHostConfiguration {
     var host = NodeHostConfiguration()
     host.identity = identity ?? host.identity
@@ -31,8 +31,8 @@ struct DeviceSettings: Sendable {
     return host
   }
 
-  /// Those of a node on this host: what is not said is the host's.
-  /// - Throws: `invalidArgument`, naming what is said otherwise.
+  /// The settings of a node on this host: whatever it leaves out is the host's.
+  /// - Throws: `invalidArgument`, naming the setting that differs.
   func settled(on host: NodeHostConfiguration) throws(PiconetError) -> DeviceSettings {
     let own = self.host
     var contradictions: [String] = []

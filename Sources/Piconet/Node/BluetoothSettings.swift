@@ -1,6 +1,6 @@
 /// The settings of a node's transports over Bluetooth.
 public struct BluetoothSettings: Sendable, Hashable {
-  /// Who finds others over Bluetooth and tells them of us.
+  /// What finds other devices over Bluetooth and makes this one known to them.
   public enum Finder: Sendable, Hashable {
     /// bluetoothd where it runs, otherwise the kernel alone if this process may.
     case automatic
@@ -10,8 +10,8 @@ public struct BluetoothSettings: Sendable, Hashable {
     case headless
   }
 
-  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: whichever there is, also one that appears
-  /// later.
+  /// The adapter, by the kernel's name such as `hci0` or by its address; nil: whichever there is, including one that
+  /// appears later.
   public var adapter: String?
   /// Default: automatic.
   public var finder = Finder.automatic

@@ -4,9 +4,9 @@ extension Node {
   /// What others see before they connect; `setDiscoveryInfo` changes it.
   public var discoveryInfo: [String: String] { shell.presence.info }
 
-  /// Changes what others see before they connect: at once where the node is advertised, and from the next time on where
-  /// it is not. Who has seen the former pairs sees the new ones when its discovery has noticed: over a common network
-  /// within a second or so; over Bluetooth within about half a minute, when it asks this device for its record again.
+  /// Changes what others see before they connect: at once if the node is advertised, otherwise from the next time on.
+  /// Peers that have seen the old pairs see the new ones once their discovery has noticed: over a common network within
+  /// a second or so; over Bluetooth within about half a minute, when they ask this device for its record again.
   /// - Parameter info: as `NodeConfiguration.discoveryInfo`, with the same limits.
   /// - Throws: `invalidArgument` with the rule that it breaks; `shuttingDown`.
   public func setDiscoveryInfo(_ info: [String: String]) async throws(PiconetError) {

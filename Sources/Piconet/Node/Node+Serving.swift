@@ -1,7 +1,7 @@
 extension Node {
   /// Makes the node available and keeps it so until the calling task is cancelled, or `stop` is called elsewhere; then
-  /// ends it in good order, as `stop` does, and returns. Cancelling is the ordinary way to end it, and no error: as
-  /// service lifecycles expect it of what they run.
+  /// ends it in good order, as `stop` does, and returns. Cancelling is the ordinary way to end it and not an error, as
+  /// service lifecycles expect of what they run.
   ///
   /// What the program does with invitations, messages and offers runs beside it, in tasks of its own; their sequences
   /// end with the node.
@@ -14,7 +14,7 @@ extension Node {
   ///   }
   /// }
   /// ```
-  /// - Throws: as `setAvailable`, and the node is stopped then.
+  /// - Throws: as `setAvailable`; the node is then stopped.
   public func serve() async throws(PiconetError) {
     do throws(PiconetError) {
       if !Task.isCancelled { try await setAvailable(true) }

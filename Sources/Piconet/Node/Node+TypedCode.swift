@@ -5,18 +5,18 @@ import PiconetWire
 
 /// Codes that one device shows, or has on a label, and that are typed on the other: for machines without a screen. Both
 /// sides prove to each other that they have the same code (SPAKE2, RFC 9382), bound to the keys of both and to their
-/// connection; a person compares nothing. Nobody who listens, or is in the middle, can search for a code: he has one
-/// guess for each attempt.
+/// connection; a person compares nothing. Nobody who listens, or stands in the middle, can search for a code: each
+/// attempt is worth one guess.
 extension Node {
-  /// Sets the code with which peers that are not known can be invited in, or none: nil, as at the start. As long as
-  /// there is one they can't invite this node otherwise; whoever proves it is a member at once, and `invitations` does
-  /// not tell of it.
+  /// Sets the code by which unknown peers can invite this node; nil, as at the start: there is none. While there is
+  /// one, they can't invite this node in any other way; a peer that proves it is a member at once, and `invitations`
+  /// does not report it.
   ///
-  /// The trust policy comes first: whom it refuses, as a blocked key, or a stranger under `remembered` and `pinned`,
-  /// can't prove a code either.
+  /// The trust policy comes first: peers that it refuses, such as a blocked key, or a stranger under `remembered` and
+  /// `pinned`, can't prove a code either.
   ///
-  /// Three wrong tries over all peers end a code; a try that breaks off is a wrong one. After each there is a pause,
-  /// for the peer, for where it came from, and for everybody. `failedCodes` tells of them.
+  /// Three wrong tries, counted over all peers, end a code; a try that breaks off counts as wrong. A pause follows
+  /// each: for the peer, for the address that it came from, and for everybody. `failedCodes` reports them.
   /// - Throws: `shuttingDown` once the node has stopped; `internalError`.
   public func setCode(_ code: TypedCode?) async throws(PiconetError) {
     let number: TypedCodeID?
@@ -29,13 +29,13 @@ extension Node {
     throw PiconetError(ending, peer: nil)
   }
 
-  /// Tries of our code that were wrong. What nobody has read waits for the next reader, at most 64; then the oldest go.
+  /// Wrong tries of our code. Those that nobody has read wait for the next reader, at most 64; then the oldest go.
   public var failedCodes: EventSequence<FailedCode> { EventSequence(source: core.failedCodes) }
 
   /// Invites a peer in sight by the code that it shows, and waits until both have proven it.
   ///
-  /// The same code is given to three peers that don't know it at most: whoever is not the device that shows it has a
-  /// guess each time.
+  /// The same code is tried with at most three peers that turn out not to know it: each that isn't the device that
+  /// shows it gets a guess.
   /// - Parameters:
   ///   - peer: of `peers`.
   ///   - code: as a person has typed it.

@@ -3,7 +3,7 @@ import PiconetWire
 
 /// A node in sight. What it says of itself is a hint until a connection has proven its key.
 public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
-  /// What the peer says who it is: a hint until it is connected.
+  /// Who the peer claims to be: a hint until it is connected.
   public let id: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal.
   public let name: String
@@ -11,8 +11,8 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
   public let info: [String: String]
   /// Where it can be reached, best first.
   public let addresses: [TransportAddress]
-  /// How strongly Bluetooth hears it, in dBm; nil where the adapter does not tell, or it was found otherwise. Large
-  /// changes only are told.
+  /// How strong its Bluetooth signal is, in dBm; nil if the adapter does not tell, or the peer was found in another
+  /// way. Only large changes are reported.
   public let signalStrength: Int?
 
   init(_ summary: PeerSummary) {
@@ -25,7 +25,7 @@ public struct Peer: Sendable, Hashable, Identifiable, CustomStringConvertible {
 
   public var description: String { "\(name) (\(id))" }
 
-  /// In the order of names, and of ids where names are the same.
+  /// In the order of names, and of ids where names are equal.
   static func list(_ summaries: [NodeID: PeerSummary]) -> [Peer] {
     summaries.values.map(Peer.init).sorted { ($0.name, $0.id) < ($1.name, $1.id) }
   }

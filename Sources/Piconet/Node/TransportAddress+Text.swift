@@ -2,12 +2,12 @@ import PiconetEngine
 import PiconetSDP
 
 extension TransportAddress {
-  /// What an address as a person writes it can stand for: one address a transport that may lead there, none of them
-  /// looked up.
+  /// What an address as a person writes it can stand for: one address for each transport that may lead there, none of
+  /// them looked up.
   ///
-  /// `00:11:22:33:44:55` is a Bluetooth device, which is asked where its node listens; a number behind it says so.
-  /// Channels of RFCOMM go from 1 to 30, PSMs of LE from 0x0080 to 0x00FF, those of L2CAP from 0x1001:
-  /// `00:11:22:33:44:55/0x1005`. A random address, which only LE has, is marked so: `C0:11:22:33:44:55(random)`.
+  /// `00:11:22:33:44:55` is a Bluetooth device, which is asked where its node listens, unless a number after a slash
+  /// says so. Channels of RFCOMM go from 1 to 30, PSMs of LE from 0x0080 to 0x00FF, those of L2CAP from 0x1001:
+  /// `00:11:22:33:44:55/0x1005`. A random address, which only LE has, is marked as one: `C0:11:22:33:44:55(random)`.
   /// Everything else is TCP's.
   public static func candidates(_ text: String) -> [TransportAddress] {
     guard let place = BluetoothPlace(text) else { return [TransportAddress(kind: .tcp, text: text)] }
@@ -44,7 +44,7 @@ extension NodeConfiguration {
     return usable
   }
 
-  /// Those of the transports that the node has, best first.
+  /// Those among these transports that the node has, best first.
   func usable(_ kinds: Set<TransportKind>) throws(PiconetError) -> [TransportKind] {
     let usable = transports.filter { kinds.contains($0) }
     guard !usable.isEmpty else {

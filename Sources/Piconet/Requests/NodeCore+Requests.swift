@@ -8,7 +8,7 @@ extension NodeCore {
 
   static let taskCancelled = Ending(.cancelled, .us, "the calling task was cancelled")
 
-  /// Gives a command whose reply nobody waits for.
+  /// Submits a command whose reply nobody waits for.
   func tell(_ command: Command) { submit(.fact(.commanded(makeCommand(), command))) }
 
   /// Hands a request over and waits for its answer.
@@ -22,16 +22,16 @@ extension NodeCore {
   }
 
   /// - Parameters:
-  ///   - isWanted: looked at on the loop, where memberships and invitations begin and end: who has left may have come
-  ///     back while the request was on its way, and is another member then.
-  ///   - refusal: the answer if it does not hold.
+  ///   - isWanted: checked on the loop, where memberships and invitations begin and end: a peer that has left may have
+  ///     come back while the request was on its way, and is another member then.
+  ///   - refusal: the answer if it is not wanted.
   func answer<Answer>(
     to request: Request<Answer>, if isWanted: (@Sendable () -> Bool)?, otherwise refusal: Ending
   ) async -> Result<Answer, Ending> {
     let outcome = Outcome<Result<Answer, Ending>>()
     if case .leaving = request.cancellation, Task.isCancelled { return .failure(Self.taskCancelled) }
     let id = hand(over: request, if: isWanted, otherwise: refusal) { outcome.end($0) }
-    // Behind the request, also where the task is cancelled already.
+    // The cancellation goes behind the request, even where the task is cancelled already.
     return await withTaskCancellationHandler {
       guard case .leaving = request.cancellation else { return await outcome.wait() }
       if let result = await outcome.waitUnlessCancelled() { return result }

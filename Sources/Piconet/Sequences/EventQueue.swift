@@ -1,17 +1,17 @@
 import Synchronization
 
-/// What `EventSequence` reads from.
+/// Where an `EventSequence` reads from.
 protocol EventSource<Element>: Sendable {
   associatedtype Element: Sendable
 
   func attach(_ reader: ReaderID)
   func detach(_ reader: ReaderID)
-  /// The next one for this reader; nil at the end, and when the task is cancelled.
+  /// The next element for this reader; nil at the end, and when the task is cancelled.
   func next(for reader: ReaderID, isolation: isolated (any Actor)?) async -> Element?
 }
 
-/// Hands what happened from the loop to tasks, one by one, to each reader all of it: what nobody has read waits for the
-/// next reader.
+/// Hands what happened from the loop to tasks, one element after the other. Each reader gets all of it; what nobody has
+/// read waits for the next reader.
 final class EventQueue<Element: Sendable>: EventSource {
   private struct State: AwaitedState {
     var row = EventRow<Element>()
@@ -19,7 +19,7 @@ final class EventQueue<Element: Sendable>: EventSource {
     var isFinished = false
     var waiters = Waiters<ReaderID, Element?>()
 
-    // Nobody takes anything from anybody.
+    // No reader takes anything from another.
     static var servesInTurns: Bool { false }
 
     mutating func answer(to reader: ReaderID) -> Element?? {
@@ -32,7 +32,7 @@ final class EventQueue<Element: Sendable>: EventSource {
   private let state = Mutex(State())
   private let limit: Int
 
-  /// - Parameter limit: how many wait at most; then the oldest goes.
+  /// - Parameter limit: how many wait at most; beyond it the oldest goes.
   init(limit: Int) { self.limit = limit }
 
   var count: Int { state.withLock { $0.row.count } }
@@ -46,7 +46,7 @@ final class EventQueue<Element: Sendable>: EventSource {
     }
   }
 
-  /// Takes back what not everybody has read yet.
+  /// Takes back what not every reader has read yet.
   func remove(where isMeant: (Element) -> Bool) { state.withLock { $0.row.removeAll(where: isMeant) } }
 
   /// What was pushed before is still handed out; then every reader gets nil.

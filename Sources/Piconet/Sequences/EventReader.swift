@@ -8,6 +8,6 @@ final class EventReader<Element: Sendable>: Sendable {
     source.attach(id)
   }
 
-  /// What it has not read waits for the others, and for the next one if it was the last.
+  /// What it has not read waits for the others, or for the next reader if it was the last.
   deinit { source.detach(id) }
 }

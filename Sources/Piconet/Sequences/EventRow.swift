@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One reader of events: an iterator, from its making to its end.
+/// One reader of events: an iterator, from its creation to its end.
 struct ReaderID: Hashable, Sendable {
   private let rawValue: UInt64
   private static let last = Atomic<UInt64>(0)
@@ -8,20 +8,20 @@ struct ReaderID: Hashable, Sendable {
   init() { rawValue = Self.last.add(1, ordering: .relaxed).newValue }
 }
 
-/// What has happened and was not read by everybody yet, in order. A part of a queue's state, under its lock.
+/// What has happened and was not read by every reader yet, in order. A part of a queue's state, under its lock.
 ///
-/// Each reader gets all of it: one that comes gets what is still kept, and what comes after. What all readers have
-/// passed goes; while there is none, everything waits for the next one.
+/// Each reader gets all of it: a new one gets what is still kept, and what comes after. What all readers have passed
+/// goes; while there is none, everything waits for the next one.
 struct EventRow<Element: Sendable>: Sendable {
   private var kept: [(number: UInt64, element: Element)] = []
-  /// Of each reader, how much of `kept` it has passed.
+  /// How much of `kept` each reader has passed.
   private var readers: [(id: ReaderID, passed: Int)] = []
 
   var count: Int { kept.count }
 
   var elements: some Sequence<Element> { kept.lazy.map(\.element) }
 
-  /// - Parameter number: above that of all before it.
+  /// - Parameter number: above that of every element before.
   mutating func append(_ element: Element, number: UInt64) { kept.append((number, element)) }
 
   mutating func attach(_ reader: ReaderID) { readers.append((reader, 0)) }
@@ -33,7 +33,7 @@ struct EventRow<Element: Sendable>: Sendable {
   }
 
   /// The reader is done with what `next` has given; without effect if that was taken back meanwhile.
-  /// - Returns: whether everybody is done with it now.
+  /// - Returns: whether every reader is done with it now.
   @discardableResult
   mutating func pass(_ reader: ReaderID, _ number: UInt64) -> Bool {
     guard let index = index(of: reader, holding: number) else { return false }
@@ -51,14 +51,14 @@ struct EventRow<Element: Sendable>: Sendable {
     return index
   }
 
-  /// What the reader holds becomes this for those that come after the last reader.
+  /// The only reader leaves what it holds half read: changes it for the readers that come later.
   mutating func leave(_ reader: ReaderID, _ number: UInt64, _ change: (inout Element) -> Void) {
     guard readers.count == 1, let index = index(of: reader, holding: number) else { return }
     change(&kept[readers[index].passed].element)
   }
 
   /// The reader has gone.
-  /// - Returns: what everybody else had passed before.
+  /// - Returns: what all others had passed already.
   @discardableResult
   mutating func detach(_ reader: ReaderID) -> [Element] {
     readers.removeAll { $0.id == reader }
@@ -68,12 +68,12 @@ struct EventRow<Element: Sendable>: Sendable {
     return kept[..<count].map(\.element)
   }
 
-  /// Takes back what not everybody has read.
+  /// Takes back what not every reader has read.
   mutating func removeAll(where isMeant: (Element) -> Bool) {
     for index in kept.indices.reversed() where isMeant(kept[index].element) { remove(at: index) }
   }
 
-  /// The oldest goes, whoever has not read it.
+  /// The oldest goes, whoever has not read it yet.
   mutating func removeFirst() {
     if !kept.isEmpty { remove(at: 0) }
   }

@@ -1,7 +1,7 @@
 import PiconetEngine
 
-/// The peers in sight, again after each change; it starts with the list as it is. A slow reader sees the latest list,
-/// not every one. Ends with the node.
+/// The peers in sight: the list as it is at first, and again after each change. A slow reader sees the latest list, not
+/// every one. Ends with the node.
 public struct PeerList: AsyncSequence, Sendable {
   public typealias Element = [Peer]
   let watched: Watched<[NodeID: PeerSummary]>

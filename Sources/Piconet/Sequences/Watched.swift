@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that tasks can wait for to change: they see the latest, not every one, so nothing piles up.
+/// A value whose changes tasks can wait for. They see the latest value, not every one, so nothing piles up.
 final class Watched<Value: Sendable>: Sendable {
   private struct State: AwaitedState {
     var value: Value
@@ -8,7 +8,7 @@ final class Watched<Value: Sendable>: Sendable {
     var isFinished = false
     var waiters = Waiters<UInt64, Void>()
 
-    // Nobody takes anything from anybody.
+    // No reader takes anything from another.
     static var servesInTurns: Bool { false }
 
     func answer(to seen: UInt64) -> Void? { version > seen || isFinished ? () : nil }

@@ -13,8 +13,8 @@ public struct FailedCode: Sendable {
   public let remoteAddress: String
   /// Why.
   public let error: PiconetError
-  /// Tries that the code has left over all peers. With 0 it is over: nobody can use it any more, and nobody unknown
-  /// gets in before `Node.setCode` has another one.
+  /// Tries that the code has left, over all peers. At 0 it is spent: nobody can use it any more, and no unknown peer
+  /// gets in before `Node.setCode` sets another one.
   public let triesLeft: Int
 
   init(_ peer: ProvenPeer, left: Int, _ ending: Ending) {

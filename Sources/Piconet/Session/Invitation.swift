@@ -4,24 +4,24 @@ import PiconetWire
 
 /// A peer that wants us in a session: to be accepted or declined before it expires.
 public struct Invitation: Sendable, Identifiable {
-  /// Unique within the node: another invitation of the same peer has another one.
+  /// Unique within the node: another invitation from the same peer has another id.
   public let id: UInt64
   /// Who invites, proven.
   public let peer: ProvenMember
   /// The inviter's free data: not to be trusted before the peer is.
   public let context: [UInt8]
-  /// Codes have to be compared, by the inviter's trust policy or by ours: it can be accepted only once `showCode` has
-  /// given its code.
+  /// Whether codes have to be compared, by the inviter's trust policy or by ours: if so, it can be accepted only once
+  /// `showCode` has given its code.
   public let comparesCodes: Bool
   let core: NodeCore
   let state: Watched<InvitationOutcome?>
 
-  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. To be called when the
-  /// question is on the screen, and not before: from then on this is one of the few tries that somebody in the middle
-  /// has, and counts as a wrong code if nothing comes of it. Returns within about two seconds; called again it gives
-  /// the same code.
-  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached, and the invitation
-  ///   stands.
+  /// The six digits to be compared with those on the inviter's screen, such as `042 917`. Call it when the question is
+  /// on the screen, and not before: from then on this is one of the few tries that somebody in the middle has, and it
+  /// counts as a wrong code if nothing comes of it. Returns within about two seconds; called again it gives the same
+  /// code.
+  /// - Throws: why the invitation has ended meanwhile; `linkFailed` while the peer can't be reached: then the
+  ///   invitation stands.
   public func showCode() async throws(PiconetError) -> String {
     switch await answer(to: .showCode(peer.id)) {
     case .success(let code): return code
@@ -31,32 +31,33 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// About this invitation: the peer may have invited anew since, which is another one. It is looked at on the loop,
-  /// where they end.
+  /// About this invitation: the peer may have invited again since, which is another one. Checked on the loop, where
+  /// invitations end.
   private func answer<Answer>(to request: Request<Answer>) async -> Result<Answer, Ending> {
     await core.answer(to: request, if: { core.isOpen(self) }, otherwise: Self.isOver)
   }
 
   private static let isOver = Ending(.noSuchAssociation, .us, "answered already")
 
-  /// Accepts, and returns once the inviter has kept a place, too: after a round trip, and where its person compares
-  /// the codes once that is done. One that never answers fails with `timedOut` after ten seconds; who would not have
-  /// others wait for that accepts in a task of its own.
+  /// Accepts, and returns once the inviter has a place for us, too: after a round trip, or, where a person there
+  /// compares the codes, once that is done. If the inviter never answers this throws `timedOut` after ten seconds; to
+  /// keep others from waiting for that, accept in a task of its own. If the calling task is cancelled meanwhile, the
+  /// inviter is told that we leave.
   ///
-  /// An inviter that has left again by the time that this returns is given all the same, if it was a member: what it
-  /// has sent can be read, and whatever is sent to it throws why it has left.
-  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity`
-  ///   where the code has to be shown first, `codeMismatch` if the codes differ for the inviter, or the attempt broke
-  ///   off.
+  /// An inviter that has left again by the time this returns is returned all the same, if it was a member: what it has
+  /// sent can be read, and sending to it throws the reason why it left.
+  /// - Throws: why the invitation has ended meanwhile, `notConnected` if it was answered before, `full`, `identity` if
+  ///   the code has to be shown first, `codeMismatch` if the inviter's side says that the codes differ, or the attempt
+  ///   broke off; `cancelled` if the calling task was.
   public func accept() async throws(PiconetError) -> Member {
-    // The peer may have invited anew since, with another context: that is another invitation.
+    // The peer may have invited again since, with another context: that is another invitation.
     guard core.isOpen(self) else {
       return try outcome(PiconetError(.notConnected, peer: peer.id, blame: .us, detail: "answered already"))
     }
     switch await answer(to: .accept(invitationOf: peer.id, by: core)) {
     case .success(let member): return member
     case .failure(let ending) where ending.reason == .identity && state.value == nil:
-      // It stands.
+      // The invitation stands.
       throw PiconetError(ending, peer: peer.id)
     case .failure(let ending):
       core.answered(self)
@@ -65,7 +66,7 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// What has become of it otherwise: our own invitation may have been the answer.
+  /// What has become of it by other means: our own invitation may have been the answer.
   private func outcome(_ error: PiconetError) throws(PiconetError) -> Member {
     switch state.value {
     case .joined(let membership): return Member(membership: membership, core: core)
@@ -74,8 +75,9 @@ public struct Invitation: Sendable, Identifiable {
     }
   }
 
-  /// Declines, with the reason that the inviter is told: `declined`, or `codeMismatch` if the screens show different
-  /// codes.
+  /// Declines. The inviter's call throws the same code.
+  /// - Parameter code: why: `declined`, `codeMismatch` if the screens show different codes, `full` where there is no
+  ///   place, `notWanted`. One that is no answer to an invitation, such as `linkFailed`, goes as `declined`.
   public func decline(_ code: PiconetError.Code = .declined) async {
     guard core.isOpen(self) else { return }
     _ = await answer(to: .decline(invitationOf: peer.id, code.reason))
@@ -83,8 +85,8 @@ public struct Invitation: Sendable, Identifiable {
     state.finish()
   }
 
-  /// Waits until the invitation ends without an answer of ours: withdrawn, expired, connection lost. Nil if it was
-  /// answered here, the task is cancelled or the node stops.
+  /// Waits until the invitation ends without an answer from this side: withdrawn, expired, connection lost. Nil if it
+  /// was answered here, the task is cancelled or the node stops.
   public func ended() async -> PiconetError? {
     var version: UInt64 = 1
     while let (value, next) = await state.next(after: version, isolation: nil) {
@@ -95,7 +97,7 @@ public struct Invitation: Sendable, Identifiable {
   }
 }
 
-/// How an invitation of a peer's has ended, where that was not by an answer of this side's alone.
+/// How a peer's invitation has ended, if not by this side's answer alone.
 enum InvitationOutcome: Sendable {
   /// Withdrawn, expired, connection lost.
   case failed(PiconetError)

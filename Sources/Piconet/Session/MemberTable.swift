@@ -3,7 +3,7 @@ import PiconetEngine
 /// The members of the session, and how other peers stand. A part of the node's state, under its lock.
 struct MemberTable: Sendable {
   private var members: InlineFirstDictionary<NodeID, Membership> = [:]
-  /// Of those that are no members, and have a state.
+  /// The states of peers that are not members.
   private var others: [NodeID: PeerState] = [:]
 
   subscript(node: NodeID) -> Membership? { members[node] }
@@ -18,7 +18,7 @@ struct MemberTable: Sendable {
 
   mutating func left(_ node: NodeID) -> Membership? { members.removeValue(forKey: node) }
 
-  /// How a peer stands that is no member; of members their memberships tell.
+  /// The state of a peer that is not a member; memberships tell that of members.
   mutating func changed(_ node: NodeID, to state: PeerState) {
     switch state {
     case .available, .connecting: others[node] = state
@@ -26,7 +26,7 @@ struct MemberTable: Sendable {
     }
   }
 
-  /// Of all that have one.
+  /// Of all peers that have one.
   var states: [NodeID: PeerState] {
     var states = others
     for member in members.values { states[member.proven.id] = member.transport == nil ? .suspended : .connected }

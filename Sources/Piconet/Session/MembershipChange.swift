@@ -9,12 +9,12 @@ public enum MembershipChange: Sendable {
   /// The member can't be reached for the moment, for this reason. It stays a member, and what is sent to it waits: both
   /// sides look for another way until the disconnect timeout, and go on where they stopped, or it leaves.
   case suspended(Member, PiconetError)
-  /// The member is reached over another link from now on, and over this transport: a better one leads to it, or the
-  /// member has made another link before the former one was missed.
+  /// The member is reached over another link from now on, over this transport: a better one leads to it, or the member
+  /// made another link before this side noticed that the former one was gone.
   case moved(Member, TransportKind)
   /// The member is reached again, over this transport, after it was suspended.
   case resumed(Member, TransportKind)
-  /// With the reason.
+  /// The member has left, for this reason.
   case left(Member, PiconetError)
 
   init(_ member: Member, _ kind: SessionLog.Change.Kind) {

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// Invitations of others, and the questions that they put to a person.
+/// Invitations from others, and the questions that they put to a person.
 extension NodeCore {
   /// Whether the invitation waits for its answer.
   func isOpen(_ invitation: Invitation) -> Bool {
@@ -20,7 +20,7 @@ extension NodeCore {
   func invited(_ peer: ProvenPeer, _ context: [UInt8], _ comparesCodes: Bool) {
     let member = proven(peer)
     if case .remembered = configuration.trust, !member.rights.contains(.push) {
-      // It may be sent to, and no more.
+      // We may send to it, and nothing more.
       return tell(.answerInvitation(member.id, accept: false, .declined))
     }
     let invitation = Invitation(
@@ -39,7 +39,7 @@ extension NodeCore {
     guard let ask = configuration.confirm else { return tell(.confirm(member.id, false, .identity)) }
     let number = makeNumber()
     withState { state in
-      // Under the lock, or it might have been asked before it is noted that it is.
+      // Started under the lock, so that the task is noted before it can ask anything.
       let task = Task { [self] in
         let isSame = await ask(member, code)
         tell(.confirm(member.id, isSame, .codeMismatch))

@@ -1,15 +1,15 @@
 import PiconetEngine
 
-/// Invitations of others that wait for an answer, and persons who compare codes. A part of the node's state, under its
-/// lock.
+/// Invitations from others that wait for an answer, and questions to a person who compares codes. A part of the node's
+/// state, under its lock.
 struct OpenInvitations: Sendable {
-  /// By who invites; what each ends with, if it was not answered.
+  /// By inviter; what each ends with, if it was not answered.
   private var open: [NodeID: Watched<InvitationOutcome?>] = [:]
   private var confirmations: [UInt64: Task<Void, Never>] = [:]
 
   mutating func came(from node: NodeID, _ state: Watched<InvitationOutcome?>) { open[node] = state }
 
-  /// This very one, of which `state` tells.
+  /// Whether the open invitation is the very one that `state` belongs to.
   func isOpen(_ node: NodeID, _ state: Watched<InvitationOutcome?>) -> Bool { open[node] === state }
 
   mutating func answered(_ node: NodeID, _ state: Watched<InvitationOutcome?>) {

@@ -3,17 +3,17 @@ import PiconetWire
 
 /// How a peer stands with us.
 ///
-/// A peer comes as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting` to
-/// `connected` or `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or
+/// A peer first appears as `available` or `connecting`. `available` goes to `unavailable` or `connecting`; `connecting`
+/// to `connected` or `disconnected`; `connected` to `suspended` or `disconnected`; `suspended` to `connected` or
 /// `disconnected`. After `disconnected` a peer that is in sight is `available` at once; one out of sight has no state
 /// until it comes again.
 @nonexhaustive
 public enum PeerState: Sendable {
-  /// In sight, and nothing is between us.
+  /// In sight, with no connection to us.
   case available
   /// Not in sight any more.
   case unavailable
-  /// An invitation is under way, ours or the peer's. One of ours by address counts from when the peer is proven.
+  /// An invitation is under way, ours or the peer's. One of ours by address counts from when the peer's key is proven.
   case connecting
   /// A member of the session.
   case connected
@@ -37,7 +37,7 @@ public enum PeerState: Sendable {
 
 /// A change of one peer's state.
 public struct PeerStateChange: Sendable {
-  /// Who: what a sighting says, proven once the peer is connected.
+  /// Who it is: what a sighting says, proven once the peer is connected.
   public let peer: NodeID
   /// What people call the device; the peer's own words: escape it before showing it on a terminal. Empty if nobody has
   /// said it yet.

@@ -13,7 +13,7 @@ public struct RefusedPeer: Sendable {
   public let remoteAddress: String
   /// Why, with what a person can do about it; it may name a file of this machine. The peer was told less.
   public let error: PiconetError
-  /// So many others were turned away since the last one that was told.
+  /// How many others have been turned away since the last one that was reported.
   public let suppressedCount: Int
 
   init(_ node: NodeID, name: String, _ traits: LinkTraits, _ ending: Ending, suppressed: Int) {

@@ -9,7 +9,7 @@ final class SendBudget: Sendable {
     var available: Int
     var ending: PiconetError?
     var dropped: UInt64 = 0
-    /// By the cost of what is to be sent; the answer is why it can't be.
+    /// Each needs the cost of what it sends; the answer is the reason why it can't be sent.
     var waiters: Waiters<Int, PiconetError?>
 
     mutating func answer(to cost: Int) -> PiconetError?? {
@@ -36,13 +36,13 @@ final class SendBudget: Sendable {
   enum Claim {
     case taken
     case mustWait
-    /// Unreliable, and there is no room now.
+    /// It is unreliable, and there is no room now.
     case dropped
     case ended(PiconetError)
   }
 
-  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable one may go a quarter
-  /// of the limit beyond it: it gives its cost back as soon as the loop has it, and reliable ones that wait for the
+  /// Takes the cost if there is room now and, for a reliable message, nobody waits. An unreliable message may exceed
+  /// the limit by a quarter: it gives its cost back as soon as the loop has it, and reliable ones that wait for the
   /// peer must not shut it out.
   func claim(_ cost: Int, _ mode: DeliveryMode) -> Claim {
     state.withLock { state in
@@ -85,7 +85,7 @@ final class SendBudget: Sendable {
 
   private static let cancelled = PiconetError(.cancelled, blame: .us, detail: "the calling task was cancelled")
 
-  /// Messages have left the queue.
+  /// Returns the cost of messages that have left the queue.
   func giveBack(_ cost: Int) { state.change { $0.available += cost } }
 
   /// The member is gone: everybody who waits or comes later gets the reason.

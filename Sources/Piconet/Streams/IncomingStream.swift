@@ -2,12 +2,12 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A row of bytes from a member, without boundaries; `Session.streams` has them. It is a sequence of slices of what
-/// came, however it was written; `read(upTo:)` takes a limited part. One that is dropped before its end is cancelled,
-/// and its writer told so.
+/// A sequence of bytes from a member, without boundaries; `Session.streams` delivers them. Iterating gives slices of
+/// what came, however it was written; `read(upTo:)` takes a limited part. A stream that is dropped before its end is
+/// cancelled, and its writer is told.
 ///
-/// Reading is what lets the writer go on: of a stream that nobody reads 64 KiB come, and nothing else waits for it. Any
-/// task may read; each byte is handed out once.
+/// Reading is what lets the writer go on: of a stream that nobody reads, 64 KiB come, and nothing else is held up by
+/// it. Any task may read; each byte is handed out once.
 public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   public typealias Element = ArraySlice<UInt8>
 
@@ -37,8 +37,8 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
   var core: NodeCore { member.core }
   var stream: StreamID { StreamID(rawValue: id) }
 
-  /// The next bytes, as many as wait and at most `count`, at least one; nil at the end, when all was read. Waits until
-  /// there are some.
+  /// The next bytes, as many as wait but at most `count`, and at least one; nil at the end, when all has been read.
+  /// Waits until there are some.
   ///
   /// What came before a connection was lost can still be read; what came before the writer cancelled can't.
   /// - Throws: `cancelled` for the calling task, which leaves the stream as it is; why the writer has cancelled; why
@@ -48,8 +48,8 @@ public final class IncomingStream: Sendable, Identifiable, AsyncSequence {
     return try await read(upTo: count, isolation: nil)
   }
 
-  /// The next bytes that are here now, at most `count`: never waits, for code that is no task. Empty where there are
-  /// none now, or where others wait for them; nil at the end, when all was read.
+  /// The next bytes that are here now, at most `count`: never waits, for code outside a task. Empty if there are none
+  /// now, or if others wait for them; nil at the end, when all has been read.
   /// - Throws: as `read(upTo:)`.
   public func tryRead(upTo count: Int) throws(PiconetError) -> ArraySlice<UInt8>? {
     try Self.check(count)

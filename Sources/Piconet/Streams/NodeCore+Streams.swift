@@ -4,14 +4,14 @@ import PiconetWire
 
 /// Streams: what the application asks of them, and what the loop tells.
 extension NodeCore {
-  /// Bytes that may be queued of one stream: enough to fill what a link takes ahead of the kernel.
+  /// Bytes that one stream may have queued: enough to fill what a link takes ahead of the kernel.
   static let streamBudget = EngineConfiguration(scope: "", name: "").transmitWindow
 
   func openStream(named name: String, to member: Member) async throws(PiconetError) -> OutgoingStream {
     let id = StreamID(rawValue: makeNumber())
     let node = member.id
     let state = OutgoingStreamState(receiver: node, limit: Self.streamBudget)
-    // Before it is asked for: what stops it may come right behind the answer.
+    // Before the request goes out: what stops it may come right behind the answer.
     withState { $0.streams.add(id, state) }
     if case .failure(let ending) = await answer(to: .openStream(id, to: node, name: name), of: member) {
       forget(id)
@@ -54,7 +54,7 @@ extension NodeCore {
     case .cancelled(let ending): buffer.end(.void(PiconetError(ending, peer: buffer.sender)))
     case .lost(let ending): buffer.end(.lost(PiconetError(ending, peer: buffer.sender)))
     }
-    // Nobody has taken it: there is nothing to take any more.
+    // If nobody has taken it, there is nothing left to take.
     log.removeStreams { $0.buffer === buffer }
   }
 

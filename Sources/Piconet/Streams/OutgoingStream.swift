@@ -2,10 +2,10 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A row of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. One that is dropped before
-/// `finish` is cancelled.
+/// A sequence of bytes to a member, without boundaries: opened with `Member.openStream(named:)`. A stream that is
+/// dropped before `finish` is cancelled.
 ///
-/// Any task may use it. Writes of several tasks at once are all sent, but not one after the other: let one task write.
+/// Any task may use it. Writes from several tasks at once are all sent, but may be interleaved: let one task write.
 public final class OutgoingStream: Sendable, Identifiable {
   /// Unique within the node.
   public let id: UInt64
@@ -31,7 +31,7 @@ public final class OutgoingStream: Sendable, Identifiable {
 
   var stream: StreamID { StreamID(rawValue: id) }
 
-  /// Pieces that a long write is cut to: each waits for its room alone.
+  /// A long write is cut into pieces of this many bytes: each waits for room on its own.
   private static let pieceCount = 64 << 10
 
   /// Writes bytes and returns when the stream has taken them: they will arrive, in the order of the calls, or the
@@ -58,12 +58,11 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above.
   public func write(_ bytes: [UInt8]) async throws(PiconetError) { try await write(bytes[...]) }
 
-  /// As above, for bytes that are in no array, such as `text.utf8`.
+  /// As above, for bytes that are not in an array, such as `text.utf8`.
   public func write(_ bytes: some Sequence<UInt8>) async throws(PiconetError) { try await write(Array(bytes)[...]) }
 
-  /// Writes as many of the bytes, from the first one on, as the stream takes now: never waits, for code that is no
-  /// task.
-  /// - Returns: how many were taken; 0 where there is no room now, or where others wait for it.
+  /// Writes as many of the bytes, from the first one on, as the stream takes now: never waits, for code outside a task.
+  /// - Returns: how many were taken; 0 if there is no room now, or if others wait for it.
   /// - Throws: as `write`.
   public func tryWrite(_ bytes: ArraySlice<UInt8>) throws(PiconetError) -> Int {
     let count = try state.budget.claim(upTo: bytes.count)
@@ -79,12 +78,13 @@ public final class OutgoingStream: Sendable, Identifiable {
   /// As above.
   public func tryWrite(_ bytes: [UInt8]) throws(PiconetError) -> Int { try tryWrite(bytes[...]) }
 
-  /// Whether `tryWrite` would take at least one byte. Where writing would throw it is false.
+  /// Whether `tryWrite` would take at least one byte. False where writing would throw.
   public var hasSpaceAvailable: Bool { state.budget.hasRoom }
 
   /// Ends the stream behind what was written, and returns when the remote side's reader has read all of it. Nothing can
   /// be written any more. Cancelling the calling task cancels the stream.
-  /// - Throws: why the reader has not read all: it has cancelled, the member has left, the stream was cancelled here.
+  /// - Throws: why the reader has not read everything: it has cancelled, the member has left, or the stream was
+  ///   cancelled here.
   public func finish() async throws(PiconetError) {
     if let ending = state.budget.ending { throw ending }
     state.budget.end(PiconetError(.invalidArgument, peer: receiver, blame: .us, detail: "the stream is finished"))

@@ -12,7 +12,7 @@ final class OutgoingStreamState: Sendable {
     budget = SendBudget(limit: limit)
   }
 
-  /// Why it takes nothing more, if the loop has told so.
+  /// Why it takes nothing more, if the loop has said so.
   var stopped: PiconetError? { reason.withLock { $0 } }
 
   /// The first reason counts.

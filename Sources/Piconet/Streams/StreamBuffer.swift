@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// What has come of a stream and was not read. The sender's credit bounds it: only reading gives more.
+/// What a stream has received and nobody has read yet. The sender's credit bounds it: only reading gives more.
 final class StreamBuffer: Sendable {
   enum Reading: Sendable {
     case bytes(ArraySlice<UInt8>)
@@ -15,19 +15,19 @@ final class StreamBuffer: Sendable {
     case finished
     /// Behind what has come.
     case lost(PiconetError)
-    /// What has come is void.
+    /// What has come is thrown away.
     case void(PiconetError)
   }
 
   private struct State: AwaitedState {
     var waiting = StreamPieces()
     var end: End?
-    /// Read, and not told to the engine.
+    /// Bytes that were read and not yet reported to the engine.
     var unreported = 0
-    /// Somebody has read to the end, which is told also of a stream without a byte.
+    /// Somebody has read to the end; this is reported even for a stream without a byte.
     var isReadToItsEnd = false
     var isTold = false
-    /// By how many bytes they take at most.
+    /// Each needs the most bytes that it takes.
     var waiters = Waiters<Int, Reading>()
 
     mutating func answer(to count: Int) -> Reading? {
@@ -45,7 +45,7 @@ final class StreamBuffer: Sendable {
       return .bytes(taken)
     }
 
-    /// What the engine is to be told now.
+    /// How many bytes to report to the engine now.
     mutating func tell() -> Int? {
       let isDue = unreported > 0 && (waiting.isEmpty || unreported >= toldTogether)
       guard isDue || (isReadToItsEnd && !isTold) else { return nil }
@@ -59,9 +59,9 @@ final class StreamBuffer: Sendable {
   let sender: NodeID
   /// Tells the engine how many bytes were read.
   private let consumed: @Sendable (Int) -> Void
-  /// A reader of small parts tells of them together.
+  /// Small reads are reported together, once there are this many bytes.
   private static let toldTogether = 32 << 10
-  /// In place of a count: what waits, as it lies there.
+  /// In place of a count: the first piece that waits, as it is.
   static let onePiece = 0
 
   init(sender: NodeID, consumed: @escaping @Sendable (Int) -> Void) {
@@ -75,7 +75,7 @@ final class StreamBuffer: Sendable {
   /// The end has come, behind what waits.
   var isFinished: Bool { state.withLock { if case .finished = $0.end { true } else { false } } }
 
-  /// All was read, or won't be; of a stream without a byte only reading its end shows that it was taken.
+  /// All has been read, or won't be; for a stream without a byte only reading its end shows that it was taken.
   var isOver: Bool {
     state.withLock { state in
       switch state.end {
@@ -93,7 +93,7 @@ final class StreamBuffer: Sendable {
     }
   }
 
-  /// The first end counts, but that a finished stream may become void.
+  /// The first end counts, except that a finished stream may become void.
   func end(_ end: End) {
     serve { state in
       switch (state.end, end) {
@@ -104,13 +104,13 @@ final class StreamBuffer: Sendable {
     }
   }
 
-  /// Changes what there is, and answers those who wait for it.
+  /// Changes the state, and answers those who wait for that.
   private func serve(_ change: (inout State) -> Void) {
     let (answers, told) = state.withLock { state in
       change(&state)
       return (state.serve(), state.tell())
     }
-    // First: whoever has read may end the stream, or the node.
+    // First: the reader may go on to end the stream, or the node.
     if let told { consumed(told) }
     answers.tell()
   }
@@ -130,10 +130,10 @@ final class StreamBuffer: Sendable {
 
   /// The next bytes, at most `count`.
   func read(upTo count: Int, isolation: isolated (any Actor)?) async -> Reading {
-    // What is there needs no waiting.
+    // Bytes that are here need no waiting.
     if !Task.isCancelled, let answer = readNow(upTo: count) { return answer }
     let reading = await state.wait(for: count, ifCancelled: .failed(Self.cancelled))
-    // It may have come before there was anything to wait for.
+    // The answer may have been there without waiting: then nobody has reported it yet.
     if let told = state.withLock({ $0.tell() }) { consumed(told) }
     return reading
   }

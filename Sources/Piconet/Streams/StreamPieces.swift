@@ -2,10 +2,10 @@ import PiconetWire
 
 /// Bytes of a stream that wait for their reader, in pieces, so that nothing is moved when more come.
 struct StreamPieces: Sendable {
-  /// Those before `head` were taken.
+  /// Those before `head` have been taken.
   private var pieces: [[UInt8]] = []
   private var head = 0
-  /// What of the first piece was taken already.
+  /// How much of the first piece has been taken already.
   private var offset = 0
   private(set) var count = 0
 
@@ -36,12 +36,12 @@ struct StreamPieces: Sendable {
     return taken
   }
 
-  /// Takes the first bytes: all, or so many.
+  /// Takes the first bytes: all of them, or at most `limit`.
   mutating func take(upTo limit: Int) -> Bytes {
     guard head < pieces.count else { return [] }
     let first = pieces[head].count - offset
     if first == limit || first == count && first < limit { return takePiece() }
-    // Copied, so that what comes can be appended in place.
+    // Copied, so that what comes later can be appended in place.
     let taken = min(limit, count)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(taken)

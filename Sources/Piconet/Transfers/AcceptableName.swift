@@ -6,8 +6,8 @@ public struct AcceptableName: Sendable, Hashable {
   public let text: String
   /// As `text`.
   public var bytes: [UInt8] { Array(text.utf8) }
-  /// Why no receiver would store the name as it was: a part of a sentence that follows "the name". Nil: it is as it
-  /// was.
+  /// Why no receiver would store the original name, worded to follow "the name" in a sentence. Nil: the name is
+  /// unchanged.
   public let refusal: String?
 
   /// `photo.jpg` with 2 gives `photo (2).jpg`, for a sender that has offered another file under the name already.
@@ -20,7 +20,7 @@ public struct AcceptableName: Sendable, Hashable {
     self.refusal = refusal
   }
 
-  /// Takes a name as it is where receivers store it, and otherwise the nearest that they do.
+  /// Takes a name as it is if receivers store it, and otherwise the nearest one that they do.
   /// - Parameter name: as in a directory, without slashes.
   public init(_ name: [UInt8]) {
     text = SafeFileName(repairing: name).text
@@ -35,13 +35,13 @@ public struct AcceptableName: Sendable, Hashable {
 
 /// Folders as receivers make them, the outermost first.
 public struct AcceptableFolder: Sendable, Hashable {
-  /// How many folders may stand within one another: 16.
+  /// How many folders may be nested: 16.
   public static let depthLimit = SafeFolder.maximumDepth
   /// At most 2,048 bytes of UTF-8, with a slash between two names; empty: none.
   public let text: String
 
-  /// Takes names as they are where receivers make folders of them, and otherwise the nearest that they do. Gives nil
-  /// for what is too deep or too long for any receiver.
+  /// Takes names as they are if receivers make folders of them, and otherwise the nearest ones that they do. Nil for
+  /// what is too deep or too long for any receiver.
   /// - Parameter names: as in a directory, without slashes.
   public init?(_ names: [[UInt8]]) {
     guard let folder = SafeFolder(repairing: names) else { return nil }

@@ -44,10 +44,10 @@ final class DataSource: OfferedSource, @unchecked Sendable {
   }
 }
 
-/// The hash of bytes that are read in order, some of them again after a link was lost. Confined to one thread.
+/// The hash of bytes that are read in order, some of them twice after a link was lost. Confined to one thread.
 final class ReadingHash {
   private let hash: RunningSHA256
-  /// Everything before was hashed.
+  /// Everything before this offset has been hashed.
   private(set) var position: UInt64 = 0
 
   init?() {
@@ -55,7 +55,7 @@ final class ReadingHash {
     self.hash = hash
   }
 
-  /// Hashes what of these bytes is new, up to an offset if there is one. They must not begin behind the position.
+  /// Hashes those of these bytes that are new, up to `end`. They must not begin beyond the position.
   func take(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, upTo end: UInt64 = .max) {
     let end = min(end, offset + UInt64(bytes.count))
     guard offset <= position, end > position else { return }

@@ -19,7 +19,7 @@ final class SharedFetch: Sendable {
     self.ended = ended
   }
 
-  /// One of them needs nothing more. On a thread that may wait for the fetching one.
+  /// One of the receivers needs nothing more. Call it on a thread that may wait for the fetching one.
   func leave() {
     let isLast = receivers.withLock { count in
       count -= 1
@@ -79,7 +79,7 @@ final class FetchedSource: OfferedSource, @unchecked Sendable {
   }
 
   func finish() throws(ResourceFailure) -> ResourceDigest {
-    // All offered bytes were read; more would be another resource.
+    // All offered bytes have been read; more would make it another resource.
     switch fetch.end {
     case .failure(let failure)?: throw ResourceFailure(.sourceUnreadable, failure.description)
     case .success(let count)? where count != size: throw ResourceFailure(.sourceChanged, "\(count) bytes came")

@@ -15,12 +15,12 @@ final class FileSource: OfferedSource, @unchecked Sendable {
   /// What went wrong, with the path of this machine that the remote side is not told.
   let failure = Mutex<FileFailure?>(nil)
   let digest = Mutex<SHA256Digest?>(nil)
-  /// On the disk thread: so much was read for the digest alone.
+  /// Called on the disk thread with how many bytes were read for the digest alone.
   let hashed = Mutex<(@Sendable (UInt64) -> Void)?>(nil)
-  /// Bytes that are hashed before others get at the disk.
+  /// Bytes that are hashed before other transfers get a turn at the disk.
   static let hashedAtOnce: UInt64 = 32 << 20
 
-  /// - Parameter name: what to offer it as; nil: as it is called.
+  /// - Parameter name: what to offer it as; nil: its own name.
   init(path: String, name: String?) throws(FileFailure) {
     file = try OutgoingFile(path: path)
     size = file.size
@@ -34,9 +34,9 @@ final class FileSource: OfferedSource, @unchecked Sendable {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure) {
     do throws(FileFailure) {
-      // What the receiver has already is read all the same: it is part of the digest.
+      // What the receiver already has is read all the same: it is part of the digest.
       while try !file.skip(to: offset, atMost: Self.hashedAtOnce) { tellHashed() }
-      // And what was lost with a link is read again, but not hashed again.
+      // What was lost with a link is read again, but not hashed again.
       let again = Int(min(file.position - offset, UInt64(buffer.count)))
       if again > 0 {
         try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<again]), offset) { part throws(FileFailure) in

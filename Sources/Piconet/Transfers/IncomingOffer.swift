@@ -21,8 +21,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   public let mediaType: String
   /// The sender's free data.
   public let metadata: [UInt8]
-  /// Whether enough is known of the content, and it is large enough, for another transfer of it to go on where this one
-  /// may be interrupted.
+  /// Whether another transfer of this content could go on where this one is interrupted: enough is known of the
+  /// content, and it is large enough.
   public var isResumable: Bool { !identity.isEmpty && size > ReceivingDirectory.largestUnkeptSize }
   /// When the content was last changed, as the sender says: nanoseconds since 1970-01-01 00:00 UTC, leap seconds not
   /// counted; nil if it says nothing. A stored file gets this time.
@@ -49,8 +49,8 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// How its transfer stands now.
   public var progress: TransferProgress { state.watched.value }
 
-  /// How its transfer stands, again after each change, from now on: also of one that is not taken yet, or that is
-  /// compared with a file that is there.
+  /// How its transfer stands, again after each change, from now on: even before it is accepted, and while it is
+  /// compared with an existing file.
   public var changes: TransferChanges { TransferChanges(watched: state.watched) }
 
   /// Who offers it.
@@ -60,23 +60,23 @@ public struct IncomingOffer: Sendable, Identifiable {
   var transfer: TransferID { TransferID(rawValue: id) }
 
   /// Takes the resource into a directory and returns when it is verified, on the disk, under its name. Nothing has that
-  /// name before it is whole. Cancelling the calling task cancels the transfer on both sides. `changes` tells how far
-  /// it is meanwhile.
+  /// name before the file is whole. Cancelling the calling task cancels the transfer on both sides. `changes` reports
+  /// progress meanwhile.
   ///
   /// Below the directory it makes the folders that the sender asks for; symbolic links there are not followed. A file
-  /// of that name (or of it with a number) and size is compared first: if it is the very same, nothing is sent or
-  /// stored (`ReceivedFile.wasThere`). With the policy `overwrite` a file that this member has sent since it joined is
-  /// not replaced: both stay.
+  /// that has the same size and that name, or that name with a number, is compared first: if the content is the very
+  /// same, nothing is sent or stored (`ReceivedFile.wasThere`). With the policy `overwrite` a file that this member has
+  /// sent since it joined is not replaced: both stay.
   /// - Parameters:
   ///   - directory: where it goes, opened by any node of this process.
-  ///   - name: what it is called there, in the directory itself, whatever the sender has named; the rules for names are
-  ///     the same. Nil: the sender's name, below the sender's folders.
-  ///   - policy: what becomes of a name that is taken. Default: it gets a number.
-  ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on the disk thread; false
-  ///     refuses the file as `notWanted`.
-  /// - Throws: why it is not stored; the sender is told the same reason. `nameRefused` with the rule: where it is
-  ///   `name` that breaks it the blame is ours, and the offer stands. `exists` with the policy `skip`; `inProgress` if
-  ///   another task stores it.
+  ///   - name: what to call it, in the directory itself, whatever name and folders the sender gave; the same rules hold
+  ///     for it. Nil: the sender's name, below the sender's folders.
+  ///   - policy: what to do if the name is taken. Default: add a number.
+  ///   - content: looks at the first bytes (at most 4,096, or the whole of a shorter file) on a thread that disks may
+  ///     block, of several files at once; false refuses the file as `notWanted`.
+  /// - Throws: why it is not stored; the sender is told the same reason. `nameRefused` with the rule: if it is `name`
+  ///   that breaks it, the blame is ours and the offer stands. `exists` with the policy `skip`; `inProgress` if another
+  ///   task is storing it.
   public func store(
     in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil
@@ -87,10 +87,10 @@ public struct IncomingOffer: Sendable, Identifiable {
   /// As `store`, but returns as soon as the sender is told to begin: the transfer can then be watched, paused and
   /// cancelled.
   ///
-  /// Where an earlier transfer of the same content from the same device was lost in the middle, because a link or
-  /// either process ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not
-  /// sent again. For that partial files above 1 MiB are kept in the directory under hidden names: 16 at most, seven
-  /// days at most, and none after a transfer that was cancelled or has failed.
+  /// If an earlier transfer of the same content from the same device was lost in the middle, because a link or either
+  /// process ended (by a kill, by `Node.stop` or by `interrupt`), what it has stored is verified again and not sent
+  /// again. For that purpose partial files above 1 MiB are kept in the directory under hidden names: at most 16, for at
+  /// most seven days, and none after a transfer that was cancelled or failed.
   public func startStoring(
     in directory: ReceivingDirectory, as name: String? = nil, onConflict policy: ConflictPolicy = .rename,
     content: (@Sendable (_ start: [UInt8]) -> Bool)? = nil
@@ -99,7 +99,7 @@ public struct IncomingOffer: Sendable, Identifiable {
   }
 
   /// Takes the resource into memory and returns when it is whole and verified. Memory is used as bytes come, whatever
-  /// size was offered. Cancelling the calling task cancels the transfer on both sides. `changes` tells how far it is
+  /// size was offered. Cancelling the calling task cancels the transfer on both sides. `changes` reports progress
   /// meanwhile.
   /// - Parameter limit: the most bytes; a larger offer is declined.
   /// - Throws: `tooLarge` with both numbers, which the sender is told too; otherwise as `store`.
@@ -120,7 +120,7 @@ public struct IncomingOffer: Sendable, Identifiable {
 
 /// A file that was received and stored.
 public struct ReceivedFile: Sendable, Hashable {
-  /// The real path, also if the directory was moved meanwhile.
+  /// The real path, even if the directory was moved meanwhile.
   public let path: String
   /// The last part of `path`.
   public let name: String
@@ -130,8 +130,8 @@ public struct ReceivedFile: Sendable, Hashable {
   public let size: UInt64
   /// Of the content; it is what the sender computed too.
   public let digest: SHA256Digest
-  /// Bytes that were there from an earlier transfer.
+  /// Bytes that an earlier transfer had stored.
   public let resumedFrom: UInt64
-  /// This very content was there before, under this name: nothing was stored.
+  /// Whether this very content existed before under this name: then nothing was stored.
   public let wasThere: Bool
 }

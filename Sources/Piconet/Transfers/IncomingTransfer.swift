@@ -30,24 +30,24 @@ public final class IncomingTransfer<Received: Sendable>: Sendable {
   /// How it stands, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: state.watched) }
 
-  /// Takes no more until `resume`: what the sender was allowed to send still arrives, 2 MiB at most. The sender is
-  /// told. Without effect after the end.
+  /// Takes no more until `resume`: what the sender was already allowed to send still arrives, 2 MiB at most. The sender
+  /// is told. No effect after the end.
   public func pause() { offer.core.pause(offer.transfer, true, state.watched) }
 
   /// Goes on.
   public func resume() { offer.core.pause(offer.transfer, false, state.watched) }
 
-  /// Gives it up on both sides; nothing of it is kept. Without effect after the end.
+  /// Gives it up on both sides; nothing of it is kept. No effect after the end.
   public func cancel() {
     offer.core.cancel(offer.transfer)
   }
 
   /// Ends it on both sides as the end of this process would, with `shuttingDown`: what is stored waits for the same
-  /// file to be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
+  /// file to be offered again, see `IncomingOffer.startStoring`. No effect after the end.
   public func interrupt() { offer.core.cancel(offer.transfer, .shuttingDown) }
 
-  /// Ends it on both sides with `timedOut`, because it stands still and something else needs its place: what is stored
-  /// waits for the same file to be offered again. Without effect after the end.
+  /// Ends it on both sides with `timedOut`, because it has stalled and something else needs its place: what is stored
+  /// waits for the same file to be offered again. No effect after the end.
   public func giveUpForNow() { offer.core.cancel(offer.transfer, .timedOut) }
 
   /// Waits until it is verified and stored. Cancelling the waiting task ends the waiting with `cancelled`, and has no

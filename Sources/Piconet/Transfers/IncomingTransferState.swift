@@ -1,7 +1,8 @@
 import PiconetEngine
 import Synchronization
 
-/// How an incoming transfer stands, for the task that stores it: whatever ends it, and whenever, is told once.
+/// How an incoming transfer stands, for the task that stores it: its end is reported once, whatever causes it and
+/// whenever.
 final class IncomingTransferState: Sendable {
   private let isClaimed = Mutex(false)
   private let ending = Outcome<Ending?>()
@@ -23,10 +24,10 @@ final class IncomingTransferState: Sendable {
     }
   }
 
-  /// So much of what is there was read to find out whether it is the same.
+  /// So many bytes of the existing file were read to find out whether it is the same.
   func compared(_ count: UInt64) { watched.update { $0.compared = count } }
 
-  /// Bytes of an earlier transfer are there.
+  /// So many bytes of an earlier transfer are here.
   func resumed(_ offset: UInt64) {
     guard offset > 0 else { return }
     watched.update {

@@ -1,11 +1,11 @@
 extension Member {
-  /// Sends a resource and returns when the remote side has *stored* it: on its disk, verified, under its name, or in
-  /// its memory (`IncomingOffer.read`). It goes in chunks behind all messages. Cancelling the calling task cancels the
+  /// Sends a resource and returns once the remote side has *stored* it: on its disk, verified, under its name, or in
+  /// its memory (`IncomingOffer.read`). It goes in chunks, behind all messages. Cancelling the calling task cancels the
   /// transfer on both sides.
   /// - Throws: `invalidArgument` with the rule that a part of the resource breaks; `sourceUnreadable`, for a URL with
-  ///   the server's status, a certificate that the system does not trust, or what else was wrong; `nameRefused` where a
-  ///   file without a given name has one that no receiver would store; `sourceChanged`; the receiver's reason; why the
-  ///   member has left.
+  ///   what was wrong, such as the server's status or a certificate that the system does not trust; `nameRefused` if no
+  ///   name was given and the file's own is one that no receiver would store; `sourceChanged`; the receiver's reason;
+  ///   why the member has left.
   public func send(_ resource: Resource) async throws(PiconetError) -> SentResource {
     try await core.finish(startSending(resource))
   }

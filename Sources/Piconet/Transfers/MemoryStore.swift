@@ -14,7 +14,7 @@ public struct ReceivedData: Sendable, Hashable {
 /// Memory as the store of a transfer. It grows with what comes, never ahead of it: an offer of a large size costs
 /// nothing.
 final class MemoryStore: ResourceStore, @unchecked Sendable {
-  // Sendable is right: bytes and hash are touched by the disk thread only; the result is behind the mutex.
+  // Sendable is right: bytes and hash are touched by one call of the port at a time; the result is behind the mutex.
   private var bytes: [UInt8] = []
   private let hash: RunningSHA256
   private let size: UInt64

@@ -11,7 +11,7 @@ extension NodeCore {
     var mediaType: String
   }
 
-  /// Opens a resource for so many receivers.
+  /// Opens a resource for `count` receivers.
   func open(_ resource: Resource, for count: Int) async throws(PiconetError) -> OpenResource {
     try resource.check()
     let mediaType = resource.mediaType ?? ""
@@ -27,7 +27,7 @@ extension NodeCore {
     }
   }
 
-  /// On the disk thread. For several receivers it is read once as long as they keep together.
+  /// On the disk thread. For several receivers it is read only once while they keep together.
   private func open(
     file path: String, _ name: String?, for count: Int
   ) async throws(PiconetError) -> [any OfferedSource] {
@@ -82,7 +82,7 @@ extension NodeCore {
     return fetch
   }
 
-  /// As the server says, or as it turns out.
+  /// The size that the server states, or that the content turns out to have.
   private static func size(of fetch: HTTPFetch) async -> Result<(UInt64, String), HTTPFailure> {
     switch await fetch.head() {
     case .failure(let failure): return .failure(failure)

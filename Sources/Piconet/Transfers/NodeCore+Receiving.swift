@@ -40,7 +40,7 @@ extension NodeCore {
     return transfer
   }
 
-  /// A name that this side has chosen: the offer stands if it is none.
+  /// Checks a name that this side has chosen: if it is not a valid one, the offer stands.
   private static func check(_ name: String) throws(PiconetError) {
     do throws(FileNameRefusal) {
       _ = try SafeFileName(name)
@@ -50,7 +50,7 @@ extension NodeCore {
     }
   }
 
-  /// Reads what may be the same, in steps, between which others get at the disk and the sender is told.
+  /// Reads a file that may be the same, in steps; between them other transfers get at the disk and the sender is told.
   private func compare(_ store: FileStore, _ offer: IncomingOffer) async throws(PiconetError) {
     // After the end there is nobody to compare for.
     while store.isComparing, offer.state.outcome == nil {
@@ -81,7 +81,7 @@ extension NodeCore {
     return transfer
   }
 
-  /// Waits for the end; the task's cancellation is the transfer's.
+  /// Waits for the end; cancelling the task cancels the transfer.
   func finish<Received>(_ transfer: IncomingTransfer<Received>) async throws(PiconetError) -> Received {
     let result: Result<Received, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
@@ -99,7 +99,7 @@ extension NodeCore {
     guard offer.state.claim() else {
       throw PiconetError(.inProgress, peer: offer.sender.id, blame: .us, detail: "the file is stored by another task")
     }
-    // A short file might be here before its cancellation is.
+    // A short file might arrive before its cancellation does.
     if Task.isCancelled {
       _ = await answer(to: .declineOffer(offer.transfer, .cancelled))
       throw PiconetError(.cancelled, peer: offer.sender.id, blame: .us)
@@ -108,7 +108,7 @@ extension NodeCore {
 
   private func accept(_ offer: IncomingOffer, into store: any ResourceStore, offset: UInt64) async {
     if case .failure(let ending) = await answer(to: .acceptOffer(offer.transfer, into: store, offset: offset)) {
-      // How the offer has ended says more than that it has; where that was told, it counts.
+      // How the offer has ended says more than that it has ended; if that was reported already, it counts.
       offer.state.end(ending)
     }
   }

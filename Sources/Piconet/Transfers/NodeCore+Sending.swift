@@ -40,14 +40,14 @@ extension NodeCore {
     return transfer
   }
 
-  /// On the loop. Where nothing is sent the source is not asked any more.
+  /// On the loop. If nothing is sent, the source is asked for nothing more.
   private func isSending(_ source: any OfferedSource, to member: Member) -> Bool {
     if !member.membership.isOver { return true }
     if source.arrives { _ = worker.submit { source.close() } }
     return false
   }
 
-  /// Waits for the end; the task's cancellation is the transfer's.
+  /// Waits for the end; cancelling the task cancels the transfer.
   func finish(_ transfer: OutgoingTransfer) async throws(PiconetError) -> SentResource {
     let result: Result<SentResource, PiconetError> = await withTaskCancellationHandler {
       do throws(PiconetError) {
@@ -61,14 +61,14 @@ extension NodeCore {
     return try result.get()
   }
 
-  /// In either direction.
+  /// Cancels a transfer in either direction.
   func cancel(_ transfer: TransferID, _ reason: Reason = .cancelled) {
     tell(.cancelTransfer(transfer, reason))
   }
 
   /// - Parameter watched: how the transfer stands; it is finished with the transfer.
   func pause(_ transfer: TransferID, _ isPaused: Bool, _ watched: Watched<TransferProgress>) {
-    // Together, so that two callers at once leave the switch as the engine has it.
+    // Both under one lock, so that two callers at once leave the flag as the engine has it.
     watched.update { progress in
       progress.isPaused = isPaused
       tell(.pauseTransfer(transfer, isPaused))
@@ -77,8 +77,8 @@ extension NodeCore {
 
   // MARK: What is fetched for it
 
-  /// A fetch ends with the node at the latest.
-  /// - Returns: false if the node does nothing any more.
+  /// Keeps track of a fetch, which ends with the node at the latest.
+  /// - Returns: false if the node has ended.
   func watch(_ fetch: HTTPFetch) -> Bool {
     withState { state in
       if !state.isClosed { state.transfers.add(fetch) }
@@ -92,7 +92,7 @@ extension NodeCore {
     if !worker.submit({ fetch.close() }) { fetch.close() }
   }
 
-  /// It has ended.
+  /// The fetch has ended.
   func forget(_ fetch: HTTPFetch) { withState { $0.transfers.remove(fetch) } }
 
   // MARK: What the loop tells

@@ -2,14 +2,14 @@ import PiconetEngine
 import PiconetFiles
 import PiconetWire
 
-/// What an outgoing transfer reads from, and what is told of it before its first byte.
+/// What an outgoing transfer reads from, and what the offer says about it before its first byte.
 protocol OfferedSource: ResourceSource {
   var name: [UInt8] { get }
   /// Bytes.
   var size: UInt64 { get }
-  /// Nanoseconds since 1970; nil if that means nothing.
+  /// Nanoseconds since 1970; nil if the source has no such time.
   var modified: Int64? { get }
-  /// Stands for this very content; empty if a later transfer can't go on with it.
+  /// Stands for this very content; empty if no later transfer can go on with it.
   var identity: [UInt8] { get }
   /// Of all bytes, once `finish` has given it.
   var sentDigest: SHA256Digest? { get }

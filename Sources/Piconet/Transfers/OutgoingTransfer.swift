@@ -30,17 +30,18 @@ public final class OutgoingTransfer: Sendable {
   /// How it stands, again after each change.
   public var changes: TransferChanges { TransferChanges(watched: watched) }
 
-  /// Sends nothing more until `resume`: what is on its way arrives. The receiver is told. Without effect after the end.
+  /// Sends nothing more until `resume`: what is on its way still arrives. The receiver is told. No effect after the
+  /// end.
   public func pause() { core.pause(transfer, true, watched) }
 
   /// Goes on.
   public func resume() { core.pause(transfer, false, watched) }
 
-  /// Gives it up on both sides; the receiver keeps nothing of it. Without effect after the end.
+  /// Gives it up on both sides; the receiver keeps nothing of it. No effect after the end.
   public func cancel() { core.cancel(transfer) }
 
   /// Ends it on both sides as the end of this process would, with `shuttingDown`: what the receiver has stored waits
-  /// there for the same file to be offered again, see `IncomingOffer.startStoring`. Without effect after the end.
+  /// there for the same file to be offered again, see `IncomingOffer.startStoring`. No effect after the end.
   public func interrupt() { core.cancel(transfer, .shuttingDown) }
 
   /// Waits until the remote side has *stored* it: on its disk, verified, under its name (or in its memory). Cancelling
@@ -65,7 +66,7 @@ public final class OutgoingTransfer: Sendable {
   func accepted(offset: UInt64) {
     watched.update {
       $0.resumedFrom = offset
-      // Who claims to have all of it has nothing stored yet: the digest decides.
+      // A receiver that claims to have all of it counts as having stored nothing yet: the digest decides.
       $0.stored = offset < source.size ? offset : 0
     }
   }
@@ -92,7 +93,7 @@ public final class OutgoingTransfer: Sendable {
     guard let digest = source.sentDigest else {
       return .failure(PiconetError(.internalError, peer: receiver, blame: .us, detail: "stored without a digest"))
     }
-    // As it is if it is a name at all; a hostile receiver may say anything.
+    // The name as it is, if it is one at all; a hostile receiver may say anything.
     let name = stored.name
     let storedName = SafeFolder.isPath(name) ? String(decoding: name, as: UTF8.self) : SafeFileName.printable(name)
     let resumedFrom = stored.wasThere ? 0 : watched.value.resumedFrom
@@ -110,8 +111,8 @@ public struct SentResource: Sendable, Hashable {
   public let size: UInt64
   /// Of the content; both sides have computed it.
   public let digest: SHA256Digest
-  /// Bytes that the receiver had from an earlier transfer: they were not sent again.
+  /// Bytes that the receiver had from an earlier transfer, and that were not sent again.
   public let resumedFrom: UInt64
-  /// The receiver had this very content before, under this name: nothing was stored.
+  /// Whether the receiver had this very content before, under this name: then nothing was stored.
   public let wasThere: Bool
 }

@@ -3,9 +3,9 @@ import PiconetHTTP
 import PiconetWire
 
 extension Resource {
-  /// What a resource that is made of a URL is called unless it gets a name; nobody is asked for it.
+  /// What a resource that is made from a URL is called unless it is given a name. Makes no request.
   /// - Parameter url: http or https.
-  /// - Throws: `invalidArgument` with what is wrong: it can't be fetched, or no name follows from it.
+  /// - Throws: `invalidArgument` with what is wrong: it can't be fetched, or no name can be derived from it.
   public static func name(ofURL url: String) throws(PiconetError) -> String {
     do throws(HTTPFailure) {
       _ = try HTTPAddress(url)

@@ -1,7 +1,7 @@
 import PiconetHTTP
 import PiconetWire
 
-/// What is sent as a whole, however large it is: a file, bytes in memory, or what a server has. `Member.send` and
+/// Something sent as a whole, however large: a file, bytes in memory, or what a server has. `Member.send` and
 /// `Session.send` send it.
 ///
 /// ```swift
@@ -16,16 +16,16 @@ public struct Resource: Sendable {
   }
 
   let content: Content
-  /// What it is offered as, at most 1,024 bytes of UTF-8. It goes as it is: a receiver that makes a file of it takes
-  /// only a name that is safe (`AcceptableName`), or chooses another (`IncomingOffer.store(in:as:)`). Nil: the last
-  /// part of the path or of the URL's path, which has to be such a name.
+  /// What it is offered as, at most 1,024 bytes of UTF-8. It is sent as it is: a receiver that makes a file of it takes
+  /// only a name that is safe (`AcceptableName`), or chooses another one (`IncomingOffer.store(in:as:)`). Nil: the last
+  /// part of the path or of the URL's path, which must be such a name.
   public var name: String?
-  /// The folders that it is to be stored below; nil: none.
+  /// The folders to store it below; nil: none.
   public var folder: AcceptableFolder?
-  /// An IANA media type for the receiver, such as `image/png`, at most 127 bytes of UTF-8. Nil: none; of a URL the one
-  /// that the server says.
+  /// An IANA media type for the receiver, such as `image/png`, at most 127 bytes of UTF-8. Nil: none, or for a URL the
+  /// one that the server states.
   public var mediaType: String?
-  /// Free data that the receiver has with the offer, at most 4,096 bytes.
+  /// Free data that the receiver gets with the offer, at most 4,096 bytes.
   public var metadata: [UInt8]
 
   private init(
@@ -52,7 +52,7 @@ public struct Resource: Sendable {
     Resource(.file(path: path), name, folder, mediaType, metadata)
   }
 
-  /// Bytes of any number, such as an array, or `text.utf8`. The storage of an array or a slice of one is shared, not
+  /// Bytes in memory, such as an array, or `text.utf8`. The storage of an array or a slice of one is shared, not
   /// copied.
   /// - Parameters:
   ///   - bytes: of any number.
@@ -68,15 +68,15 @@ public struct Resource: Sendable {
     return Resource(.bytes(slice), name, folder, mediaType, metadata)
   }
 
-  /// What an http or https server has, passed on while it arrives. What arrives waits in a file without a name, and no
-  /// more of it is fetched than the receivers take and `HTTPSettings.aheadLimit`. Where the server does not say how
+  /// What an http or https server has, passed on while it arrives. What has arrived waits in a file without a name, and
+  /// the fetch stays no further ahead of the receivers than `HTTPSettings.aheadLimit`. If the server does not say how
   /// long it is, all of it is fetched first, up to `HTTPSettings.unannouncedSizeLimit`. For several receivers it is
   /// fetched once.
   /// - Parameters:
   ///   - url: http or https.
   ///   - name: what to offer it as; nil: the last part of the URL's path.
   ///   - folder: the folders that it is to be stored below.
-  ///   - mediaType: nil: as the server says.
+  ///   - mediaType: nil: as the server states.
   ///   - metadata: free data, at most 4,096 bytes.
   ///   - settings: time-outs and limits of the fetch.
   public static func url(
@@ -86,7 +86,7 @@ public struct Resource: Sendable {
     Resource(.url(url, settings), name, folder, mediaType, metadata)
   }
 
-  /// What no receiver would take is refused here, where its rule can be named.
+  /// Refuses here what no receiver would take, because here the rule can be named.
   func check() throws(PiconetError) {
     if let name, name.utf8.count > WireLimits.resourceName {
       throw Self.beyond("name", name.utf8.count, WireLimits.resourceName)

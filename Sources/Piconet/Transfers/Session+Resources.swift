@@ -5,8 +5,9 @@ extension Session {
   }
 
   /// Sends one resource to several members, and returns when each has stored it or failed; nobody waits for anybody
-  /// else. A file is read and hashed once for those who are less than 4 MiB apart; who falls further behind has it read
-  /// for itself. What a server has is fetched once. Cancelling the calling task cancels all of these transfers.
+  /// else. A file is read and hashed once for all members that are less than 4 MiB apart; for one that falls further
+  /// behind it is read separately. What a server has is fetched once. Cancelling the calling task cancels all of these
+  /// transfers.
   /// - Returns: what became of each member's transfer.
   /// - Throws: as `Member.send` before anything is offered.
   public func send(

@@ -3,7 +3,7 @@ import PiconetFiles
 import PiconetWire
 import Synchronization
 
-/// A file that goes to several members: opened once, and read once for those who keep together.
+/// A file that goes to several members: opened once, and read once for those that keep together.
 final class SharedFile: @unchecked Sendable {
   // Sendable is right: after `init`, which is on the disk thread, the reader is touched by the disk thread only; the
   // rest is constant.
@@ -14,7 +14,7 @@ final class SharedFile: @unchecked Sendable {
   let identity: [UInt8]
   let size: UInt64
 
-  /// - Parameter name: what to offer it as; nil: as it is called.
+  /// - Parameter name: what to offer it as; nil: its own name.
   init(path: String, name: String?) throws(FileFailure) {
     let file = try OutgoingFile(path: path, hashing: false)
     guard let reader = SharedFileReader(file) else { throw FileFailure(.unreadable, path: path) }
@@ -27,7 +27,7 @@ final class SharedFile: @unchecked Sendable {
   }
 }
 
-/// The part of one receiver in a shared file.
+/// One receiver's share of a shared file.
 final class SharedSource: OfferedSource {
   private let file: SharedFile
   private let failure = Mutex<FileFailure?>(nil)

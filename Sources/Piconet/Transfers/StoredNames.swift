@@ -5,9 +5,9 @@ import Synchronization
 /// Which names each run of a sender has used in a directory, so that `overwrite` never makes one of its files take the
 /// place of another. Any thread may use it.
 final class StoredNames: Sendable {
-  /// Runs of senders that are remembered; the oldest is forgotten.
+  /// How many runs of senders are remembered; beyond that the oldest is forgotten.
   static let senders = 64
-  /// Names of one of them. Whoever uses more replaces nothing any more.
+  /// How many names of each. A sender that uses more replaces nothing any more.
   static let namesOfSender = 65_536
 
   private struct State {
@@ -17,11 +17,12 @@ final class StoredNames: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the sender may replace what has the name, which it uses from now on. A name that it has used in another
-  /// spelling, which a file system without case or one that normalizes takes for the same, is not enough to tell.
+  /// Whether the sender may replace the file with this name; from now on the name counts as used. If the sender has
+  /// used it in another spelling, which a file system that ignores case or normalizes takes for the same, only a file
+  /// with exactly this name may be replaced.
   func mayReplace(_ path: String, of sender: NodeID) -> Replacement {
     let exactly = Array(path.utf8).hashValue
-    // String's hash is that of its canonical form (NFC). What happens to have the same keeps its neighbour.
+    // String's hash is that of its canonical form (NFC). If two names happen to collide, more files stay.
     let alike = path.lowercased().hashValue ^ 1
     return state.withLock { state in
       if state.used[sender] == nil {

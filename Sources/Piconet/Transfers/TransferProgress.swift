@@ -4,19 +4,19 @@ public struct TransferProgress: Sendable, Hashable {
   public var stored: UInt64
   /// Bytes of the whole resource.
   public var total: UInt64
-  /// Bytes that an earlier transfer had stored: they were not sent again.
+  /// Bytes that an earlier transfer had stored, and that were not sent again.
   public var resumedFrom: UInt64 = 0
-  /// Bytes that a side has read to find out whether the receiver has the content already: so much of the receiver's
-  /// file before the offer is accepted, so much of the sender's afterwards. It grows only for what takes a while.
+  /// Bytes that a side has read to find out whether the receiver has the content already: of the receiver's file before
+  /// the offer is accepted, of the sender's afterwards. It grows only where this takes a while.
   public var compared: UInt64 = 0
-  /// This side lets it rest.
+  /// Whether this side has paused it.
   public var isPaused = false
-  /// The other side lets it rest.
+  /// Whether the other side has paused it.
   public var isPausedThere = false
 }
 
 /// How a transfer stands, again after each change; it starts with the state as it is. A slow reader sees the latest
-/// state, not every one. Ends with the transfer.
+/// state, not each one. Ends with the transfer.
 public struct TransferChanges: AsyncSequence, Sendable {
   public typealias Element = TransferProgress
   let watched: Watched<TransferProgress>

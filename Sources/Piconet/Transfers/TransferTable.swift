@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetHTTP
 
-/// Transfers that are told how they go, both ways, and URLs that are being fetched. A part of the node's state, under
-/// its lock.
+/// Transfers in both directions that are told how they go, and URLs that are being fetched. A part of the node's state,
+/// under its lock.
 struct TransferTable: Sendable {
   var sending: [TransferID: OutgoingTransfer] = [:]
   var receiving: [TransferID: IncomingTransferState] = [:]

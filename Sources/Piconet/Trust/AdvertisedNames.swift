@@ -1,12 +1,13 @@
 import PiconetEngine
 import PiconetWire
 
-/// Under which names keys were advertised within the last two minutes, as far as this node has seen it. A value:
-/// whoever has it brings the time.
+/// The names under which keys were advertised within the last two minutes, as far as this node has seen. A value: its
+/// owner supplies the time.
 struct AdvertisedNames: Sendable {
   /// As long as a DNS-SD record lives.
   static let memory = Duration.seconds(120)
-  /// Names that are not advertised any more. Beyond it the oldest goes: less is believed then, never more.
+  /// How many names that are no longer advertised are remembered. Beyond that the oldest goes: then less is believed,
+  /// never more.
   static let formerLimit = 1024
 
   private struct Former {
@@ -33,8 +34,8 @@ struct AdvertisedNames: Sendable {
     former.append(Former(peer: peer, name: name, until: now + Self.memory))
   }
 
-  /// Whether a node that gives this name has advertised it. A discovery shows U+FFFD in the place of what moves the
-  /// cursor or turns the direction of writing, as the mark in a name of two scripts does.
+  /// Whether a node that gives this name has advertised it. Discovery shows U+FFFD in place of characters that move the
+  /// cursor or change the direction of writing, such as the mark in a name of two scripts.
   static func isName(_ name: String, advertisedAs shown: String) -> Bool {
     if name == shown { return true }
     let (given, seen) = (name.unicodeScalars, shown.unicodeScalars)

@@ -1,11 +1,10 @@
 import PiconetTLS
 
-/// A line of this device's memory of others that says nothing that can be read. It counts for nothing and stays in the
-/// file as it is.
+/// A line of this device's known peers that can't be read. It counts for nothing and stays in the file as it is.
 public struct DamagedLine: Sendable, Hashable {
   /// The file.
   public let path: String
-  /// Counted from 1; 0 where it is the whole file.
+  /// Counted from 1; 0 if it is the whole file.
   public let line: Int
   /// What is wrong with it, for a person; nothing of the line itself.
   public let reason: String
@@ -14,7 +13,7 @@ public struct DamagedLine: Sendable, Hashable {
 extension IdentityStorage {
   /// The damaged lines of the known peers that are kept here, without a node: no folder and no key is made. Blocks on
   /// the disk.
-  /// - Throws: `state` where the file itself can't be read; a node that keeps its known peers there lets nobody in.
+  /// - Throws: `state` if the file itself can't be read; a node that keeps its known peers there lets nobody in.
   public func damagedKnownPeers() throws(PiconetError) -> [DamagedLine] {
     guard case .directory(let path) = self else { return [] }
     do throws(StateFailure) {

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// The device's own key, without a node. All of it blocks on the disk; programs that run keep the identity with which
-/// they began.
+/// The device's own key, without a node. All of it blocks on the disk; running programs keep the identity with which
+/// they started.
 extension IdentityStorage {
   /// Whether it is in a folder, with the known peers.
   var isKept: Bool { if case .directory = self { true } else { false } }
@@ -30,9 +30,9 @@ extension IdentityStorage {
   /// - Parameters:
   ///   - pem: what `exportIdentity` has given.
   ///   - passphrase: the one that it was encrypted with, if it was.
-  ///   - replacing: whether an identity that is there may go for good.
+  ///   - replacing: whether an existing identity may be lost for good.
   /// - Returns: the fingerprint from now on.
-  /// - Throws: `state`, also where the passphrase is wrong; `invalidArgument`.
+  /// - Throws: `state`, also if the passphrase is wrong; `invalidArgument`.
   @discardableResult
   public func restoreIdentity(
     _ pem: [UInt8], passphrase: [UInt8]? = nil, replacing: Bool = false
@@ -48,7 +48,8 @@ extension IdentityStorage {
     return identity.peer
   }
 
-  /// Makes a new device of this one: whoever knows it has to get to know it anew, and the former key is gone for good.
+  /// Turns this device into a new one: those that know it must get to know it again, and the former key is gone for
+  /// good.
   /// - Returns: the fingerprint from now on.
   @discardableResult
   public func renewIdentity() throws(PiconetError) -> PeerID {
@@ -62,7 +63,7 @@ extension IdentityStorage {
     return identity.peer
   }
 
-  /// Why there is no identity in it, in words for who has named the file.
+  /// Why there is no identity in it, in words for the person who named the file.
   static func fault(of pem: [UInt8], _ passphrase: [UInt8]?, _ failure: SecureChannelFailure) -> String {
     let text = String(decoding: pem, as: UTF8.self)
     // RFC 7468, sections 10 and 11.

@@ -2,11 +2,11 @@ import PiconetTLS
 
 /// The table of trust, without a node. All of it blocks on the disk.
 extension IdentityStorage {
-  /// The peers that a person has taken here, in the order in which they were; no folder and no key is made.
-  /// - Throws: `state` where the file can't be read; a node that keeps its known peers there lets nobody in.
+  /// The peers that a person has remembered here, in the order in which that happened; no folder and no key is made.
+  /// - Throws: `state` if the file can't be read; a node that keeps its known peers there lets nobody in.
   public func knownPeers() throws(PiconetError) -> [KnownPeer] { try trustTable().entries }
 
-  /// As `knownPeers`, with the ways to look them up.
+  /// As `knownPeers`, as a table in which to look them up.
   public func trustTable() throws(PiconetError) -> KnownPeers {
     guard case .directory(let path) = self else { return KnownPeers(path: "") }
     do throws(StateFailure) {
@@ -16,11 +16,12 @@ extension IdentityStorage {
     }
   }
 
-  /// Does what a person wants with the table as it is now, whatever other programs have written to it meanwhile. When
-  /// this returns it is on the disk, and the next handshake of every program of this user follows it.
-  /// - Parameter act: one or several acts of `KnownPeers`; where it throws nothing changes.
+  /// Makes the changes that a person wants to the table as it is now, including what other programs have written to it
+  /// meanwhile. When this returns they are on the disk, and the next handshake of every program of this user heeds
+  /// them.
+  /// - Parameter act: one or several acts of `KnownPeers`; if it throws, nothing changes.
   /// - Returns: the table from now on.
-  /// - Throws: `state`, with the `StateFailure` that it was as `underlying`.
+  /// - Throws: `state`, with the `StateFailure` as `underlying`.
   @discardableResult
   public func changeTrust(
     _ act: (inout KnownPeers) throws(StateFailure) -> Void

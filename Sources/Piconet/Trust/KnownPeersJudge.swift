@@ -2,9 +2,9 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// The trust policy over the known peers in a file, or none. Confined to the loop.
+/// Applies the trust policy, with the known peers of a file or without any. Confined to the loop.
 final class KnownPeersJudge: TrustJudge {
-  /// How a key stands with this device, in the program of the node.
+  /// How a key stands with this device, in the node's program.
   struct Standing: Sendable, Hashable {
     var known: KnownPeer?
     var rights: Set<PeerRight.Action> = []
@@ -34,8 +34,8 @@ final class KnownPeersJudge: TrustJudge {
     return known[peer] != nil && !known.isBlocked(peer)
   }
 
-  /// The keys that a veiled device in sight may have, with the names that they have here: other programs of this
-  /// device, and known peers.
+  /// The keys that a veiled device in sight may have, with their names here: other programs of this device, and known
+  /// peers.
   var veiled: [(PeerID, String)] {
     let entries = (try? table.current())?.entries ?? []
     return [(ownPeer, "this device")] + entries.map { ($0.id, $0.name) }
@@ -71,13 +71,13 @@ final class KnownPeersJudge: TrustJudge {
   /// A node is in sight, under this name.
   func saw(_ node: NodeID, as name: String) { advertised.seen(node, as: name, at: .now) }
 
-  /// It is not in sight any more.
+  /// The node is no longer in sight.
   func lost(_ node: NodeID) { advertised.lost(node, at: .now) }
 
   /// The names under which a key was advertised lately; none if it was not.
   func names(of peer: PeerID) -> Set<String> { advertised.names(of: peer, at: .now) }
 
-  /// A name under which the key was advertised, if it was, and this is none of them.
+  /// A name under which the key was advertised, if it was advertised and never under `name`.
   private func contradicted(_ peer: PeerID, _ name: String) -> String? {
     let names = names(of: peer)
     return names.contains { AdvertisedNames.isName(name, advertisedAs: $0) } ? nil : names.min()
@@ -88,7 +88,7 @@ final class KnownPeersJudge: TrustJudge {
     names(of: peer).contains { AdvertisedNames.isName(name, advertisedAs: $0) }
   }
 
-  /// What the table says of the key. Nobody stands in a file that can't be read.
+  /// What the table says about the key. A file that can't be read vouches for nobody.
   func standing(of peer: PeerID) -> Standing {
     if peer == ownPeer { return Standing(rights: Set(PeerRight.Action.allCases)) }
     let peers = try? table.current()

@@ -1,6 +1,6 @@
 import PiconetTLS
 
-/// The known peers of a host, for all who judge by them. Confined to the loop.
+/// The known peers of a host, for all its judges. Confined to the loop.
 final class KnownPeersTable {
   private let file: KnownPeersFile?
   /// Judging happens at every handshake, on the loop: a file of a thousand peers is not parsed each time.
@@ -9,6 +9,6 @@ final class KnownPeersTable {
   /// - Parameter file: nil: there are none.
   init(file: KnownPeersFile?) { self.file = file }
 
-  /// Looked at each time: another program of this user may have changed it meanwhile.
+  /// The file is looked at each time: another program of this user may have changed it meanwhile.
   func current() throws(StateFailure) -> KnownPeers { try file?.load(&memory) ?? KnownPeers(path: "") }
 }

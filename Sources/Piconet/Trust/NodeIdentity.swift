@@ -2,11 +2,11 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// A device's key with its certificate, which the program keeps by its own means: `IdentityStorage.given` has a node
-/// use it.
+/// A device's key with its certificate, which the program keeps by its own means; a node uses it through
+/// `IdentityStorage.given`.
 ///
-/// The key is one of P-256 or Ed25519. The certificate is one that the key itself has signed, of at most 2,048 bytes of
-/// DER; its names and dates mean nothing to Piconet. What peers would refuse is refused here.
+/// The key is a P-256 or Ed25519 key. The certificate is signed by the key itself and at most 2,048 bytes long in DER;
+/// its names and dates mean nothing to Piconet. What peers would refuse is refused here.
 public struct NodeIdentity: Sendable, Hashable {
   let device: DeviceIdentity
 
@@ -17,8 +17,8 @@ public struct NodeIdentity: Sendable, Hashable {
 
   /// Takes a key and its certificate in PEM (RFC 7468), in any order, such as `IdentityStorage.exportIdentity` gives.
   ///
-  /// Several certificates are a chain, as `init(key:certificates:)` takes it, that of the key first; so is one that the
-  /// key has not signed itself.
+  /// Several certificates are a chain, as `init(key:certificates:)` takes it, that of the key first; so is a single one
+  /// that the key has not signed itself.
   /// - Parameters:
   ///   - pem: one private key, and one certificate or several.
   ///   - passphrase: the one that the key is encrypted with, if it is. At most 1,024 bytes, without NUL.
@@ -45,13 +45,13 @@ public struct NodeIdentity: Sendable, Hashable {
 
   /// Takes a key and the certificate that an authority has issued for it, with those between the two.
   ///
-  /// They are shown to peers that ask for authorities (`NodeConfiguration.certificateAuthorities`), whether they name
-  /// this one or not. All others are shown a certificate that the key signs itself, as they are by every node.
+  /// They are shown to peers that ask for authorities (`NodeConfiguration.certificateAuthorities`), whether or not
+  /// those name this one. All other peers are shown a certificate that the key signs itself, as every node shows them.
   /// - Parameters:
   ///   - key: PKCS #8 (RFC 5958), or SEC 1 (RFC 5915) for a key of P-256; not encrypted.
   ///   - certificates: X.509 in DER, that of the key first, each of the others the issuer of the one before it; the
   ///     authority's own may be left out. At most 4, of 8,192 bytes together, the first of 2,048. One that names
-  ///     purposes (extendedKeyUsage) has clientAuth, serverAuth or anyExtendedKeyUsage among them.
+  ///     purposes (extendedKeyUsage) must have clientAuth, serverAuth or anyExtendedKeyUsage among them.
   /// - Throws: `invalidArgument`, with what is wrong with them.
   public init(key: [UInt8], certificates: [[UInt8]]) throws(PiconetError) {
     try self.init { () throws(SecureChannelFailure) in try DeviceIdentity(key: key, certificates: certificates) }
@@ -68,14 +68,15 @@ public struct NodeIdentity: Sendable, Hashable {
   /// The SHA-256 of the public key: what others compare, and what they pin.
   public var fingerprint: PeerID { device.peer }
 
-  /// The certificate in DER that the key has signed itself.
+  /// The certificate that the key has signed itself, in DER.
   public var certificate: [UInt8] { device.certificateBytes }
 
-  /// What is shown to those who ask for authorities, in DER, the certificate of the key first; empty where no authority
+  /// What is shown to peers that ask for authorities, in DER, the certificate of the key first; empty if no authority
   /// has issued one.
   public var issuedCertificates: [[UInt8]] { device.issuedBytes }
 
-  // Two that have the same key may show different certificates. Beside issued ones the key's own is made anew.
+  // Two identities with the same key may show different certificates. Where there are issued ones, the self-signed one
+  // is made anew each time.
   public static func == (left: NodeIdentity, right: NodeIdentity) -> Bool {
     left.fingerprint == right.fingerprint && left.issuedCertificates == right.issuedCertificates
       && (left.certificate == right.certificate || !left.issuedCertificates.isEmpty)
@@ -84,7 +85,7 @@ public struct NodeIdentity: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }
 
-/// The key stays out of what is printed.
+/// Keeps the key out of what is printed.
 extension NodeIdentity: CustomStringConvertible {
   public var description: String { "\(fingerprint)" }
 }

@@ -2,13 +2,13 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in the place of
-/// the key's fingerprint. Veiled devices that are known are reported as what they are, under their petnames; others are
+/// A discovery in which devices may be veiled: an advertisement without a name has a veil (`PeerVeil`) in place of the
+/// key's fingerprint. Veiled devices that are known are reported with their real ids, under their petnames; others are
 /// not reported at all. Confined to the loop.
 final class VeiledDiscovery: Discovery {
   private let inner: any Discovery
   private let isVeiled: Bool
-  /// The keys that a veil may be of, with their names.
+  /// The keys that a veil may belong to, with their names.
   private let candidates: () -> [(PeerID, String)]
   private var handler: ((DiscoveryReport) -> Void)?
   private var scope = ""
@@ -18,7 +18,7 @@ final class VeiledDiscovery: Discovery {
     let incarnation: Incarnation
   }
 
-  /// Whose veils those in sight are. Beyond the limit no others are reported.
+  /// Whose the veils in sight are. Beyond the limit no more are reported.
   private var unveiled: [Veil: PeerID] = [:]
   private static let limit = 4096
 

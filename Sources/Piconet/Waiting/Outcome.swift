@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How something ended, for all who wait for it; told once.
+/// How something ended, for everybody who waits for it; set once.
 final class Outcome<Value: Sendable>: Sendable {
   private struct State: AwaitedState {
     var value: Value?
@@ -26,9 +26,9 @@ final class Outcome<Value: Sendable>: Sendable {
     return isFirst
   }
 
-  /// Whatever becomes of the calling task.
+  /// Waits whatever becomes of the calling task.
   func wait() async -> Value {
-    // No waiter is taken away before the end: nil never comes.
+    // No waiter is removed before the end: nil never comes.
     while true { if let value = await state.wait(ifCancelled: nil) { return value } }
   }
 

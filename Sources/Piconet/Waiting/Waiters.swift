@@ -3,8 +3,8 @@ import Synchronization
 /// Tasks that wait for something their owner does not have yet, in the order in which they came. It is a part of the
 /// owner's state (`AwaitedState`), under the owner's lock.
 ///
-/// Its continuations are unchecked, because each message passes here: whoever takes one out of the list, under the
-/// lock, resumes it, once, outside of the lock.
+/// Its continuations are unchecked, because each message passes through here: whoever takes one out of the list, under
+/// the lock, resumes it once, outside the lock.
 struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let id: UInt64
@@ -16,7 +16,7 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   private let limit: Int
   private let refusal: Answer?
 
-  /// As many as come.
+  /// Without a limit.
   init() {
     limit = .max
     refusal = nil
@@ -34,10 +34,10 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
 
   var count: Int { list.count }
 
-  /// What the only one who waits is after; nil if there is none, or several.
+  /// What the only waiting task needs; nil if none waits, or several do.
   var onlyNeed: Need? { list.count == 1 ? list[0].need : nil }
 
-  /// Who came first, to be resumed by the caller.
+  /// The task that came first, for the caller to resume.
   mutating func takeFirst() -> UnsafeContinuation<Answer, Never>? {
     list.isEmpty ? nil : list.removeFirst().continuation
   }
@@ -56,7 +56,8 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
     return nil
   }
 
-  /// Takes out those that `answer` has something for: all of them, or the first ones up to one that has to wait.
+  /// Takes out the tasks that `answer` has something for: all of them, or those before the first one that must go on
+  /// waiting.
   fileprivate mutating func answer(inTurns: Bool, _ answer: (Need) -> Answer?) -> Answers<Answer> {
     var answers = Answers<Answer>()
     var index = 0
@@ -73,7 +74,7 @@ struct Waiters<Need: Sendable, Answer: Sendable>: Sendable {
   }
 }
 
-/// What tasks that have waited are told, once the lock is open.
+/// The answers to tasks that have waited, given once the lock is released.
 struct Answers<Answer: Sendable>: Sendable {
   private var list: [(continuation: UnsafeContinuation<Answer, Never>, answer: Answer)] = []
 
@@ -81,7 +82,7 @@ struct Answers<Answer: Sendable>: Sendable {
     list.append((continuation, answer))
   }
 
-  /// In the order in which they came. To be called once.
+  /// Answers them in the order in which they came. Call it once.
   consuming func tell() {
     for (continuation, answer) in list { continuation.resume(returning: answer) }
   }
@@ -89,25 +90,25 @@ struct Answers<Answer: Sendable>: Sendable {
 
 /// A state that tasks wait for, behind a mutex.
 protocol AwaitedState: Sendable {
-  /// What a task that waits is after.
+  /// What a waiting task needs.
   associatedtype Need: Sendable = Void
   associatedtype Answer: Sendable
 
-  /// Whether those who came first are served first, even if others could be served already.
+  /// Whether tasks are served strictly in order, even if later ones could be served already.
   static var servesInTurns: Bool { get }
   var waiters: Waiters<Need, Answer> { get set }
-  /// What there is for such a need, which is then taken out of the state; nil if that has to be waited for. Once the
-  /// state is closed it gives everybody the reason.
+  /// What the state has for such a need, which is thereby taken out of it; nil if the task has to wait. Once the state
+  /// is closed it gives every task the reason.
   mutating func answer(to need: Need) -> Answer?
 }
 
 extension AwaitedState {
   static var servesInTurns: Bool { true }
 
-  /// To be called after what may be an answer to somebody.
+  /// Call it after a change that may answer somebody.
   mutating func serve() -> Answers<Answer> {
     if waiters.isEmpty { return Answers() }
-    // Out of the state meanwhile, which answers.
+    // Taken out of the state while that answers.
     var waiters = Waiters<Need, Answer>()
     swap(&waiters, &self.waiters)
     defer { swap(&waiters, &self.waiters) }
@@ -118,7 +119,7 @@ extension AwaitedState {
 private let lastWaiter = Atomic<UInt64>(0)
 
 extension Mutex where Value: AwaitedState {
-  /// Changes the state, then tells those who have waited for that.
+  /// Changes the state, then answers the tasks that have waited for that.
   func change(_ body: (inout Value) -> Void) {
     let answers = withLock { state -> Answers<Value.Answer>? in
       body(&state)
@@ -128,9 +129,9 @@ extension Mutex where Value: AwaitedState {
   }
 
   /// Waits for an answer; there may be one at once.
-  /// - Parameter cancelled: the answer to a task that is cancelled, before it waits or meanwhile: nothing is taken out
-  ///   of the state for it. Nil: it waits all the same.
-  // Inlined, or a message would pay for one more frame of an asynchronous function.
+  /// - Parameter cancelled: the answer to a task that is cancelled before or while it waits: nothing is taken out of
+  ///   the state for it. Nil: it waits all the same.
+  // Inlined, or each message would pay for one more frame of an asynchronous function.
   @inline(__always)
   func wait(for need: Value.Need, ifCancelled cancelled: Value.Answer?) async -> Value.Answer {
     let id = lastWaiter.add(1, ordering: .relaxed).newValue

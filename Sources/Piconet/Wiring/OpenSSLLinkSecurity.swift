@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetTLS
 import PiconetWire
 
-/// TLS 1.3 by OpenSSL with one identity, for all nodes that have it.
+/// TLS 1.3 by OpenSSL with one identity, for all nodes that share it.
 struct OpenSSLContexts: Sendable {
   /// For TCP, where throughput counts.
   private let context: OpenSSLContext
@@ -18,7 +18,7 @@ struct OpenSSLContexts: Sendable {
   subscript(kind: TransportKind) -> OpenSSLContext { kind.usesBluetooth ? shortRecordContext : context }
 }
 
-/// TLS 1.3 by OpenSSL as what secures links.
+/// Secures links with TLS 1.3 by OpenSSL.
 final class OpenSSLLinkSecurity: LinkSecurity {
   private let contexts: OpenSSLContexts
   /// Codes that are typed.
@@ -36,7 +36,7 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     return channel
   }
 
-  /// The certificates of a peer that were verified on a channel that is there, in DER, its own first; none where there
+  /// The peer's certificates that were verified on a channel that is still open, in DER, its own first; none if there
   /// is no such channel.
   func certificates(of peer: PeerID) -> [[UInt8]] {
     let channel = channels.lazy.compactMap(\.channel).last { $0.state == .secured(peer: peer) }
@@ -47,7 +47,7 @@ final class OpenSSLLinkSecurity: LinkSecurity {
     weak var channel: OpenSSLChannel?
   }
 
-  /// Those that are there, and some that were: links bound them.
+  /// Open channels, and some that have closed; the number of links bounds them.
   private var channels: [WeakChannel] = []
 
   func makeNonce() -> CodeNonce? {

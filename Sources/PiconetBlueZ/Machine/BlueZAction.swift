@@ -1,20 +1,20 @@
 import PiconetEngine
 import PiconetSDP
 
-/// One step towards what is wanted of bluetoothd.
+/// One step towards the state that is wanted in bluetoothd.
 enum BlueZAction: Hashable, Sendable {
   case list
   case power(Bool)
   /// Discoverable mode while we advertise.
   case enter(ModeChange)
-  /// Back to what it was.
+  /// Puts the mode back to what it was.
   case leave(ModeChange)
   case registerProfile(ProfileContent)
   case unregisterProfile
   case registerAdvertisement(BluetoothUUID)
   case unregisterAdvertisement
   case setFilter(BluetoothUUID)
-  /// bluetoothd 5.66 ends the scans of all when a connection is closed that had a filter and does not scan itself.
+  /// bluetoothd 5.66 ends everybody's scans when a connection closes that had a filter but does not scan itself.
   case clearFilter
   case startDiscovery(BluetoothUUID)
   case stopDiscovery
@@ -46,8 +46,8 @@ enum BlueZAction: Hashable, Sendable {
     }
   }
 
-  /// Whether it takes something back. It is given up after `attemptsToRestore` failures: the machine must come to an
-  /// end.
+  /// Whether it takes something back. Such a step is given up after `attemptsToRestore` failures: the machine must come
+  /// to an end.
   var isRestoring: Bool {
     switch self {
     case .power(false), .leave, .unregisterProfile, .unregisterAdvertisement, .stopDiscovery, .clearFilter: true
@@ -66,7 +66,7 @@ enum BlueZAction: Hashable, Sendable {
   static let attemptsToRestore = 3
 }
 
-/// Something of ours with bluetoothd.
+/// Something that we register with bluetoothd.
 enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   case none
   /// Nobody knows: the call was not answered.
@@ -75,7 +75,7 @@ enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
 
   var isNone: Bool { self == .none }
 
-  /// Whether it has to be taken back, because something else is wanted.
+  /// Whether it must be taken back, because something else is wanted.
   func isStale(wanted: Value?) -> Bool {
     switch self {
     case .none: false
@@ -85,19 +85,19 @@ enum Registration<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// What a registered profile says.
+/// What a registered profile contains.
 struct ProfileContent: Hashable, Sendable {
   var service: BluetoothUUID
   var record: NodeRecord
 }
 
-/// What an adapter was set to before us.
+/// What an adapter was set to before we changed it.
 struct DiscoverableMode: Hashable, Sendable {
   var isDiscoverable: Bool
   var timeout: UInt32
 }
 
-/// What failed last, and when it may be tried again.
+/// The last failure of a step, and when it may be tried again.
 struct FailedAttempt: Hashable, Sendable {
   var count: Int
   var retryAt: Instant
@@ -110,13 +110,14 @@ struct AdapterUse: Hashable, Sendable {
   let address: BluetoothAddress
   /// What the adapter was set to before we touched it; nil: not touched.
   var former: DiscoverableMode?
-  /// We have switched it on, and nobody has switched it off since.
+  /// Whether we have switched it on, and nobody has switched it off since.
   var hasPowered = false
-  /// It was off when we came, and we had not our try yet. Later, who switches it off means it.
+  /// Whether it was off when we came, and we have not had our try yet. Later, if somebody switches it off, they mean
+  /// it.
   var mayPower: Bool
-  /// Another node was there before us, which may switch off at its end what it has switched on.
+  /// Whether another node was there before us; at its end it may switch off what it has switched on.
   var isShared = false
-  /// Nobody knows whether these were set.
+  /// Whether it is unknown if these were set.
   var isModeUncertain = false
   var isTimeoutUncertain = false
   var isFilterUncertain = false
@@ -126,11 +127,11 @@ struct AdapterUse: Hashable, Sendable {
   var timeoutSetAt: Instant?
   var advertisement = Registration<BluetoothUUID>.none
   var advertisedAt: Instant?
-  /// It is registered, and probably not on air any more.
+  /// Whether the advertisement is registered, but probably not on air any more.
   var isSilenced = false
   var filter: BluetoothUUID?
   var discovery = Registration<BluetoothUUID>.none
-  /// Another adapter is to be used as soon as this one is as it was.
+  /// Whether another adapter will be used as soon as this one has been restored.
   var isRetiring = false
 
   init(_ adapter: BlueZAdapter, address: BluetoothAddress) {

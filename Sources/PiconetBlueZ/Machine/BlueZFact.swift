@@ -2,13 +2,13 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// A number of a call; never used twice by one machine.
+/// The number of a call; never used twice by one machine.
 public struct BlueZCallID: Hashable, Sendable { public let rawValue: UInt64 }
 
-/// A number of a reading of records; never used twice by one machine.
+/// The number of a reading of records; never used twice by one machine.
 public struct BlueZReadID: Hashable, Sendable { public let rawValue: UInt64 }
 
-/// What is told of us: the node, and the service that stands for its session.
+/// What others are told about us: the node, and the service that stands for its session.
 public struct BlueZOffer: Sendable, Hashable {
   public var service: BluetoothUUID
   /// Its adapter is filled in by the machine.
@@ -45,9 +45,9 @@ public enum BlueZFact: Sendable {
   case advertise(BlueZOffer?)
   case search(BlueZSearch?)
   case radioBusy(Bool)
-  /// Also while it is busy it may scan and read records; or no more.
+  /// Whether it may scan and read records even while the radio is busy.
   case radioTurn(Bool)
-  /// A record is to be read over LE, which Linux does not do while it scans; or none any more.
+  /// Whether a record has to be read over LE, which Linux does not do while it scans.
   case pauseWanted(Bool)
   /// Another node of this process has begun to scan.
   case siblingScans(ScanWindow)
@@ -56,31 +56,31 @@ public enum BlueZFact: Sendable {
   case profileReleased
   /// bluetoothd has dropped the advertisement.
   case advertisementReleased
-  /// Somebody has opened a channel to us over LE. A link that comes in ends the advertising, without a word from
-  /// bluetoothd, and Linux takes it up again only when the link is over.
+  /// Somebody has opened a channel to us over LE. An incoming link ends the advertising without a word from bluetoothd,
+  /// and Linux resumes it only when the link is over.
   case reachedOverLowEnergy
-  /// A dial to an address of this device failed: what is known of it may be out of date.
+  /// A dial to an address of this device failed: what is known about it may be out of date.
   case dialFailed(BluetoothAddress)
-  /// Everything is to be restored; `ended` follows, once.
+  /// Everything must be restored; `ended` follows, once.
   case shutDown
   case deadlineReached
 }
 
-/// What comes out of it; to be done in this order.
+/// What comes out of it, to be done in this order.
 public enum BlueZEffect: Sendable, Hashable {
   case call(BlueZCallID, BlueZCall)
   case read(BlueZReadID, service: BluetoothUUID, from: BluetoothPlace)
   case cancelRead(BlueZReadID)
-  /// We do not scan from now on, because of `pauseWanted`; or we may scan again.
+  /// True: we do not scan from now on, because of `pauseWanted`; false: we may scan again.
   case scanPaused(Bool)
-  /// bluetoothd scans for us, which the other nodes of this process are to be told.
+  /// bluetoothd is scanning for us; the other nodes of this process must be told.
   case scans(ScanWindow)
   case report(DiscoveryReport)
-  /// What our advertisement object shows; before it is registered.
+  /// What our advertisement object must show, before it is registered.
   case showAdvertisement([String: DBusValue])
   /// The adapter in use, or none.
   case adapter(path: String?, BluetoothAddress?)
-  /// Nothing of ours is left with bluetoothd, or it can't be helped.
+  /// Nothing of ours is left in bluetoothd, as far as that was possible.
   case ended
 }
 

@@ -22,7 +22,7 @@ extension BlueZMachine {
     }
   }
 
-  /// How many UUIDs of a profile are tried at once: somebody may have one of them.
+  /// How many UUIDs for the profile are tried without a pause: somebody may already have one of them.
   static let profileAttempts = 16
 
   private func pause(after count: Int, of action: BlueZAction, _ failure: DBusFailure) -> Duration {
@@ -35,16 +35,16 @@ extension BlueZMachine {
     return min(.milliseconds(500 << Int64(min(count, 7))), settings.longestRetry)
   }
 
-  /// "UUID already registered", or whatever else is not permitted.
+  /// "UUID already registered", or something else that is not permitted.
   private static func isTaken(_ failure: DBusFailure) -> Bool {
     failure.name == "org.bluez.Error.AlreadyExists" || failure.name == "org.bluez.Error.NotPermitted"
   }
 
-  /// Refusals that say that things are as we want them.
+  /// Refusals which mean that things already are as we want them.
   private func isAsGoodAsDone(_ action: BlueZAction, _ failure: DBusFailure) -> Bool {
     switch action {
     case .startDiscovery: failure.name == "org.bluez.Error.InProgress"
-    // "No discovery started", or the adapter is off: of ours nothing is left.
+    // "No discovery started", or the adapter is off: nothing of ours is left.
     case .stopDiscovery: failure.name == "org.bluez.Error.Failed" || failure.name == "org.bluez.Error.NotReady"
     case .unregisterProfile, .unregisterAdvertisement: failure.name == "org.bluez.Error.DoesNotExist"
     default: false
@@ -91,7 +91,7 @@ extension BlueZMachine {
     return []
   }
 
-  /// What we have set ourselves holds before the signal says so.
+  /// What we have set ourselves counts even before the signal says so.
   private mutating func assume(_ property: String, _ value: DBusValue) {
     if let path = use?.path { tree.assume(path, property, value) }
   }
@@ -107,11 +107,11 @@ extension BlueZMachine {
     switch action {
     case .power(true):
       if failure.isUncertain { use?.hasPowered = true }
-      // Blocked by rfkill, or not ours to switch: whoever may will do so.
+      // Blocked by rfkill, or not ours to switch: somebody who may will do it.
       if failed[.powerOn]?.count ?? 0 >= 3 { use?.mayPower = false }
     case .registerProfile:
       if failure.isUncertain || isTaken { profile = .uncertain }
-      // Somebody has this UUID, perhaps: the next time it is another one.
+      // Perhaps somebody has this UUID: the next attempt takes another one.
       if Self.isTaken(failure) { profileAttempt += 1 }
     case .enter(.discoverable): if failure.isUncertain { use?.isModeUncertain = true }
     case .enter(.timeout): if failure.isUncertain { use?.isTimeoutUncertain = true }
@@ -122,7 +122,7 @@ extension BlueZMachine {
     }
   }
 
-  /// It can't be taken back: we act as if it were, since a machine that never ends helps nobody.
+  /// It can't be taken back: we act as if it had been, since a machine that never ends helps nobody.
   private mutating func giveUp(_ action: BlueZAction) {
     switch action {
     case .power: use?.hasPowered = false

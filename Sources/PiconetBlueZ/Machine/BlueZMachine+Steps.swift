@@ -4,12 +4,12 @@ import PiconetWire
 
 /// What is done next, and by which call.
 extension BlueZMachine {
-  /// The first step that is not done yet and need not wait. What is to be taken back comes before what is to be set up,
-  /// and what a killed program would leave behind comes first of all.
+  /// The first step that is not done yet and need not wait. Taking things back comes before setting things up, and what
+  /// a killed program would leave behind comes first of all.
   func nextAction(at now: Instant) -> BlueZAction? {
     if !isReady { return isOver || !mayTry(.list, now) ? nil : .list }
     if let action = restoringAction(at: now) { return action }
-    // Nothing is set up over what is about to be taken back.
+    // Nothing is set up while something is about to be taken back.
     if let use, let adapter, isToBeWithdrawn(use, adapter, at: now), !isSettled(use, at: now) { return nil }
     return settingUpAction(at: now)
   }
@@ -27,7 +27,7 @@ extension BlueZMachine {
       let scans = schedule.wantsScan(at: now) ? activeSearch?.service : nil
       if use.discovery.isStale(wanted: scans), mayTry(.stopDiscovery, now) { return .stopDiscovery }
       if activeSearch == nil, use.filter != nil, use.discovery.isNone, mayTry(.clearFilter, now) { return .clearFilter }
-      // Before the mode: the kernel refuses to change that of an adapter that advertises as discoverable.
+      // Before the mode: the kernel refuses to change the mode of an adapter that advertises as discoverable.
       if isToBeWithdrawn(use, adapter, at: now), mayTry(.unregisterAdvertisement, now) {
         return isSettled(use, at: now) ? .unregisterAdvertisement : nil
       }
@@ -38,7 +38,7 @@ extension BlueZMachine {
     if profile.isStale(wanted: wantedProfile), mayTry(.unregisterProfile, now) { return .unregisterProfile }
     if let use, let adapter, use.hasPowered, use.former == nil, activeOffer == nil, activeSearch == nil,
       adapter.isPowered, mayTry(.powerOff, now),
-      // A keyboard that was connected meanwhile keeps its adapter.
+      // A keyboard that has been connected meanwhile keeps its adapter.
       !tree.devices.values.contains(where: { $0.adapterPath == use.path && $0.isConnected })
     {
       return .power(false)
@@ -46,7 +46,7 @@ extension BlueZMachine {
     return nil
   }
 
-  /// Whether our advertisement is not the one that is wanted, or has to be registered anew.
+  /// Whether our advertisement is not the wanted one, or has to be registered again.
   private func isToBeWithdrawn(_ use: AdapterUse, _ adapter: BlueZAdapter, at now: Instant) -> Bool {
     let advertises = settings.usesLowEnergy && adapter.advertisementsLeft != nil ? activeOffer?.service : nil
     return use.advertisement.isStale(wanted: advertises) || isToBeRenewed(use, at: now)
@@ -57,18 +57,18 @@ extension BlueZMachine {
     use.modeChangedAt.map { $0 + settings.settling <= now } ?? true
   }
 
-  /// A silenced advertisement goes on air again by being registered anew.
+  /// A silenced advertisement goes on air again when it is registered again.
   private func isToBeRenewed(_ use: AdapterUse, at now: Instant) -> Bool {
     use.isSilenced && !use.advertisement.isNone
       && use.advertisedAt.map { $0 + settings.leastReadvertising <= now } ?? true
   }
 
-  /// The next change towards what the adapter was like, first the mode and then its timeout.
+  /// The next change back towards the adapter's former state: first the mode, then its timeout.
   func leavingChange(_ former: DiscoverableMode) -> BlueZAction.ModeChange? {
     guard let use, let adapter else { return nil }
     if adapter.isDiscoverable || use.isModeUncertain, !former.isDiscoverable { return .discoverable(false) }
     if adapter.discoverableTimeout != former.timeout || use.isTimeoutUncertain { return .timeout(former.timeout) }
-    // One that was discoverable for ever is so again; one with a timeout would be off by now.
+    // An adapter that was discoverable forever becomes so again; one with a timeout would be off by now.
     if !adapter.isDiscoverable, former.isDiscoverable, former.timeout == 0, adapter.isPowered {
       return .discoverable(true)
     }
@@ -99,7 +99,7 @@ extension BlueZMachine {
     return nil
   }
 
-  /// First the timeout, so that nothing is ever discoverable for longer.
+  /// The timeout first, so that the adapter is never discoverable for longer.
   private func enteringChange(_ use: AdapterUse, _ adapter: BlueZAdapter, _ now: Instant) -> BlueZAction.ModeChange? {
     func isDue(_ last: Instant?, after pause: Duration) -> Bool { last.map { $0 + pause <= now } ?? true }
     let ours = settings.discoverableTimeout
@@ -109,12 +109,12 @@ extension BlueZMachine {
     if !adapter.isDiscoverable {
       return isDue(use.modeSetAt, after: settings.leastReassertion) ? .discoverable(true) : nil
     }
-    // Only a different timeout starts the time anew.
+    // Only a different timeout restarts the time.
     return isDue(use.timeoutSetAt, after: settings.renewal)
       ? .timeout(adapter.discoverableTimeout == ours ? ours + 1 : ours) : nil
   }
 
-  /// The profile as it should be; a record that breaks the limits is none.
+  /// The profile as it should be; none if the record breaks the limits.
   var wantedProfile: ProfileContent? {
     guard let use, let offer = activeOffer else { return nil }
     var content = ProfileContent(service: offer.service, record: offer.record)
@@ -122,9 +122,9 @@ extension BlueZMachine {
     return content.record.refusal == nil ? content : nil
   }
 
-  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd takes each once. Of
-  /// version 8 (RFC 9562, section 5.8), mixed from the service, the incarnation and a number that changes when somebody
-  /// else has it.
+  /// The UUID under which the profile is registered, which stands for this node only: bluetoothd accepts each one only
+  /// once. It is of version 8 (RFC 9562, section 5.8), derived from the service, the incarnation and a number that
+  /// changes if somebody else has the UUID.
   static func profileUUID(_ content: ProfileContent, attempt: UInt64) -> BluetoothUUID {
     func mix(_ value: UInt64) -> UInt64 {
       var mixed = value &+ 0x9E37_79B9_7F4A_7C15

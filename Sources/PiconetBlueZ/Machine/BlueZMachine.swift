@@ -2,21 +2,21 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// How one node is found and finds through bluetoothd, as a value: facts in, effects out, no bus in sight.
+/// How a node finds others and is found through bluetoothd, as a value: facts in, effects out, no bus in sight.
 ///
-/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards it: at most one call is on
-/// its way. So a daemon or an adapter that comes, goes or is changed by others needs no paths of its own.
+/// It compares what is wanted with what bluetoothd has, and takes one step at a time towards that: at most one call is
+/// under way. So no special handling is needed for a daemon or an adapter that comes, goes or is changed by others.
 ///
-/// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then;
-/// whoever switches it off meanwhile means it. The adapter is discoverable only while we advertise, with a timeout that
-/// is renewed, so that a killed program leaves nothing on. Scans have rests between them, and none happens while the
-/// radio is needed.
+/// Politeness: an adapter that is off is switched on once, and off at the end unless a device is connected by then; if
+/// somebody switches it off meanwhile, they mean it. The adapter is discoverable only while we advertise, with a
+/// timeout that is renewed, so that a killed program leaves nothing on. There are rests between scans, and no scan
+/// while the radio is needed.
 public struct BlueZMachine: Sendable {
   public let settings: BlueZSettings
   public internal(set) var tree = ObjectTree()
   /// Whether bluetoothd is there.
   public private(set) var hasDaemon = false
-  /// Whether it has told what it has.
+  /// Whether it has listed its objects.
   public internal(set) var isReady = false
 
   private var isEnding = false
@@ -25,9 +25,9 @@ public struct BlueZMachine: Sendable {
   private var search: BlueZSearch?
   var use: AdapterUse?
   var profile = Registration<ProfileContent>.none
-  /// How many UUIDs of the profile were taken by others.
+  /// How many UUIDs for the profile were taken by others.
   var profileAttempt: UInt64 = 0
-  /// The action is nil when its adapter has gone: the answer is awaited, and means nothing.
+  /// The action is nil if its adapter has gone: the answer is still awaited, but means nothing.
   private var onTheWay: (id: BlueZCallID, action: BlueZAction?)?
   var failed: [BlueZAction.Kind: FailedAttempt] = [:]
   var schedule: ScanSchedule
@@ -47,10 +47,10 @@ public struct BlueZMachine: Sendable {
   /// The adapter in use.
   public var adapter: BlueZAdapter? { use.flatMap { tree.adapters[$0.path] } }
 
-  /// The last refusal of each thing that did not succeed since, for logs.
+  /// The last refusal of each step that has not succeeded since, for logs.
   public var failures: [DBusFailure] { failed.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value.failure) }
 
-  /// Whether all that was asked for is done: registered, discoverable, advertised.
+  /// Whether everything that was asked for is done: registered, discoverable, advertised.
   public var isAdvertising: Bool {
     guard let wanted = wantedProfile, profile == .held(wanted), let adapter, adapter.isPowered else { return false }
     return adapter.isDiscoverable
@@ -58,11 +58,11 @@ public struct BlueZMachine: Sendable {
         || failed[.registerAdvertisement] != nil)
   }
 
-  /// What is told of us, and what is looked for, on the adapter in use.
+  /// What others are told about us, and what is looked for, on the adapter in use.
   var activeOffer: BlueZOffer? { isEnding || use?.isRetiring == true ? nil : offer }
   var activeSearch: BlueZSearch? { isEnding || use?.isRetiring == true ? nil : search }
 
-  /// When `deadlineReached` is to come.
+  /// When `deadlineReached` is due.
   public var nextDeadline: Instant? {
     if hasEnded { return nil }
     var deadlines: [Instant?] = [book.nextDeadline]
@@ -81,7 +81,7 @@ public struct BlueZMachine: Sendable {
         }
       }
     }
-    // What was due at the last fact had its chance: it waits for something else than time.
+    // What was due at the last fact has had its chance: it waits for something other than time.
     return deadlines.compactMap { $0 }.filter { $0 > clock }.min()
   }
 
@@ -140,7 +140,7 @@ public struct BlueZMachine: Sendable {
     case .dialFailed(let address): book.dialFailed(address, at: now)
     case .profileReleased: profile = .none
     case .advertisementReleased: use?.advertisement = .none
-    // Also of one that is being registered: bluetoothd answers after it is on air.
+    // This includes one that is being registered: bluetoothd answers only after it is on air.
     case .reachedOverLowEnergy: use?.isSilenced = true
     case .shutDown:
       if isEnding { return [] }
@@ -160,7 +160,7 @@ public struct BlueZMachine: Sendable {
     return [.scanPaused(isPaused)]
   }
 
-  /// What bluetoothd had of us is gone with it; what we did to its adapters is not.
+  /// What bluetoothd held for us is gone with it; what we did to its adapters is not.
   private mutating func forgetDaemon() {
     hasDaemon = false
     isReady = false
@@ -182,7 +182,7 @@ public struct BlueZMachine: Sendable {
     for change in changes {
       switch change {
       case .deviceSeen(let path), .device(let path):
-        // Its services may become known only after it was heard.
+        // Its services may become known only after it has been heard.
         guard let device = tree.devices[path] else { continue }
         hear(device, at: now)
       case .adapter(let path) where path == use?.path:
@@ -196,7 +196,7 @@ public struct BlueZMachine: Sendable {
             use?.mayPower = true
           }
         }
-        // Whoever switches it off ends our scan with it.
+        // Switching it off also ends our scan.
         if !adapter.isPowered, use?.discovery.isNone == false { scanIsOver() }
       default: break
       }
@@ -211,7 +211,7 @@ public struct BlueZMachine: Sendable {
     let choice = settings.adapter.choose(from: tree)
     if let used = use {
       if tree.adapters[used.path]?.address != used.address {
-        // Unplugged, or another one in its place: nothing is left to be restored.
+        // Unplugged, or replaced by another one: there is nothing left to restore.
         effects += leaveAdapter()
       } else if let choice, choice != used.path, !isEnding, !used.mayPower,
         tree.adapters[used.path]?.isPowered == false, tree.adapters[choice]?.isPowered == true
@@ -219,7 +219,7 @@ public struct BlueZMachine: Sendable {
         // We stay where we are as long as that works.
         use?.isRetiring = true
       }
-      // What is on its way may still change the adapter.
+      // A call that is under way may still change the adapter.
       if use?.isRetiring == true, use?.isRestored == true, onTheWay?.action?.isOfAdapter != true {
         effects += leaveAdapter()
       }
@@ -242,13 +242,13 @@ public struct BlueZMachine: Sendable {
     return book.reset() + [.adapter(path: nil, nil)]
   }
 
-  /// Whoever was heard before we asked is there.
+  /// A device that was heard before we asked is there.
   private mutating func hearAll(at now: Instant) {
     for device in tree.devices.values.sorted(by: { $0.path < $1.path }) { hear(device, at: now) }
   }
 
-  /// One that is connected is there, whether it answers inquiries meanwhile or not. Without our service in its list it
-  /// is asked as well: BlueZ passes on what our filter lets through, so mostly it announces the service.
+  /// A connected device is there, whether or not it answers inquiries meanwhile. One without our service in its list is
+  /// asked as well: BlueZ reports only what our filter lets through, so it probably announces the service.
   private mutating func hear(_ device: BlueZDevice, at now: Instant) {
     guard device.adapterPath == use?.path, let search = activeSearch else { return }
     if device.uuids.contains(search.service) {
@@ -263,7 +263,7 @@ public struct BlueZMachine: Sendable {
   private mutating func step(at now: Instant) -> [BlueZEffect] {
     guard onTheWay == nil else { return [] }
     if hasDaemon {
-      // What is as it was needs no restoring.
+      // If it is as it was, there is nothing to restore.
       if let former = use?.former, activeOffer == nil, adapter != nil, leavingChange(former) == nil {
         use?.former = nil
       }
@@ -279,7 +279,7 @@ public struct BlueZMachine: Sendable {
         return effects + [.call(id, call)]
       }
     }
-    // A step that waits for its next attempt is still to be taken.
+    // A step that waits for its next attempt still has to be taken.
     guard isEnding, !hasDaemon || nextAction(at: .distantFuture) == nil else { return [] }
     hasEnded = true
     return [.ended]
@@ -291,7 +291,7 @@ public struct BlueZMachine: Sendable {
     if use?.former == nil {
       let isOurs = isOurs(adapter.discoverableTimeout)
       use?.isShared = isOurs && adapter.isDiscoverable
-      // Another node's mode, or what a killed one left behind, is nobody's choice.
+      // Another node's mode, or what a killed one left behind, is not a user's choice.
       use?.former =
         isOurs
         ? DiscoverableMode(isDiscoverable: false, timeout: BlueZSettings.usualTimeout)

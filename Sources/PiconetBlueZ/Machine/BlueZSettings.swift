@@ -9,7 +9,7 @@ public enum AdapterChoice: Sendable, Hashable {
   case named(String)
   case address(BluetoothAddress)
 
-  /// The path of the adapter to be used, if it is there.
+  /// The path of the adapter to use, if it is there.
   public func choose(from tree: ObjectTree) -> String? {
     let adapters = tree.adapters.values.filter { $0.address != nil }
       .sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
@@ -21,61 +21,60 @@ public enum AdapterChoice: Sendable, Hashable {
   }
 }
 
-/// How we behave towards bluetoothd, and so towards everybody else who uses the adapter.
+/// How we treat bluetoothd, and so everybody else who uses the adapter.
 public struct BlueZSettings: Sendable, Hashable {
   public var adapter = AdapterChoice.any
   /// Whether an adapter that is off when it is first needed is switched on; it is switched off at the end.
   public var powersOn = true
   /// Whether connections to the profile need pairing.
   public var requiresPairing = false
-  /// Whether others are looked for by BR/EDR's inquiry. Discoverable mode is needed for LE as well: BlueZ passes
-  /// devices by whose advertisements do not say so.
+  /// Whether others are looked for by BR/EDR inquiry. Discoverable mode is needed for LE as well: BlueZ ignores devices
+  /// whose advertisements are not marked as discoverable.
   public var usesClassic = true
-  /// LE: an advertisement where the adapter has LE, and the scan for those of others.
+  /// Whether LE is used: an advertisement if the adapter has LE, and a scan for those of others.
   public var usesLowEnergy = true
 
   /// Seconds after which the adapter stops being discoverable without us. This and the next number mark the mode as
-  /// ours: they are set in turns, which starts the time anew, and who finds one of them knows that it is nobody's
-  /// choice.
+  /// ours: they are set in turn, which restarts the time, and a node that finds one of them knows that no user chose
+  /// it.
   public var discoverableTimeout: UInt32 = 61
-  /// When the time is started anew, after half of it.
+  /// When the time is restarted: after half of it.
   public var renewal: Duration { .milliseconds(Int64(discoverableTimeout) * 500) }
-  /// The least time between two attempts to be discoverable against somebody who switches it off.
+  /// The least time between two attempts to be discoverable if somebody keeps switching that off.
   public var leastReassertion = Duration.seconds(3)
   /// The least time from one registration of the advertisement to the next, however many connect to us over LE.
   public var leastReadvertising = Duration.seconds(1)
   /// The least time from a change of the mode until an advertisement is taken back: bluetoothd renews advertisements
-  /// after such a change, and 5.66 ends if one goes meanwhile.
+  /// after such a change, and version 5.66 crashes if one is removed meanwhile.
   public var settling = Duration.milliseconds(500)
-  /// What DiscoverableTimeout is where nobody has chosen, by BlueZ's default.
+  /// BlueZ's default for DiscoverableTimeout, where nobody has chosen.
   public static let usualTimeout: UInt32 = 180
 
-  /// One scan: as long as an inquiry of BR/EDR (10.24 s) and something on top.
+  /// The length of one scan: a BR/EDR inquiry (10.24 s) and a little more.
   public var scan = Duration.seconds(12)
-  /// The rest between two scans at first. It ends what BlueZ remembers of a scan, so that the next one tells anew who
-  /// is there.
+  /// The rest between two scans at first. It makes BlueZ forget what it remembers of a scan, so that the next one
+  /// reports everybody again.
   public var eagerRest = Duration.milliseconds(500)
   /// How long a search is eager.
   public var eagerness = Duration.seconds(60)
-  /// The rest between two scans later: links of others, a keyboard's among them, get two fifths of the time for
-  /// themselves.
+  /// The rest between two scans later: other links, such as a keyboard's, get two fifths of the time to themselves.
   public var rest = Duration.seconds(8)
   /// A peer is gone after so many scans in a row that did not hear its device.
   public var missedScans = 3
-  /// For how long a scan pauses at most so that a record can be read over LE.
+  /// The longest pause of a scan for reading a record over LE.
   public var longestPause = Duration.seconds(6)
-  /// When no whole scan has ended for so long, the next one is not broken off for such a pause.
+  /// If no whole scan has ended for so long, the next one is not broken off for such a pause.
   public var wholeScanInterval = Duration.seconds(20)
   /// The least time without dialling and sending before a scan.
   public var quiet = Duration.seconds(1)
 
-  /// A device that is heard is asked again so long after an answer: a restarted node is noticed by that.
+  /// A device that is heard is asked again so long after an answer, so that a restarted node is noticed.
   public var rereadInterval = Duration.seconds(20)
   /// A device that is heard for the first time is asked after a random part of this.
   public var firstDelay = Duration.milliseconds(150)
-  /// Of the random parts of pauses, so that two nodes don't do everything at the same time; any value.
+  /// The seed of the random parts of pauses, so that two nodes don't do everything at the same time; any value.
   public var seed: UInt64 = 0
-  /// After a failure it is asked again after about this, then twice this, and so on,
+  /// After a failure it is asked again after about this time, then twice this, and so on,
   public var firstRetry = Duration.seconds(1)
   /// so many times,
   public var retries = 5
@@ -86,7 +85,7 @@ public struct BlueZSettings: Sendable, Hashable {
 
   /// The longest pause before what was refused is tried again.
   public var longestRetry = Duration.seconds(60)
-  /// The time that a call gets, and a longer one for the list of all objects.
+  /// The time that a call gets; the list of all objects gets longer.
   public var callTimeout = Duration.seconds(10)
 
   public init() {}

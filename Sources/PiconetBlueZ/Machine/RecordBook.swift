@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetSDP
 import PiconetWire
 
-/// Which devices have nodes of our session, what their records say, and when to ask again.
+/// Which devices have nodes of our session, what their records say, and when to ask them again.
 struct RecordBook: Sendable {
   /// The most devices that are remembered at the same time, and the most nodes of one device.
   static let deviceLimit = 128
@@ -16,11 +16,11 @@ struct RecordBook: Sendable {
     /// Whether the device is known to announce our service.
     var isCertain: Bool
     var isHeard = true
-    /// In dBm, as it was told last; nil: unknown.
+    /// In dBm, as it was last reported; nil: unknown.
     var strength: Int16?
     var missed = 0
     var records: [NodeRecord] = []
-    /// The higher the fresher.
+    /// The higher, the fresher.
     var freshness: UInt64 = 0
     var reading: BlueZReadID?
     var lastRead: Instant?
@@ -34,7 +34,7 @@ struct RecordBook: Sendable {
   private var search: BlueZSearch?
   private var isPaused = false
   private var counter: UInt64 = 0
-  /// Whose records are our own.
+  /// The peer id whose records are our own.
   var ownPeer: PeerID?
 
   private var dice: UInt64
@@ -48,7 +48,7 @@ struct RecordBook: Sendable {
 
   // MARK: facts
 
-  /// Begins anew, without a word about what was known.
+  /// Begins again, without reporting that what was known is gone.
   mutating func begin(_ search: BlueZSearch?) -> [BlueZEffect] {
     let cancelled = cancelAll()
     entries = [:]
@@ -57,7 +57,7 @@ struct RecordBook: Sendable {
     return cancelled
   }
 
-  /// Everything that was known is gone: another adapter, or none.
+  /// Reports that everything that was known is gone: there is another adapter, or none.
   mutating func reset() -> [BlueZEffect] {
     let cancelled = cancelAll()
     entries = [:]
@@ -67,7 +67,7 @@ struct RecordBook: Sendable {
   mutating func setPaused(_ isPaused: Bool) { self.isPaused = isPaused }
 
   /// A scan has heard this device, or it is connected.
-  /// - Parameter isCertain: Whether it announces our service; otherwise nobody knows.
+  /// - Parameter isCertain: whether it announces our service; otherwise that is unknown.
   mutating func heard(_ device: BlueZDevice, isCertain: Bool = true, at now: Instant) {
     guard search != nil, let address = device.address else { return }
     let place = BluetoothPlace(device: address, isRandom: device.isRandom)
@@ -84,21 +84,22 @@ struct RecordBook: Sendable {
       }
       entries[device.path] = entry
     } else if entries.count < (isCertain ? Self.deviceLimit : Self.deviceLimit / 2) {
-      // Two nodes hear each other at the same time: both dialling at once is what radios are bad at.
+      // Two nodes hear each other at the same time, and radios are bad at dialling each other at once.
       entries[device.path] = Entry(
         place: place, name: device.name, isCertain: isCertain, strength: device.measuredStrength,
         due: now + settings.firstDelay * fraction())
     }
   }
 
-  /// The strength changes with every packet: it is told anew when it is quite another one.
+  /// The strength changes with every packet: it is reported only when it has changed much.
   private static func told(_ old: Int16?, _ new: Int16?) -> Int16? {
     guard let new else { return old }
     guard let old else { return new }
     return abs(Int(new) - Int(old)) < leastChange ? old : new
   }
 
-  /// A whole scan is over; `isThere` says of a device's path whether it is there though it was not heard anew.
+  /// A whole scan is over; `isThere` says, for the path of a device that was not heard again, whether it is there all
+  /// the same.
   mutating func scanEnded(isThere: (String) -> Bool) -> [BlueZEffect] {
     var effects: [BlueZEffect] = []
     for path in entries.keys.sorted() {
@@ -144,7 +145,7 @@ struct RecordBook: Sendable {
         entry.due = now + settings.rereadInterval
       }
     case .failure(let failure):
-      // Only a definite answer says that nobody is there: the rest may be the air.
+      // Only a definite answer means that no node is there: other failures may be the radio's.
       if failure.code == .noService { entry.records = [] }
       if failure.code == .cancelled {
         entry.due = now + settings.firstRetry
@@ -156,17 +157,17 @@ struct RecordBook: Sendable {
     return publish()
   }
 
-  /// - Parameter isDefinite: The device has answered, without a node.
+  /// - Parameter isDefinite: the device has answered that it has no node.
   private mutating func scheduleRetry(of entry: inout Entry, isDefinite: Bool, _ now: Instant) {
     entry.failures = min(entry.failures + 1, 30)
-    // It may be a stranger's headset, heard since somebody else scans.
+    // It may be a stranger's headset, heard because somebody else scans.
     if !entry.isCertain { entry.failures = max(entry.failures, isDefinite ? settings.retries + 1 : 3) }
     let pause =
       entry.failures > settings.retries ? settings.lateRetry : settings.firstRetry * (1 << (entry.failures - 1))
     entry.due = now + pause * (0.75 + fraction() / 2)
   }
 
-  /// From 0 to 1, of SplitMix64.
+  /// From 0 to 1, by SplitMix64.
   private mutating func fraction() -> Double {
     dice &+= 0x9E37_79B9_7F4A_7C15
     var mixed = dice
@@ -175,7 +176,7 @@ struct RecordBook: Sendable {
     return Double((mixed ^ mixed >> 31) >> 11) / Double(1 << 53)
   }
 
-  /// As soon as politeness lets us.
+  /// As soon as politeness permits.
   private func soon(_ entry: Entry, _ now: Instant) -> Instant {
     entry.lastRead.map { max(now, $0 + settings.firstRetry) } ?? now
   }
@@ -221,7 +222,7 @@ struct RecordBook: Sendable {
     return effects
   }
 
-  /// Tells the difference between what is known and what was told.
+  /// Reports the differences between what is known and what was reported.
   private mutating func publish() -> [BlueZEffect] {
     var sightings: [PeerID: Sighting] = [:]
     for entry in entries.values.sorted(by: { $0.freshness > $1.freshness }) {
@@ -229,7 +230,7 @@ struct RecordBook: Sendable {
         let addresses = Self.addresses(record, entry.place)
         if addresses.isEmpty { continue }
         if let known = sightings[record.peer] {
-          // The freshest record says which incarnation lives; another device may lead to the same one.
+          // The freshest record says which incarnation is alive; another device may lead to the same one.
           guard known.incarnation == record.incarnation else { continue }
           sightings[record.peer]?.addresses += addresses.filter { !known.addresses.contains($0) }
           sightings[record.peer]?.signalStrength =

@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// A scan that has begun, and when it is to end.
+/// A scan that has begun, and when it should end.
 public struct ScanWindow: Sendable, Hashable {
   public var since: Instant
   public var until: Instant
@@ -24,9 +24,9 @@ struct ScanSchedule: Sendable {
   private var phase = Phase.idle
   private var eagerUntil = Instant(nanoseconds: 0)
   private var isBusy = false
-  /// Whether it may scan all the same.
+  /// Whether it may scan even so.
   private var hasTurn = false
-  /// Since when somebody wants a pause; nil: nobody.
+  /// Since when somebody has wanted a pause; nil: nobody does.
   private var pauseSince: Instant?
   /// The end of the last whole scan, or the beginning of the search.
   private var lastWhole = Instant(nanoseconds: 0)
@@ -36,7 +36,7 @@ struct ScanSchedule: Sendable {
 
   init(settings: BlueZSettings) { self.settings = settings }
 
-  /// A search begins, eagerly.
+  /// A search begins, with eager scans.
   mutating func begin(at now: Instant) {
     eagerUntil = now + settings.eagerness
     lastWhole = now
@@ -53,7 +53,7 @@ struct ScanSchedule: Sendable {
     self.isBusy = isBusy
   }
 
-  /// Beside what others send the turn is short: it begins at once.
+  /// A turn while others send is short, so the scan begins at once.
   mutating func setTurn(_ hasTurn: Bool, at now: Instant) {
     self.hasTurn = hasTurn
     if hasTurn, case .resting(let until) = phase { phase = .resting(until: min(until, now)) }
@@ -67,16 +67,16 @@ struct ScanSchedule: Sendable {
     if isWanted != (pauseSince != nil) { pauseSince = isWanted ? now : nil }
   }
 
-  /// When the pause that is wanted ends; nil: there is none. A scan is not broken off again where a whole one is long
-  /// overdue, without which nobody would ever be missed.
+  /// When the wanted pause ends; nil: there is none. If a whole scan is long overdue, it is not broken off again:
+  /// without whole scans nobody would ever be missed.
   private var pauseEnd: Instant? {
     guard let pauseSince else { return nil }
     if case .scanning(let since, _) = phase, since > lastWhole + settings.wholeScanInterval { return nil }
     return pauseSince + settings.longestPause
   }
 
-  /// Another node of this process scans: whoever rests scans too, for as long as that one does, since the radio is
-  /// taken anyway. Only when both rest has anybody else the radio, and does BlueZ forget whom it has heard.
+  /// Another node of this process scans: a node that rests joins it for as long as it lasts, since the radio is taken
+  /// anyway. Only when both rest do others get the radio, and does BlueZ forget whom it has heard.
   mutating func siblingScans(_ window: ScanWindow, at now: Instant) {
     guard now < window.until else { return }
     sibling = window
@@ -88,7 +88,7 @@ struct ScanSchedule: Sendable {
     if case .scanning(let since, let until) = phase { ScanWindow(since: since, until: until) } else { nil }
   }
 
-  /// Whether bluetoothd is to scan now.
+  /// Whether bluetoothd should scan now.
   func wantsScan(at now: Instant) -> Bool {
     if isHeldOff { return false }
     if let pauseEnd, now < pauseEnd { return false }
@@ -105,7 +105,7 @@ struct ScanSchedule: Sendable {
       phase = .scanning(since: now, until: now + settings.scan)
       return
     }
-    // Who joins at once hears a whole scan.
+    // A node that joins at once hears a whole scan.
     let isAtOnce = now <= sibling.since + settings.eagerRest
     phase = .scanning(since: isAtOnce ? sibling.since : now, until: sibling.until)
   }
@@ -115,7 +115,7 @@ struct ScanSchedule: Sendable {
     guard case .scanning(let since, let until) = phase else { return false }
     sibling = nil
     if now < until, !isHeldOff, pauseSince != nil {
-      // It goes on right after the pause, whose time counts from now.
+      // The scan goes on right after the pause, whose time counts from now.
       phase = .resting(until: now)
       pauseSince = now
       return false

@@ -1,18 +1,18 @@
-/// What there is of BlueZ on this machine, read without changing anything.
+/// The state of BlueZ on this machine, read without changing anything.
 public struct BlueZStatus: Sendable, Hashable {
-  /// How far the question came.
+  /// How far the question got.
   public enum Daemon: Sendable, Hashable {
     /// The system bus can't be reached.
     case noBus(DBusFailure)
     /// Nobody has the name org.bluez.
     case notRunning
-    /// It runs and does not answer us; with `AccessDenied` the policy of the bus keeps us out.
+    /// It runs but does not answer us; with `AccessDenied` the bus's policy keeps us out.
     case refused(DBusFailure)
     case running
   }
 
   public var daemon: Daemon
-  /// Such as `5.66`; nil where no adapter tells.
+  /// Such as `5.66`; nil if no adapter tells.
   public var version: String?
   /// In the order of their paths.
   public var adapters: [BlueZAdapter]

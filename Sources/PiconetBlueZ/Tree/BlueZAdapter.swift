@@ -1,6 +1,6 @@
 import PiconetSDP
 
-/// What bluetoothd says of one adapter.
+/// What bluetoothd says about an adapter.
 public struct BlueZAdapter: Sendable, Hashable {
   /// Such as `/org/bluez/hci0`.
   public let path: String
@@ -11,15 +11,15 @@ public struct BlueZAdapter: Sendable, Hashable {
   /// Whether rfkill holds the power off, as far as this BlueZ tells.
   public var isBlocked = false
   public var isDiscoverable = false
-  /// Seconds; 0: for ever.
+  /// In seconds; 0: forever.
   public var discoverableTimeout: UInt32 = 0
   /// Whether any program searches.
   public var isDiscovering = false
   /// The services on this adapter, at most 64.
   public var uuids: Set<BluetoothUUID> = []
-  /// `central`, `peripheral`, `central-peripheral`; empty where there is no LE.
+  /// `central`, `peripheral`, `central-peripheral`; empty without LE.
   public var roles: [String] = []
-  /// How many more LE advertisements may be registered; nil where there is no LE advertising.
+  /// How many more LE advertisements may be registered; nil without LE advertising.
   public var advertisementsLeft: Int?
   /// Which BlueZ this is, as the adapter's device id says it: `5.66`.
   public var daemonVersion: String?

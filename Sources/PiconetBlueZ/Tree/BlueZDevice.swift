@@ -1,6 +1,6 @@
 import PiconetSDP
 
-/// What bluetoothd says of one remote device. All of it is the device's own claim.
+/// What bluetoothd says about a remote device. All of it is the device's own claim.
 public struct BlueZDevice: Sendable, Hashable {
   public let path: String
   public var address: BluetoothAddress?
@@ -9,14 +9,14 @@ public struct BlueZDevice: Sendable, Hashable {
   public var name = ""
   /// At most 64.
   public var uuids: Set<BluetoothUUID> = []
-  /// In dBm; nil: not told since the last scan.
+  /// In dBm; nil: not reported since the last scan.
   public var signalStrength: Int16?
-  /// The same where it was measured: 127 is HCI's word for a strength that is not known.
+  /// The same, if it was measured: in HCI 127 stands for an unknown strength.
   public var measuredStrength: Int16? { signalStrength == 127 ? nil : signalStrength }
-  /// Whether it ever had a strength: some controllers tell none.
+  /// Whether it ever had a strength: some controllers report none.
   public private(set) var hasToldStrength = false
   public var isConnected = false
-  /// BlueZ remembers it without hearing it.
+  /// Whether BlueZ remembers it without hearing it.
   public var isKept: Bool { isPaired || isTrusted }
   private var isPaired = false
   private var isTrusted = false
@@ -28,12 +28,12 @@ public struct BlueZDevice: Sendable, Hashable {
   /// The path of the adapter that knows it.
   public var adapterPath: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-  /// Whether a scan hears it: by its signal strength, or, where the controller tells none, by its being there at all.
-  /// What it does not keep BlueZ forgets half a minute after it was heard last.
+  /// Whether a scan hears it: by its signal strength, or, if the controller reports none, by its being there at all. A
+  /// device that BlueZ does not keep it forgets half a minute after it was last heard.
   public var isHeard: Bool { signalStrength != nil || (!hasToldStrength && !isKept) }
 
-  /// Whether it may announce more than `uuids`: once BlueZ has read the services of a device over a link, it tells of
-  /// those as long as it knows the device, whatever that announces later, and does not say so.
+  /// Whether it may announce more than `uuids`: once BlueZ has read a device's services over a link, it silently goes
+  /// on listing those for as long as it knows the device, whatever that announces later.
   public var mayAnnounceMore: Bool { signalStrength != nil && !isRandom && !uuids.isEmpty }
 
   mutating func set(_ property: String, _ value: DBusValue) {

@@ -1,7 +1,7 @@
-/// Interfaces with their properties, as ObjectManager tells them.
+/// Interfaces with their properties, as ObjectManager lists them.
 public typealias BlueZInterfaces = [String: [String: DBusValue]]
 
-/// What changed in the tree, as far as anybody asks.
+/// What changed in the tree, as far as it is needed.
 public enum ObjectTreeChange: Sendable, Hashable {
   case adapter(String)
   case adapterGone(String)
@@ -11,8 +11,8 @@ public enum ObjectTreeChange: Sendable, Hashable {
   case deviceGone(String)
 }
 
-/// bluetoothd's objects as a value: the answer to GetManagedObjects and the signals after it, folded together. What we
-/// have no use for is not kept.
+/// bluetoothd's objects as a value: the answer to GetManagedObjects and the signals after it, folded together. Only
+/// what we need is kept.
 public struct ObjectTree: Sendable, Hashable {
   public static let adapterLimit = 16
   public static let deviceLimit = 1024
@@ -115,7 +115,7 @@ public struct ObjectTree: Sendable, Hashable {
     }
   }
 
-  /// Folds a property in that we have set ourselves, before the signal comes.
+  /// Folds in a property that we have set ourselves, before its signal comes.
   public mutating func assume(_ path: String, _ property: String, _ value: DBusValue) {
     adapters[path]?.set(property, value)
   }

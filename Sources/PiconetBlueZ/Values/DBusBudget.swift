@@ -1,6 +1,6 @@
 /// How much of one message is decoded. A message is made by another program and may be up to 128 MiB.
 public struct DBusBudget: Sendable, Hashable {
-  /// What of a message was too much.
+  /// What there was too much of in a message.
   public enum Excess: Error, Sendable, Hashable, CustomStringConvertible {
     case values(limit: Int)
     case bytes(limit: Int)

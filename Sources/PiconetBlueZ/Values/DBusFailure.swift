@@ -1,6 +1,7 @@
 /// Why a call was not answered as hoped.
 public struct DBusFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The error's name on D-Bus, such as `org.bluez.Error.NotReady`; of our own side one of the names below.
+  /// The error's name on D-Bus, such as `org.bluez.Error.NotReady`; for failures on our own side one of the names
+  /// below.
   public var name: String
   /// The other program's words, for logs: never parsed, cut to 200 bytes.
   public var message: String
@@ -12,7 +13,7 @@ public struct DBusFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.isEmpty ? name : "\(name): \(message)" }
 
-  /// No bus, or the connection to it broke.
+  /// There is no bus, or the connection to it broke.
   public static let disconnected = "org.freedesktop.DBus.Error.Disconnected"
   public static let noReply = "org.freedesktop.DBus.Error.NoReply"
   public static let timeout = "org.freedesktop.DBus.Error.Timeout"
@@ -21,6 +22,6 @@ public struct DBusFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The answer breaks a limit or a type.
   public static let badAnswer = "org.freedesktop.DBus.Error.InvalidArgs"
 
-  /// Nobody knows whether the call was done.
+  /// Whether it is unknown if the call was carried out.
   public var isUncertain: Bool { name == Self.noReply || name == Self.timeout || name == Self.disconnected }
 }

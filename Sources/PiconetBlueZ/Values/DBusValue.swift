@@ -1,4 +1,4 @@
-/// A value of D-Bus (D-Bus Specification, "Type System"), as far as BlueZ has use of it: no file descriptors.
+/// A value of D-Bus (D-Bus Specification, "Type System"), as far as BlueZ uses them: no file descriptors.
 public indirect enum DBusValue: Sendable, Hashable {
   case byte(UInt8)
   case bool(Bool)
@@ -70,7 +70,7 @@ public struct DBusEntry: Sendable, Hashable {
 // MARK: reading
 
 extension DBusValue {
-  /// What is inside of variants.
+  /// The value without enclosing variants.
   public var plain: DBusValue {
     if case .variant(let inner) = self { return inner.plain }
     return self
@@ -111,7 +111,7 @@ extension DBusValue {
     if case .dictionary(_, _, let entries) = plain { entries } else { [] }
   }
 
-  /// A dictionary with texts as keys; values without their variants. Of equal keys the last one counts.
+  /// A dictionary with texts as keys; values without their variants. If keys are equal the last one counts.
   public var properties: [String: DBusValue] {
     var result: [String: DBusValue] = [:]
     for entry in entries { if let key = entry.key.text { result[key] = entry.value.plain } }

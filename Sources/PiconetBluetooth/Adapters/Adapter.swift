@@ -2,7 +2,7 @@ import PiconetSDP
 
 /// One Bluetooth adapter, as the kernel has it.
 public struct Adapter: Sendable, Hashable {
-  /// Such as `hci0`. Given anew when an adapter is put in again.
+  /// Such as `hci0`. An adapter that is plugged in again gets a new one.
   public var name: String
   public var device: BluetoothAddress
   /// Whether it is switched on.
@@ -22,6 +22,6 @@ public struct Adapter: Sendable, Hashable {
   /// The number of `hciN`, by which the kernel is asked about it.
   public var number: UInt16? { UInt16(name.dropFirst("hci".count)) }
 
-  /// Whether it is on and can do this kind of link.
+  /// Whether it is on and supports this kind of link.
   public func canDo(_ kind: SocketKind) -> Bool { isUp && (kind == .le ? hasLE : hasBREDR) }
 }

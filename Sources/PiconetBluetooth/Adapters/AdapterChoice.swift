@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetSDP
 
-/// What a configured adapter comes to at the moment: adapters come, go, and are switched on and off.
+/// Which adapter a configuration means at the moment: adapters come, go, and are switched on and off.
 struct AdapterChoice {
   private let wanted: BluetoothConfiguration.Adapter
   private let read: AdapterTable.Reading
-  /// Where any adapter may be taken: the one that finds others, whose peers may be out of another one's reach. Nil:
-  /// Linux takes the one that came last, of those that are on.
+  /// If any adapter may be taken: the one that finds others, since its peers may be out of another one's reach. Nil:
+  /// Linux takes the one that came last among those that are on.
   var preferred: BluetoothAddress?
 
   init(_ wanted: BluetoothConfiguration.Adapter, read: @escaping AdapterTable.Reading) {
@@ -14,8 +14,8 @@ struct AdapterChoice {
     self.read = read
   }
 
-  /// What a dial is bound to.
-  /// - Throws: `.notAvailable` where the adapter is not there, or off.
+  /// The address that a dial is bound to.
+  /// - Throws: `.notAvailable` if the adapter is not there, or off.
   func source(for kind: SocketKind, to device: BluetoothAddress? = nil) throws(LinkFailure) -> SocketEnd {
     if wanted == .any { return SocketEnd(device: anyDevice(for: kind, to: device), port: 0) }
     let table = try read()
@@ -23,15 +23,15 @@ struct AdapterChoice {
     return SocketEnd(device: table.adapter(wanted)?.device ?? SocketEnd.anyDevice, port: 0)
   }
 
-  /// What a listener is bound to.
-  /// - Throws: `.notAvailable` where an adapter is given by a name that none has.
+  /// The address that a listener is bound to.
+  /// - Throws: `.notAvailable` if the adapter is given by a name that none has.
   func listeningDevice() throws(LinkFailure) -> BluetoothAddress {
     switch wanted {
     case .any: return SocketEnd.anyDevice
     case .address(let device): return device
     case .named(let name):
       guard let adapter = try read().adapter(wanted) else { throw Self.none(named: name) }
-      // Bound to no address we would listen on all adapters.
+      // If bound to no address we would listen on all adapters.
       if adapter.device == SocketEnd.anyDevice {
         throw LinkFailure(.notAvailable, "\(name) has no address yet: it is being set up")
       }
@@ -39,8 +39,8 @@ struct AdapterChoice {
     }
   }
 
-  /// What a question is bound to, the adapter being on or off.
-  /// - Throws: `.notAvailable` where the adapter is not there.
+  /// The address that a question is bound to, whether the adapter is on or off.
+  /// - Throws: `.notAvailable` if the adapter is not there.
   func presentDevice() throws(LinkFailure) -> BluetoothAddress {
     if wanted == .any { return anyDevice(for: .l2cap) }
     let table = try read()
@@ -59,16 +59,16 @@ struct AdapterChoice {
     return preferred
   }
 
-  /// The adapters that a listener on all of them can be reached at.
+  /// The adapters at which a listener on all of them can be reached.
   func usable(for kind: SocketKind) -> [BluetoothAddress] {
     ((try? read())?.adapters ?? []).filter { $0.canDo(kind) }.map(\.device)
   }
 
-  /// The kernel calls it "no route to host" where there is no adapter, or none that is on. Says which it is.
+  /// If there is no adapter, or none that is on, the kernel says "no route to host". This says which it is.
   /// - Parameter isAtOnce: the call itself failed, before anything went on air.
   func explain(_ failure: LinkFailure, _ kind: SocketKind, isAtOnce: Bool = false) -> LinkFailure {
     if isAtOnce, failure.code == .refused {
-      // The kernel's word for a controller that could, and may not.
+      // The kernel's error for a controller that could, but may not.
       let what = kind == .le ? "LE" : "BR/EDR"
       return LinkFailure(
         .notAvailable,

@@ -6,23 +6,23 @@ import PiconetRuntime
 
 /// Tells when adapters come, go, or are switched on or off. Confined to the loop; needs no privilege.
 ///
-/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) tells everybody of such events. What they say is not
-/// looked at: after any of them the table is read anew, and told if it is another one.
+/// The kernel's management channel (BlueZ, doc/mgmt-api.txt) reports such events to everybody. Their content is
+/// ignored: after any of them the table is read again, and reported if it has changed.
 public final class AdapterMonitor: DescriptorHandler {
-  /// The table as it was told last.
+  /// The table as it was last reported.
   public private(set) var table: AdapterTable
   private let changed: (AdapterTable) -> Void
   private let descriptor: Int32
   private var watch: DescriptorWatch?
 
   /// - Parameter changed: called on the loop with each new table; not with the first one.
-  /// - Throws: `.notAvailable` where the kernel has no Bluetooth.
+  /// - Throws: `.notAvailable` if the kernel has no Bluetooth.
   public init(loop: EventLoop, changed: @escaping (AdapterTable) -> Void) throws(LinkFailure) {
     self.changed = changed
     descriptor = piconet_adapter_events()
     if descriptor < 0 { throw LinkFailure(bluetooth: "adapter events", number: errno) }
     do throws(LinkFailure) {
-      // After the socket is there, so that nothing falls between.
+      // Read once the socket is open, so that no change is missed.
       table = try AdapterTable.read()
     } catch {
       Glibc.close(descriptor)

@@ -1,10 +1,10 @@
 import PiconetRuntime
 
-/// Tells all who listen on adapters when these change, by one socket for all of them. Confined to the loop.
+/// Tells everything that listens on adapters when these change, using a single socket. Confined to the loop.
 ///
-/// It watches as long as somebody wants to know. Where the kernel has no Bluetooth nobody is told anything.
+/// It watches as long as somebody wants to know. If the kernel has no Bluetooth nobody is told anything.
 public final class AdapterNews {
-  /// Begins to watch, and returns what ends that; nil: there is nothing to watch.
+  /// Begins to watch, and returns a function that ends it; nil: there is nothing to watch.
   typealias Watching = (_ changed: @escaping () -> Void) -> (() -> Void)?
 
   private let watch: Watching
@@ -18,7 +18,7 @@ public final class AdapterNews {
     }
   }
 
-  /// - Parameter watch: the kernel's news, or what a test puts in its place.
+  /// - Parameter watch: the kernel's news, or a test's replacement for it.
   init(watch: @escaping Watching) { self.watch = watch }
 
   deinit { endWatching?() }
@@ -26,7 +26,8 @@ public final class AdapterNews {
   /// Whether it watches.
   public var isWatching: Bool { endWatching != nil }
 
-  /// Calls `changed` on the loop after each change, until `remove`. Whoever is there already is told by this one.
+  /// Calls `changed` on the loop after each change, until `remove`. An id that is already registered gets this function
+  /// instead.
   func add(_ id: ObjectIdentifier, _ changed: @escaping () -> Void) {
     remove(id, keepsWatching: true)
     readers.append((id, changed))
@@ -45,7 +46,7 @@ public final class AdapterNews {
   }
 
   private func tell() {
-    // One that is told may remove itself, or another one.
+    // A reader that is told may remove itself, or another one.
     for reader in readers where readers.contains(where: { $0.id == reader.id }) { reader.changed() }
   }
 }

@@ -7,14 +7,14 @@ import PiconetSDP
 public struct AdapterTable: Sendable, Hashable {
   typealias Reading = () throws(LinkFailure) -> AdapterTable
 
-  /// At most 16: the kernel's own limit of what it lists.
+  /// At most 16, the kernel's own limit for its list.
   public static let limit = 16
   public var adapters: [Adapter]
 
   public init(_ adapters: [Adapter]) { self.adapters = adapters }
 
   /// Asks the kernel, which needs no privilege.
-  /// - Throws: `.notAvailable` where the kernel has no Bluetooth.
+  /// - Throws: `.notAvailable` if the kernel has no Bluetooth.
   public static func read() throws(LinkFailure) -> AdapterTable {
     var count: Int32 = 0
     var error: Int32 = 0
@@ -32,7 +32,8 @@ public struct AdapterTable: Sendable, Hashable {
       })
   }
 
-  /// The adapter that a configuration means. Any: the first that is on, else the first. Nil: there is none such.
+  /// The adapter that a configuration means. For `any`, the first that is on, otherwise the first. Nil: there is no
+  /// such adapter.
   public func adapter(_ wanted: BluetoothConfiguration.Adapter) -> Adapter? {
     switch wanted {
     case .any: adapters.first(where: \.isUp) ?? adapters.first

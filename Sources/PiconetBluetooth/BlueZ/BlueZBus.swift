@@ -4,9 +4,9 @@ import PiconetRuntime
 
 /// bluetoothd on the bus: its name, its signals, its methods. Confined to the loop.
 ///
-/// No bus and no daemon are states, not errors: the bus is tried again, the daemon is waited for.
+/// The absence of a bus or a daemon is a state, not an error: the bus is tried again, and the daemon is waited for.
 final class BlueZBus {
-  /// How long it takes to try an absent bus again.
+  /// How long to wait before trying an absent bus again.
   static let retry = Duration.seconds(5)
   private static let bus = "org.freedesktop.DBus"
 
@@ -78,7 +78,7 @@ final class BlueZBus {
     setOwner(nil)
   }
 
-  /// The bus handles our calls in their order, so no signal is missed between subscription and list.
+  /// The bus handles our calls in order, so no signal is missed between subscription and list.
   private func subscribe(_ connection: DBusConnection) {
     for (path, object) in objects {
       var guarded = object
@@ -92,7 +92,7 @@ final class BlueZBus {
     }
     let names = "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged'"
     _ = connection.match("\(names),arg0='\(BlueZNames.service)'") { [weak self] signal in
-      // Anybody may send something that looks like it; the bus sets the sender.
+      // Anybody may send something that looks like this signal, but the bus sets the sender.
       guard signal.sender == Self.bus, signal.arguments.count == 3, signal.arguments[0].text == BlueZNames.service
       else { return }
       self?.setOwner(signal.arguments[2].text)
@@ -107,7 +107,7 @@ final class BlueZBus {
     connection.call(
       Self.bus, "/org/freedesktop/DBus", Self.bus, "GetNameOwner", [.string(BlueZNames.service)], timeout: .seconds(10)
     ) { [weak self] result in
-      // A daemon that came meanwhile was told of by the signal.
+      // If a daemon came meanwhile, the signal has said so.
       guard let self, self.owner == nil, case .success(let values) = result else { return }
       self.setOwner(values.first?.text)
     }

@@ -3,9 +3,10 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Is found and finds others through bluetoothd on the system bus. Confined to the loop.
+/// Finds others and is found through bluetoothd on the system bus. Confined to the loop.
 ///
-/// No bus, no daemon and no adapter are states: each is waited for, and what is wanted is set up when it comes.
+/// The absence of a bus, a daemon or an adapter is a state: each is waited for, and what is wanted is set up when it
+/// comes.
 public final class BlueZDiscovery: Discovery, ScanMember {
   public struct Options: Sendable {
     public var settings: BlueZSettings
@@ -18,8 +19,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     }
   }
 
-  /// How long `shutDown` takes at most, and a second more where a connect is waited for whose record nobody wants any
-  /// more.
+  /// How long `shutDown` takes at most; a second more if it waits for a connect whose record nobody wants any more.
   public static let shutDownLimit = Duration.seconds(2)
 
   public let sourceName = "bluez"
@@ -42,15 +42,15 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   private var adapterHandler: ((BluetoothAddress?) -> Void)?
   private var endHandlers: [() -> Void] = []
   private var hasEnded = false
-  /// Facts that came while effects were performed.
+  /// Facts that came while effects were being carried out.
   private var waiting: [BlueZFact] = []
   private var isPerforming = false
 
-  /// Connects to the bus as soon as the loop comes to it; nothing is changed before `advertise` or `search`.
+  /// Connects to the bus as soon as the loop gets to it; nothing is changed before `advertise` or `search`.
   /// - Parameters:
-  ///   - circle: of all that scan in this process.
-  ///   - makeReader: makes what reads records from the adapter with this address, and lets scans pause where it
-  ///     connects over LE; called once for each adapter that is used.
+  ///   - circle: the circle of everything that scans in this process.
+  ///   - makeReader: makes a reader of records that uses the adapter with this address, and that makes scans pause when
+  ///     it connects over LE; called once for each adapter that is used.
   public init(
     loop: EventLoop, options: Options, circle: ScanCircle = ScanCircle(),
     makeReader: @escaping (BluetoothAddress, ScanPause) -> any ServiceRecordReader
@@ -83,16 +83,16 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   public var adapter: BlueZAdapter? { machine.adapter }
   /// Whether the bus is reached and bluetoothd is on it.
   public var hasDaemon: Bool { machine.hasDaemon }
-  /// Whether the record is registered and the adapter is discoverable and advertises.
+  /// Whether the record is registered, and the adapter is discoverable and advertising.
   public var isAdvertising: Bool { machine.isAdvertising }
-  /// What was refused last and did not succeed since, the absence of the bus included.
+  /// The last refusals of what has not succeeded since, including the absence of the bus.
   public var failures: [DBusFailure] { (bus?.failure).map { [$0] } ?? machine.failures }
-  /// Where the record is told over LE; nil: nowhere.
+  /// The PSM at which the record can be read over LE; nil: nowhere.
   public var recordPSM: UInt16? { lowEnergy?.psm }
   /// What sd-bus keeps for us: calls under way, matches, objects.
   public var slotCount: Int { bus?.connection?.slotCount ?? 0 }
 
-  /// Called on the loop with the address of the adapter in use, whenever that changes: sockets are to be bound to it.
+  /// Called on the loop with the address of the adapter in use, whenever that changes: sockets should be bound to it.
   public func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) { adapterHandler = handler }
 
   // MARK: Discovery
@@ -100,7 +100,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
   /// Why an advertisement can't be published as it is; nil if it can. `advertise` leaves out info that breaks the
-  /// limits, and does nothing for a scope that does.
+  /// limits, and does nothing if the scope does.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
     record(of: advertisement).refusal.map { LinkFailure(.notAvailable, "the service record can't hold it: \($0)") }
   }
@@ -136,15 +136,15 @@ public final class BlueZDiscovery: Discovery, ScanMember {
 
   public func setRadioTurn(_ hasTurn: Bool) { handle(.radioTurn(hasTurn)) }
 
-  /// Somebody has connected to this node over LE, which ends the advertising: it begins anew. Not from within a call of
-  /// ours.
+  /// Somebody has connected to this node over LE, which ends the advertising: it begins again. Don't call it from
+  /// within a callback of this object.
   public func reachedOverLowEnergy() { handle(.reachedOverLowEnergy) }
 
-  /// A dial to this device failed: its record is read again soon, since its node may have started anew.
+  /// A dial to this device failed: its record is read again soon, since its node may have restarted.
   public func dialFailed(_ device: BluetoothAddress) { handle(.dialFailed(device)) }
 
-  /// Ends at once. What bluetoothd holds for us it drops with the connection; the adapter's own settings are restored
-  /// by `shutDown` only, or left to the timeout of the discoverable mode.
+  /// Ends at once. With the connection, bluetoothd drops what it holds for us; the adapter's own settings are restored
+  /// only by `shutDown`, or left to the timeout of the discoverable mode.
   public func close() {
     handler = nil
     adapterHandler = nil
@@ -152,7 +152,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   }
 
   /// Restores the adapter, takes everything back, and closes; `completion` is called on the loop, after at most
-  /// `shutDownLimit`. Nothing else is called meanwhile.
+  /// `shutDownLimit`. Nothing else may be called meanwhile.
   public func shutDown(_ completion: @escaping () -> Void) {
     handler = nil
     adapterHandler = nil
@@ -161,7 +161,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     guard endHandlers.count == 1 else { return }
     lowEnergy?.close()
     for read in reads.values { read.cancel() }
-    // Held until the end: whoever shuts us down may let go of us.
+    // Holds this object until the end: its owner may let go of it.
     let limit = LoopTimer(loop: loop) { self.finish() }
     limit.set(after: Self.shutDownLimit)
     endHandlers.append { limit.set(nil) }
@@ -182,7 +182,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     let handlers = endHandlers
     endHandlers = []
     guard let reader else { return handlers.forEach { $0() } }
-    // Held until the end.
+    // Holds the reader until the end.
     reader.shutDown { withExtendedLifetime(reader) { handlers.forEach { $0() } } }
   }
 
@@ -199,7 +199,7 @@ public final class BlueZDiscovery: Discovery, ScanMember {
   private func handle(_ fact: BlueZFact) {
     if hasEnded { return }
     waiting.append(fact)
-    // An effect's handler may bring the next fact: it comes after the effects of this one.
+    // An effect's handler may bring the next fact: that comes after the effects of this one.
     guard !isPerforming else { return }
     isPerforming = true
     var next = 0
@@ -234,7 +234,8 @@ public final class BlueZDiscovery: Discovery, ScanMember {
     }
   }
 
-  /// What bluetoothd calls. Connections come to our own sockets, so that of a profile is refused, which closes it.
+  /// The objects that bluetoothd calls. Connections come to our own sockets, so one for the profile is refused, which
+  /// closes it.
   private func objects() -> [(path: String, object: DBusObject)] {
     let profile = DBusObject(interface: BlueZNames.profileInterface, properties: { [:] }) { [weak self] call in
       switch call.member {

@@ -39,7 +39,8 @@ extension BlueZStatus {
     }
   }
 
-  /// Whether a profile may be registered: who may take back one that there is not is told just that.
+  /// Asks whether a profile may be registered: if we may, then taking back one that does not exist fails for just that
+  /// reason.
   private static func askForProfiles(
     _ connection: DBusConnection, _ timeout: Duration, completion: @escaping (DBusFailure?) -> Void
   ) {

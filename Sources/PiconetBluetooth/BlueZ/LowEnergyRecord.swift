@@ -2,10 +2,10 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Tells the record of an advertised node over LE's record channel, for whoever can't ask bluetoothd's SDP server,
-/// which speaks BR/EDR only. Confined to the loop.
+/// Serves the record of an advertised node on LE's record channel, for peers that can't ask bluetoothd's SDP server,
+/// which is on BR/EDR only. Confined to the loop.
 ///
-/// An adapter has few such channels for all programs: while none is free it is tried again.
+/// An adapter has few such channels for all programs: while none is free, this tries again.
 final class LowEnergyRecord {
   private struct Told: Equatable {
     var record: NodeRecord
@@ -13,28 +13,28 @@ final class LowEnergyRecord {
     var adapter: BluetoothAddress
   }
 
-  /// How long it takes to try again, when others have all channels.
+  /// How long to wait before trying again if others have all channels.
   static let retry = Duration.seconds(5)
 
   private let loop: EventLoop
   private var server: RecordServer?
   private var told: Told?
   private var timer: LoopTimer?
-  /// Why the record is not told; nil while it is, or need not be.
+  /// Why the record is not served; nil while it is, or need not be.
   private(set) var failure: LinkFailure?
   private let reached: () -> Void
 
-  /// - Parameter reached: called on the loop for everybody who has connected.
+  /// - Parameter reached: called on the loop each time somebody has connected.
   init(loop: EventLoop, reached: @escaping () -> Void) {
     self.loop = loop
     self.reached = reached
     timer = LoopTimer(loop: loop) { [weak self] in self?.listen() }
   }
 
-  /// Where it is told; nil: it is not.
+  /// The PSM at which it is served; nil: it is not.
   var psm: UInt16? { server?.psm }
 
-  /// Tells this record from now on; nil: none.
+  /// Serves this record from now on; nil: none.
   func tell(_ record: NodeRecord?, of service: BluetoothUUID?, on adapter: BluetoothAddress?) {
     guard var record, let service, let adapter else { return close() }
     record.adapter = adapter
@@ -70,7 +70,7 @@ final class LowEnergyRecord {
       failure = nil
     } catch {
       failure = error
-      // A kernel without Bluetooth gets none by waiting.
+      // Waiting won't help a kernel without Bluetooth.
       if error.code == .busy || error.code == .tooManyDescriptors { timer?.set(after: Self.retry) }
     }
   }

@@ -1,20 +1,20 @@
 import PiconetBlueZ
 
-/// Who scans, and pauses, together with others; confined to the loop.
+/// Something that scans, and pauses, together with others; confined to the loop.
 protocol ScanMember: AnyObject {
   /// Another member has begun to scan.
   func siblingScans(_ window: ScanWindow)
-  /// A member wants all scans to pause, or none does any more.
+  /// Whether some member wants all scans to pause.
   func setPauseWanted(_ isWanted: Bool)
-  /// All scans have paused, or may go on.
+  /// Whether all scans have paused; if not, they may go on.
   func setPaused(_ isPaused: Bool)
 }
 
-/// What the nodes of one process agree on about scanning: their scans begin and end together, and pause for one
-/// another. Confined to the loop.
+/// Coordinates the scans of one process's nodes: they begin and end together, and pause for each other. Confined to the
+/// loop.
 ///
-/// An adapter scans as long as anybody wants it. Where each node had a plan of its own there would be no rest between
-/// their scans, and a pause of one would be none.
+/// An adapter scans as long as anybody wants it to. If each node had a plan of its own there would be no rest between
+/// their scans, and one node's pause would have no effect.
 public final class ScanCircle {
   private struct Member {
     let id: ObjectIdentifier
@@ -45,14 +45,14 @@ public final class ScanCircle {
     for member in members where member.id != id { member.itself?.siblingScans(window) }
   }
 
-  /// A member wants all scans to pause, or needs that no more.
+  /// A member wants all scans to pause, or no longer needs that.
   func wantsPause(_ isWanted: Bool, for id: ObjectIdentifier) {
     guard let index = members.firstIndex(where: { $0.id == id }) else { return }
     members[index].wantsPause = isWanted
     tellWanted()
   }
 
-  /// A member does not scan because of that, or may scan again.
+  /// A member has stopped scanning because of that, or may scan again.
   func paused(_ isPaused: Bool, for id: ObjectIdentifier) {
     guard let index = members.firstIndex(where: { $0.id == id }) else { return }
     members[index].isPaused = isPaused

@@ -1,11 +1,12 @@
 import PiconetEngine
 import PiconetSDP
 
-/// The settings of everything Bluetooth of one node.
+/// All Bluetooth settings of a node.
 public struct BluetoothConfiguration: Sendable, Hashable {
   /// Which adapter is used.
   public enum Adapter: Sendable, Hashable {
-    /// Whatever adapter there is, also one that appears later; of several the first one that is powered.
+    /// Whatever adapter there is, including one that appears later; if there are several, the first one that is
+    /// powered.
     case any
     /// By the kernel's name, such as `hci0`.
     case named(String)
@@ -23,7 +24,7 @@ public struct BluetoothConfiguration: Sendable, Hashable {
     }
   }
 
-  /// Who finds others and tells of us.
+  /// What finds other devices and makes this one known to them.
   public enum Finder: Sendable, Hashable {
     /// bluetoothd where it runs, otherwise the kernel alone if we may.
     case automatic

@@ -4,7 +4,7 @@ import PiconetBlueZ
 import PiconetEngine
 import PiconetRuntime
 
-/// One connection to a message bus, by sd-bus, driven by the loop and confined to it. Nothing in it waits.
+/// A connection to a message bus, by sd-bus, driven by the loop and confined to it. Nothing in it blocks.
 final class DBusConnection: DescriptorHandler {
   enum Address: Sendable, Hashable {
     /// The system bus; DBUS_SYSTEM_BUS_ADDRESS names another one.
@@ -12,7 +12,7 @@ final class DBusConnection: DescriptorHandler {
     case custom(String)
   }
 
-  /// Messages taken in one round of the loop; the rest waits for the next.
+  /// The most messages taken in one round of the loop; the rest waits for the next.
   static let messagesPerRound = 64
   /// The most calls under way.
   static let callLimit = 64
@@ -24,15 +24,15 @@ final class DBusConnection: DescriptorHandler {
   private var slots: [UInt64: DBusSlot] = [:]
   private var lastID: UInt64 = 0
   private var isProcessing = false
-  /// Called once, when the bus has gone; not after `close`.
+  /// Called once, when the bus is lost; not after `close`.
   var closed: ((DBusFailure) -> Void)?
 
-  /// Calls, matches and objects that are held.
+  /// How many calls, matches and objects are held.
   var slotCount: Int { slots.count }
   var callCount: Int { slots.values.count { if case .call = $0.purpose { true } else { false } } }
 
-  /// Connects; the greetings are exchanged while the loop goes on.
-  /// - Throws: there is no bus at this address, or it refuses us.
+  /// Connects; the handshake takes place while the loop goes on.
+  /// - Throws: if there is no bus at this address, or it refuses us.
   init(loop: EventLoop, address: Address) throws(DBusFailure) {
     self.loop = loop
     let opened: Int32
@@ -62,8 +62,8 @@ final class DBusConnection: DescriptorHandler {
 
   deinit { close() }
 
-  /// Ends everything without a further word; no handler is called any more. What bluetoothd keeps for this connection
-  /// it drops by itself. Idempotent.
+  /// Ends everything without a further message; no handler is called any more. What bluetoothd keeps for this
+  /// connection it drops by itself. Idempotent.
   func close() {
     closed = nil
     watch?.cancel()
@@ -71,7 +71,7 @@ final class DBusConnection: DescriptorHandler {
     timer?.set(nil)
     timer = nil
     for slot in Array(slots.values) { slot.cancel() }
-    // sd_bus_process further up the stack has a reference of its own.
+    // sd_bus_process, further up the stack, holds a reference of its own.
     bus = sd_bus_close_unref(bus)
   }
 
@@ -106,7 +106,7 @@ final class DBusConnection: DescriptorHandler {
     defer { sd_bus_message_unref(message) }
     try DBusMessage.check(sd_bus_message_new_method_call(bus, &message, destination, path, interface, member))
     guard let message else { throw DBusMessage.Refusal(code: -ENOMEM) }
-    // A service that is not there is not started by us: that is for the system to decide.
+    // We don't start a service that is not there: that is for the system to decide.
     try DBusMessage.check(sd_bus_message_set_auto_start(message, 0))
     for argument in arguments { try DBusMessage.append(argument, to: message) }
     let slot = add(.call(completion))
@@ -125,7 +125,7 @@ final class DBusConnection: DescriptorHandler {
   func match(_ rule: String, _ handler: @escaping (DBusArrival) -> Void) -> DBusSlot? {
     guard bus != nil else { return nil }
     let slot = add(.match(handler))
-    // Without an answer awaited: a refusal means that the bus is at its limit, and then nothing comes.
+    // No answer is awaited: a refusal means that the bus is at its limit, and then nothing comes.
     let result = sd_bus_add_match_async(
       bus, &slot.pointer, rule, Self.trampoline, { _, _, _ in 0 }, Self.userdata(slot))
     update()
@@ -167,11 +167,11 @@ final class DBusConnection: DescriptorHandler {
   func descriptorIsReady(_ readiness: Readiness) { process() }
 
   private func process() {
-    // A handler that makes a call must not process further messages inside of itself.
+    // A handler that makes a call must not process further messages within itself.
     guard !isProcessing else { return }
     isProcessing = true
     let failure = takeMessages()
-    // Before the update, which waits for the end of this: handlers may have made calls with times of their own.
+    // Before the update, which is skipped during processing: handlers may have made calls with timeouts of their own.
     isProcessing = false
     if let failure { lost(failure) } else { update() }
   }
@@ -198,7 +198,7 @@ final class DBusConnection: DescriptorHandler {
     closed?(failure)
   }
 
-  /// Has the loop wait for what sd-bus waits for.
+  /// Makes the loop wait for what sd-bus waits for.
   private func update() {
     guard let bus, let watch, let timer, !isProcessing else { return }
     let events = sd_bus_get_events(bus)
@@ -208,12 +208,12 @@ final class DBusConnection: DescriptorHandler {
     watch.setInterest(interest)
     var microseconds: UInt64 = 0
     if sd_bus_get_timeout(bus, &microseconds) < 0 {
-      // Broken: the next round finds out how.
+      // It is broken: the next round finds out how.
       timer.set(after: .zero)
     } else if microseconds == .max {
       timer.set(nil)
     } else {
-      // On CLOCK_MONOTONIC, as the loop's clock; 0 for messages that were read already.
+      // On CLOCK_MONOTONIC, like the loop's clock; 0 if messages have already been read.
       timer.set(Instant(nanoseconds: microseconds.multipliedReportingOverflow(by: 1000).partialValue))
     }
   }
@@ -239,7 +239,7 @@ final class DBusConnection: DescriptorHandler {
   }
 
   static func reply(to call: OpaquePointer, _ answer: DBusObject.Answer) {
-    // Nobody waits where no answer is expected, and an answer that can't be made leaves the caller to its timeout.
+    // If no reply is expected nobody waits, and if one can't be made the caller is left to its timeout.
     guard sd_bus_message_get_expect_reply(call) > 0 else { return }
     var message: OpaquePointer?
     defer { sd_bus_message_unref(message) }

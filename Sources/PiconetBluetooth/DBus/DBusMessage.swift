@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import PiconetBlueZ
 
-/// What is asked of, or told by, another program: a method call or a signal as it came in.
+/// A method call or a signal from another program, as it came in.
 struct DBusArrival {
   /// The unique name of the sender; set by the bus.
   var sender: String
@@ -111,7 +111,7 @@ enum DBusMessage {
     case "o": return .path(try readText(message, letter, &budget))
     case "g": return .signature(try readText(message, letter, &budget))
     case "h":
-      // A descriptor is the message's, which closes it.
+      // A descriptor belongs to the message, which closes it.
       return .int32(try readBasic(message, letter, 0, &budget))
     case "a" where signature == "y":
       var start: UnsafeRawPointer?

@@ -2,11 +2,11 @@ import PiconetBlueZ
 
 /// An object of ours that other programs on the bus see.
 struct DBusObject {
-  /// What a call is answered with.
+  /// The answer to a call.
   typealias Answer = Result<[DBusValue], DBusFailure>
 
   var interface: String
-  /// Read at each question, so that it is always what holds now.
+  /// Read for each question, so that it is always up to date.
   var properties: () -> [String: DBusValue]
   /// Answers a call to a method of the interface; nil: there is no such method.
   var handle: (DBusArrival) -> Answer?

@@ -3,7 +3,7 @@ import PiconetBlueZ
 
 /// Something that sd-bus keeps for us: a call under way, a match, an object. Confined to the loop.
 ///
-/// sd-bus holds a pointer to it and no reference: the connection's table holds it until the slot is gone.
+/// sd-bus has a pointer to it but no reference: the connection's table holds it until the slot is gone.
 final class DBusSlot {
   enum Purpose {
     case call((Result<[DBusValue], DBusFailure>) -> Void)
@@ -14,7 +14,7 @@ final class DBusSlot {
   let id: UInt64
   let purpose: Purpose
   var pointer: OpaquePointer?
-  /// Weakly: the connection cancels what it still has when it is let go of.
+  /// Weak: the connection cancels what it still has when it is released.
   private weak var connection: DBusConnection?
 
   init(id: UInt64, purpose: Purpose, connection: DBusConnection) {

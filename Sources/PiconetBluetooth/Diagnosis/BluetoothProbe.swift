@@ -2,13 +2,13 @@ import CPiconetBluetooth
 import Glibc
 import PiconetSDP
 
-/// What this machine's Bluetooth looks like without any privilege and without using the radio.
+/// What can be seen of this machine's Bluetooth without any privilege and without using the radio.
 public struct BluetoothProbe: Sendable, Hashable {
   /// An adapter as the kernel has it.
   public struct Adapter: Sendable, Hashable {
     /// The N of `hciN`.
     public var number: UInt16
-    /// `00:11:22:33:44:55`; all zeros where its firmware has not come up.
+    /// `00:11:22:33:44:55`; all zeros if its firmware has not come up.
     public var address: String
     /// Whether it is powered on.
     public var isUp: Bool
@@ -32,15 +32,15 @@ public struct BluetoothProbe: Sendable, Hashable {
     }
   }
 
-  /// Why the kernel makes no L2CAP socket, as an errno; nil: it does.
+  /// Why the kernel won't make an L2CAP socket, as an errno; nil: it does.
   public var l2capError: Int32?
   /// The same for RFCOMM.
   public var rfcommError: Int32?
-  /// Why the adapters can't be listed, as an errno; nil: they are listed.
+  /// Why the adapters can't be listed, as an errno; nil: they can.
   public var listError: Int32?
   /// In the order of their numbers.
   public var adapters: [Adapter]
-  /// Whether somebody answers SDP queries; nil where only a privileged process can tell.
+  /// Whether anything answers SDP queries; nil if only a privileged process can tell.
   public var servesSDP: Bool?
 
   /// The kernel's own limit (HCI_MAX_DEV).

@@ -1,18 +1,18 @@
 import PiconetBlueZ
 import PiconetRuntime
 
-/// What bluetoothd says of itself on D-Bus to this user.
+/// What bluetoothd tells this user about itself on D-Bus.
 public struct DaemonProbe: Sendable, Hashable {
-  /// An adapter as bluetoothd has it; nil: not told.
+  /// An adapter as bluetoothd has it; nil: not reported.
   public struct Adapter: Sendable, Hashable {
     /// Whether it is powered on.
     public var isPowered: Bool?
-    /// Whether others find it.
+    /// Whether others can find it.
     public var isDiscoverable: Bool?
     /// How many more LE advertisements it takes; nil: it has no LE advertising.
     public var advertisements: Int?
 
-    /// What was told.
+    /// An adapter with what was reported.
     public init(isPowered: Bool? = nil, isDiscoverable: Bool? = nil, advertisements: Int? = nil) {
       self.isPowered = isPowered
       self.isDiscoverable = isDiscoverable
@@ -20,7 +20,7 @@ public struct DaemonProbe: Sendable, Hashable {
     }
   }
 
-  /// How far the question came.
+  /// How far the question got.
   public enum Answer: Sendable, Hashable {
     /// The system bus can't be reached: the system's words.
     case noBus(String)
@@ -28,18 +28,18 @@ public struct DaemonProbe: Sendable, Hashable {
     case notRunning
     /// The name of the D-Bus error, such as `org.freedesktop.DBus.Error.AccessDenied`.
     case refused(String)
-    /// It answers; the other properties are what it has told.
+    /// It answers; the other properties hold what it says.
     case answered
   }
 
-  /// How far the question came.
+  /// How far the question got.
   public var answer: Answer
-  /// Such as `5.66`; nil where it was not told.
+  /// Such as `5.66`; nil if it was not reported.
   public var version: String?
   /// By the kernel's name, such as `hci0`.
   public var adapters: [String: Adapter]
-  /// The name of the D-Bus error with which bluetoothd, or the policy of the bus, lets this user register no profile,
-  /// without which nobody finds us over BR/EDR; nil: it does, or was not asked.
+  /// The name of the D-Bus error with which bluetoothd, or the bus's policy, refuses to let this user register a
+  /// profile, without which nobody finds us over BR/EDR; nil: it allows that, or was not asked.
   public var profileRefusal: String?
 
   /// Facts that were gathered elsewhere.
@@ -52,7 +52,7 @@ public struct DaemonProbe: Sendable, Hashable {
     self.adapters = adapters
   }
 
-  /// Asks bluetoothd, which is not changed by it, for at most `timeout`; longer only where connecting to the bus hangs.
+  /// Asks bluetoothd, without changing anything, for at most `timeout`; longer only if connecting to the bus hangs.
   public static func ask(timeout: Duration) async -> DaemonProbe {
     let loop: EventLoop
     do throws(SystemError) {

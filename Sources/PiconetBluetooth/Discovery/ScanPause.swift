@@ -1,8 +1,8 @@
-/// Lets connections over LE wait until the scan pauses: Linux makes none while it scans. Confined to the loop.
+/// Makes connections over LE wait until the scan pauses: Linux makes none while it scans. Confined to the loop.
 ///
-/// Whoever scans is told that a pause is wanted, and tells when there is one.
+/// The scanner is told that a pause is wanted, and reports when there is one.
 public final class ScanPause {
-  /// Of one who waits, or has the pause.
+  /// Belongs to one who waits for the pause, or has it.
   public final class Turn {
     fileprivate var begin: (() -> Void)?
     fileprivate init(_ begin: @escaping () -> Void) { self.begin = begin }
@@ -12,14 +12,14 @@ public final class ScanPause {
   private var turns: [Turn] = []
   private var isPaused = false
 
-  /// - Parameter wanted: called when the first one wants a pause, and when none does any more.
+  /// - Parameter wanted: called when a pause is first wanted, and when none is any more.
   init(wanted: @escaping (Bool) -> Void) { self.wanted = wanted }
 
   /// How many have or want the pause.
   var count: Int { turns.count }
 
-  /// Calls `begin` when the scan has paused, which may be from within this call. It is to be ended by `end`, before or
-  /// after that.
+  /// Calls `begin` when the scan has paused, possibly from within this call. Call `end` for the turn, before or after
+  /// that.
   public func take(_ begin: @escaping () -> Void) -> Turn {
     let turn = Turn(begin)
     turns.append(turn)
@@ -36,7 +36,7 @@ public final class ScanPause {
     if turns.isEmpty { wanted(false) }
   }
 
-  /// The scan has paused, or goes on: who has begun is not stopped.
+  /// The scan has paused, or goes on: whoever has begun is not stopped.
   func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     guard isPaused else { return }

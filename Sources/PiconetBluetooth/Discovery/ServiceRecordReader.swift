@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetSDP
 
-/// Reads what the nodes on one device say of themselves; confined to the loop.
+/// Reads what the nodes on a device say about themselves; confined to the loop.
 public protocol ServiceRecordReader: AnyObject {
   /// Reads the records of the session's service from a device and calls `completion` exactly once, on the loop, never
-  /// from within this call. No record at all is the failure `noService`; one way to records alone, on which nobody
-  /// listens, `refused`.
-  /// - Returns: what cancels the reading: the completion then gets `.cancelled`.
+  /// from within this call. If there is no record at all the failure is `noService`; if nobody listens on just one of
+  /// the ways to records, `refused`.
+  /// - Returns: an object that cancels the reading: the completion then gets `.cancelled`.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

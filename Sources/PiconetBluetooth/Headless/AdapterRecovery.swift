@@ -1,9 +1,9 @@
 import PiconetEngine
 
-/// When an adapter that failed, was switched off or pulled out is taken up again. A pure machine.
+/// Decides when an adapter that failed, was switched off or was pulled out is used again. A pure machine.
 ///
-/// Who switches an adapter off means it: it is waited for. One that was away and is back is switched on, as one is at
-/// the start.
+/// If somebody switches an adapter off, they mean it: we wait. One that was away and has come back is switched on, as
+/// at the start.
 struct AdapterRecovery: Sendable {
   enum Adapter: Hashable, Sendable {
     case absent
@@ -13,11 +13,11 @@ struct AdapterRecovery: Sendable {
 
   enum Step: Hashable, Sendable {
     case wait(until: Instant)
-    /// It is to be prepared; `isPowering`: it was off, and we switch it on.
+    /// Prepare it; `isPowering`: it was off, and we switch it on.
     case prepare(index: UInt16, isPowering: Bool)
   }
 
-  /// How often it is looked whether the adapter is there and on, which costs nothing.
+  /// How often to check whether the adapter is there and on, which costs nothing.
   static let glance = Duration.seconds(2)
   /// After a first failure; doubled after each further one,
   static let firstPause = Duration.seconds(1)
@@ -28,10 +28,10 @@ struct AdapterRecovery: Sendable {
   private var notBefore = Instant(nanoseconds: 0)
   private var wasAbsent: Bool
 
-  /// - Parameter isNew: the adapter has just been chosen: it may be switched on.
+  /// - Parameter isNew: the adapter has just been chosen, so it may be switched on.
   init(isNew: Bool) { wasAbsent = isNew }
 
-  /// What there is to do, the adapter being as it is.
+  /// What to do, given the adapter's present state.
   mutating func step(_ adapter: Adapter, at now: Instant) -> Step {
     switch adapter {
     case .absent:
@@ -45,14 +45,14 @@ struct AdapterRecovery: Sendable {
     }
   }
 
-  /// It was prepared, or has failed since: the next attempt waits longer each time.
+  /// Preparing it failed, or it has failed since: each further attempt waits longer.
   mutating func failed(at now: Instant) {
     let pause = Self.firstPause * Int(1 << min(failures, 10))
     notBefore = now + min(pause, Self.longestPause)
     failures += 1
   }
 
-  /// It is ready; whoever switches it off from now on means it.
+  /// It is ready; if somebody switches it off from now on, they mean it.
   mutating func succeeded() {
     wasAbsent = false
     failures = 0

@@ -1,7 +1,7 @@
 import CPiconetBluetooth
 import PiconetSDP
 
-/// What an adapter was like before us, and how it is put back.
+/// What an adapter was like before we changed it, and how it is restored.
 struct AdapterState {
   /// The N of `hciN`.
   private(set) var index: UInt16
@@ -12,22 +12,22 @@ struct AdapterState {
   private struct Saved {
     var scanEnable: UInt8
     var inquiryMode: UInt8
-    /// Whether it is corrected, and the data.
+    /// Whether it uses error correction, and the data.
     var inquiryResponse: [UInt8]
   }
 
   init(index: UInt16) { self.index = index }
 
-  /// Discoverable and connectable, as HCI has it.
+  /// Whether it is discoverable and connectable, as HCI encodes it.
   var scanEnable: UInt8 { saved?.scanEnable ?? 0 }
 
-  /// It is about to be prepared.
+  /// The adapter is about to be prepared.
   mutating func begin(index: UInt16, isPowering: Bool) {
     self.index = index
     if isPowering { hasPowered = true }
   }
 
-  /// What it said before the first change; what comes later is our own doing.
+  /// What it said before the first change; later values are our own doing.
   mutating func save(scanEnable: [UInt8], inquiryMode: [UInt8], inquiryResponse: [UInt8]) {
     guard saved == nil else { return }
     saved = Saved(
@@ -35,11 +35,11 @@ struct AdapterState {
       inquiryResponse: inquiryResponse.isEmpty ? [0] : inquiryResponse)
   }
 
-  /// It was off, or away: who switches it on is not us. What it was like before us still holds: some controllers keep
-  /// our own settings over a reset.
+  /// It was off, or away, so it is not on because of us. What was saved still holds: some controllers keep our settings
+  /// over a reset.
   mutating func forgetPower() { hasPowered = false }
 
-  /// Puts everything back, and waits until it is switched off, if it was off.
+  /// Restores everything; if the adapter was off, waits until it is switched off.
   func restore(by controller: HCIController?) {
     if let saved {
       _ = piconet_hci_set_scan(index, saved.scanEnable)
@@ -47,7 +47,7 @@ struct AdapterState {
         .writeInquiryResponse(Array(saved.inquiryResponse.dropFirst()), correction: saved.inquiryResponse.first ?? 0))
       controller?.post(.writeInquiryMode(saved.inquiryMode))
     }
-    // Also after a failure: it may have come when the adapter was on already.
+    // Even after a failure: that may have come when the adapter was on already.
     if hasPowered { _ = piconet_hci_set_up(index, 0) }
   }
 }

@@ -4,7 +4,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// A raw HCI socket of one adapter: commands one after the other, each with its answer, and events; confined to the
+/// A raw HCI socket of an adapter: commands one after the other, each with its answer, and events; confined to the
 /// loop.
 final class HCIController: DescriptorHandler {
   typealias Answer = Result<[UInt8], LinkFailure>
@@ -20,8 +20,8 @@ final class HCIController: DescriptorHandler {
   private var writeFailures: [HCIConversation.Ticket: SystemError] = [:]
 
   /// - Parameters:
-  ///   - handler: gets what answers no command of ours.
-  ///   - lost: called once, when the adapter is gone: no command has an answer any more.
+  ///   - handler: gets events that do not answer a command of ours.
+  ///   - lost: called once, when the adapter is gone: no command is answered any more.
   init(
     index: UInt16, loop: EventLoop, handler: @escaping (HCIEvent) -> Void, lost: @escaping (LinkFailure) -> Void
   ) throws(LinkFailure) {
@@ -44,7 +44,7 @@ final class HCIController: DescriptorHandler {
 
   deinit { close() }
 
-  /// Gives a command; `completion` gets the parameters of the answer behind its status.
+  /// Sends a command; `completion` gets the answer's parameters after its status.
   func send(_ command: HCICommand, completion: @escaping (Answer) -> Void) {
     guard watch != nil, let (ticket, effects) = conversation.add(command, at: loop.now) else {
       return loop.executeLater { completion(.failure(LinkFailure(.busy, "too many HCI commands wait"))) }
@@ -53,7 +53,7 @@ final class HCIController: DescriptorHandler {
     perform(effects)
   }
 
-  /// Gives a command of which nobody waits for the answer: at the end.
+  /// Sends a command whose answer nobody waits for, at the end.
   func post(_ command: HCICommand) { _ = write(command) }
 
   /// Idempotent; no completion is called afterwards.

@@ -3,15 +3,15 @@ import PiconetSDP
 
 /// Commands to a controller, one after the other, and which answer belongs to which. A pure machine.
 ///
-/// Answers carry nothing but the command's opcode. So a command that has run out of time leaves a debt behind: the next
-/// answer to this opcode is taken for its late one, until so much time has passed that none can come any more.
+/// Answers identify only the command's opcode. So a command that has timed out leaves a debt: the next answer with this
+/// opcode is taken for its late answer, until so much time has passed that none can come any more.
 struct HCIConversation: Sendable {
-  /// Of one command, never used twice.
+  /// Stands for one command; never used twice.
   struct Ticket: Hashable, Sendable { var number: UInt64 }
 
   enum Effect: Hashable, Sendable {
     case write(Ticket, HCICommand)
-    /// The parameters behind the status, or the status where it is not 0; nil: no answer in time.
+    /// The parameters after the status, or the status if it is not 0; nil: no answer in time.
     case answered(Ticket, HCICommand, status: UInt8?, parameters: [UInt8])
   }
 
@@ -21,7 +21,7 @@ struct HCIConversation: Sendable {
   static let commandLimit = Duration.seconds(3)
   /// How long after that an answer may still come: the kernel itself gives a command up after two seconds.
   static let debtLimit = Duration.seconds(10)
-  /// The most answers that are awaited in vain.
+  /// The most late answers that are kept track of.
   static let debtCount = 16
 
   private struct Waiting: Sendable {
@@ -37,7 +37,7 @@ struct HCIConversation: Sendable {
   /// When `deadlineReached` is due.
   var nextDeadline: Instant? { underWay?.deadline }
 
-  /// A command is to be given; nil: too many wait.
+  /// A command should be sent; nil: too many wait.
   mutating func add(_ command: HCICommand, at now: Instant) -> (ticket: Ticket, effects: [Effect])? {
     guard queue.count < Self.queueLimit else { return nil }
     lastTicket += 1
@@ -46,7 +46,7 @@ struct HCIConversation: Sendable {
     return (ticket, next(at: now))
   }
 
-  /// The controller has answered a command, maybe one of somebody else.
+  /// The controller has answered a command, perhaps somebody else's.
   mutating func heard(opcode: UInt16, status: UInt8, parameters: [UInt8], at now: Instant) -> [Effect] {
     debts.removeAll { $0.until <= now }
     if let debt = debts.firstIndex(where: { $0.opcode == opcode }) {

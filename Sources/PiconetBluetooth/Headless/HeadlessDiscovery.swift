@@ -3,23 +3,22 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Finds peers over Bluetooth with the kernel alone, where no bluetoothd runs; confined to the loop that it was made
-/// on.
+/// Finds peers over Bluetooth with the kernel alone, if no bluetoothd runs; confined to the loop that it was made on.
 ///
-/// It switches the adapter on, makes it connectable and discoverable, tells the session's UUID in the extended inquiry
-/// response, inquires, and reads the record of whoever has that UUID: over the record channel (`RecordChannel`), or by
-/// SDP where the response tells of none, as with nodes that a bluetoothd tells of. When it is closed all of this is as
-/// it was before.
+/// It switches the adapter on, makes it connectable and discoverable, puts the session's UUID into the extended inquiry
+/// response, inquires, and reads the record of every device with that UUID: over the record channel (`RecordChannel`),
+/// or by SDP if the response names no such channel, as for nodes that use bluetoothd. Closing it puts everything back
+/// as it was.
 ///
-/// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node an adapter, since an adapter has one inquiry response;
-/// BR/EDR only, since the kernel has LE switched off unless its management interface was used; bluetoothd must not run
-/// for the same adapter, which would write its own inquiry response over ours.
+/// Its limits: it needs CAP_NET_ADMIN and CAP_NET_RAW; one node per adapter, since an adapter has one inquiry response;
+/// BR/EDR only, since the kernel leaves LE off unless its management interface was used; bluetoothd must not use the
+/// same adapter, since it would overwrite our inquiry response with its own.
 public final class HeadlessDiscovery: Discovery {
   /// How it inquires.
   public struct Options: Sendable, Hashable {
-    /// Of one inquiry, in units of 1.28 s. Default: 4; devices listen every 2.56 s at the latest.
+    /// The length of one inquiry, in units of 1.28 s. Default: 4; devices listen every 2.56 s at the latest.
     public var inquiryLength: UInt8 = 4
-    /// Between two inquiries, in which others get at the radio. Default: 3 s.
+    /// The pause between two inquiries, in which others get the radio. Default: 3 s.
     public var pause = Duration.seconds(3)
     /// After how many inquiries without an answer a peer is gone. Default: 3.
     public var patience = 3
@@ -44,13 +43,13 @@ public final class HeadlessDiscovery: Discovery {
   private var phase = Phase.waiting
   private var recovery = AdapterRecovery(isNew: true)
   private var state: AdapterState
-  /// Looks after the adapter, and takes it up again.
+  /// Watches the adapter, and brings it back into use.
   private var timer: LoopTimer?
   private var controller: HCIController?
   private var handler: ((DiscoveryReport) -> Void)?
   private var advertisement: Advertisement?
   private var server: RecordServer?
-  /// Whether the adapter was made discoverable, which is seen to.
+  /// Whether the adapter was made discoverable, so that this is kept up.
   private var isScanSet = false
   private var scope: String?
   private var scanner: InquiryScanner?
@@ -59,12 +58,12 @@ public final class HeadlessDiscovery: Discovery {
   private var hasRadioTurn = false
   private var sightings: [NodeID: Sighting] = [:]
 
-  /// Begins to switch the adapter on. From then on it is taken up again by itself: when it fails, when it is switched
-  /// on after somebody has switched it off, and when it is put in again.
+  /// Begins to switch the adapter on. From then on the adapter is brought back into use automatically: after it fails,
+  /// when it is switched on after somebody switched it off, and when it is plugged in again.
   /// - Parameters:
   ///   - index: the adapter's number: 0 for `hci0`.
   ///   - adapter: its address.
-  /// - Throws: `permission`, without which nothing here works, or no thread.
+  /// - Throws: `permission` without the privileges, or if no thread can be started.
   public init(index: UInt16, adapter: BluetoothAddress, loop: EventLoop, options: Options = Options())
     throws(LinkFailure)
   {
@@ -88,7 +87,7 @@ public final class HeadlessDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be told; nil if it can.
+  /// Why an advertisement can't be published; nil if it can.
   public static func failure(of advertisement: Advertisement, adapter: BluetoothAddress) -> LinkFailure? {
     NodeRecord(advertisement, adapter: adapter).refusal.map { LinkFailure(.notAvailable, "the record: \($0)") }
   }
@@ -124,13 +123,13 @@ public final class HeadlessDiscovery: Discovery {
 
   private var isHeldOff: Bool { isRadioBusy && !hasRadioTurn }
 
-  /// Puts the adapter back into the state in which it was found. Waits until it is switched off, if it was off: up to
-  /// some seconds with slow controllers.
+  /// Puts the adapter back into the state in which it was found. If it was off, waits until it is switched off: up to
+  /// several seconds with slow controllers.
   public func close() { close(restoring: true) }
 
-  /// Ends because bluetoothd has come, and leaves the adapter as it is: it is bluetoothd's now, which has set all of it
-  /// up in its own way. Switching off what was off before would take the adapter away from it, and from whoever has
-  /// just switched it on.
+  /// Ends because bluetoothd has come, and leaves the adapter as it is: it belongs to bluetoothd now, which has set it
+  /// up in its own way. Switching off an adapter that was off before would take it away from bluetoothd, and from
+  /// whoever has just switched it on.
   func handOver() { close(restoring: false) }
 
   private func close(restoring: Bool) {
@@ -141,7 +140,7 @@ public final class HeadlessDiscovery: Discovery {
     stopSearch()
     server?.close()
     server = nil
-    // Waits for what is under way, such as a switching-on.
+    // Waits for what is under way, such as switching the adapter on.
     worker.stop()
     if restoring { state.restore(by: controller) }
     controller?.close()
@@ -150,7 +149,7 @@ public final class HeadlessDiscovery: Discovery {
 
   // MARK: getting ready
 
-  /// What the adapter is like now. It may have another number when it was put in again.
+  /// The adapter's present state. It may have another number after being plugged in again.
   private func look() -> AdapterRecovery.Adapter {
     guard let found = try? AdapterTable.read().adapter(.address(adapter)),
       let index = found.number
@@ -169,7 +168,7 @@ public final class HeadlessDiscovery: Discovery {
       } else if isScanSet, piconet_hci_scan(state.index) != 3 {
         lose(LinkFailure(.reset, "somebody has reset hci\(state.index)"))
       } else {
-        // Another node of this machine may have had the record channel.
+        // Another node on this machine may have had the record channel.
         if advertisement != nil, server == nil { applyAdvertisement() }
         timer?.set(after: AdapterRecovery.glance)
       }
@@ -182,7 +181,7 @@ public final class HeadlessDiscovery: Discovery {
     case .prepare(let index, let isPowering):
       phase = .preparing
       state.begin(index: index, isPowering: isPowering)
-      // Also when it is up: without bluetoothd the kernel switches an adapter that nobody has switched on off again.
+      // Even when it is up: without bluetoothd the kernel switches off an adapter that nobody has switched on.
       let taken = worker.submit(answering: loop) {
         piconet_hci_set_up(index, 1)
       } then: { [weak self] error in
@@ -243,7 +242,7 @@ public final class HeadlessDiscovery: Discovery {
     take(recovery.step(look(), at: loop.now))
   }
 
-  /// It is there, and does not do what it should: later.
+  /// It is there but does not do what it should: tries again later.
   private func fail(_ failure: LinkFailure) {
     guard phase != .closed else { return }
     recovery.failed(at: loop.now)
@@ -308,7 +307,7 @@ public final class HeadlessDiscovery: Discovery {
 
   private static func response(_ record: NodeRecord, of service: BluetoothUUID) throws -> [UInt8] {
     let pointer = try RecordPointer(psm: RecordChannel.psm, to: record, of: service)
-    // The name last: a controller with little room on the air may cut the end.
+    // The name comes last: a controller with little room on the air may cut the end.
     return try AdvertisingData([
       AdvertisingData.services128([service]), AdvertisingData.serviceData(pointer.bytes, of: service),
       AdvertisingData.name(record.name, limit: NodeRecord.Limits.name),

@@ -4,15 +4,15 @@ import PiconetSDP
 
 /// Finds nodes of one session by inquiries and reads their records; confined to the loop.
 ///
-/// Inquiring and connecting are in each other's way, so an inquiry is broken off to read a record, though only every
-/// other one: the one in between runs its time, and counts for who is gone. While the radio is busy there is neither.
+/// Inquiring and connecting get in each other's way, so an inquiry is broken off to read a record, but only every other
+/// one: those in between run their full time, and decide who is gone. While the radio is busy it does neither.
 ///
 /// Two nodes find each other at about the same time, and two devices that page each other at once may both fail. So the
-/// one with the larger address lets the other one go first; by then there is a link that both can use.
+/// one with the larger address lets the other one go first; afterwards there is a link that both can use.
 final class InquiryScanner {
   private enum State { case idle, starting, running, cancelling }
 
-  /// What a controller says that does not measure.
+  /// What a controller reports if it does not measure.
   private static let unknownSignal: Int8 = 127
 
   private let loop: EventLoop
@@ -23,7 +23,7 @@ final class InquiryScanner {
   private let options: HeadlessDiscovery.Options
   private let report: (InquiryTable.Effect) -> Void
   private var table: InquiryTable
-  /// In dBm, as each device was heard last; no more than `InquiryTable.deviceLimit`.
+  /// In dBm, from when each device was last heard; no more than `InquiryTable.deviceLimit` entries.
   private(set) var signals: [BluetoothAddress: Int8] = [:]
   private var state = State.idle
   private var isHeldOff: Bool
@@ -35,7 +35,7 @@ final class InquiryScanner {
   private var pause: LoopTimer?
   /// Ends the wait of the side with the larger address.
   private var courtesy: LoopTimer?
-  /// Ends an inquiry of which the controller does not say that it has ended.
+  /// Ends an inquiry if the controller does not report its end.
   private var guardTimer: LoopTimer?
 
   init(
@@ -69,7 +69,7 @@ final class InquiryScanner {
     if isHeldOff { cancelInquiry() } else { goOn() }
   }
 
-  /// An event that answers no command.
+  /// An event that does not answer a command.
   func heard(_ event: HCIEvent) {
     switch event {
     case .response(let device, let signal, let data):
@@ -101,7 +101,7 @@ final class InquiryScanner {
     waiting = []
   }
 
-  /// Does what is next: read what there is to read, and only then inquire.
+  /// Does the next thing: reads what there is to read, and only then inquires.
   private func goOn() {
     guard !isClosed, !isHeldOff, state == .idle else { return }
     startReading(isCourteous: true)
@@ -115,7 +115,7 @@ final class InquiryScanner {
         guardTimer?.set(after: .milliseconds(1280 * Int(options.inquiryLength) + 2000))
         if isHeldOff { cancelInquiry() }
       case .failure:
-        // Somebody else inquires, or the adapter is off: later.
+        // Somebody else is inquiring, or the adapter is off: tries later.
         state = .idle
         pause?.set(after: options.pause + .seconds(1))
       }
@@ -128,7 +128,7 @@ final class InquiryScanner {
     state = .cancelling
     mayInterrupt = false
     controller.send(.cancelInquiry) { [weak self] _ in
-      // Refused means that it had ended meanwhile.
+      // A refusal means that it had ended meanwhile.
       guard let self, !isClosed else { return }
       state = .idle
       table.inquiryCancelled()

@@ -12,10 +12,9 @@ public final class RecordChannelReader: ServiceRecordReader {
   /// - Parameters:
   ///   - kind: l2cap, or le.
   ///   - adapter: the adapter from which devices are asked.
-  ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - timeLimit: of one device, connection included. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5 s
-  ///     over LE, for which
-  ///     a scan pauses.
+  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - timeLimit: for one device, including the connection. Nil: 6 s over BR/EDR, longer than Linux pages (5.12 s); 5
+  ///     s over LE, for which a scan pauses.
   public init(
     kind: SocketKind, adapter: BluetoothAddress, scope: String?, loop: EventLoop, timeLimit: Duration? = nil
   ) {
@@ -25,7 +24,7 @@ public final class RecordChannelReader: ServiceRecordReader {
     self.adapter = adapter
   }
 
-  /// The place's number is the channel's PSM; without one they are the fixed ones. See `SDPClient` for the limits; a
+  /// The place's number is the channel's PSM; without one, the fixed PSMs are tried. See `SDPClient` for the limits; a
   /// device without a record channel fails with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
@@ -42,7 +41,7 @@ public final class RecordChannelReader: ServiceRecordReader {
   public func shutDown(_ completion: @escaping () -> Void) { queue.shutDown(completion) }
 }
 
-/// Connections to a device's record channel, one after the other, until one tells a record that counts.
+/// Connections to a device's record channels, one after the other, until one yields a record that counts.
 private final class RecordChannelExchange: RecordExchange {
   private let kind: SocketKind
   private let adapter: BluetoothAddress
@@ -53,9 +52,9 @@ private final class RecordChannelExchange: RecordExchange {
   private var socket: BluetoothSocket?
   private var watch: DescriptorWatch?
   private var isConnected = false
-  /// Where else to ask.
+  /// The PSMs still to ask.
   private var psms: [UInt16] = []
-  /// What was told so far, none of it for us.
+  /// The records so far, none of which counts.
   private var lists: [AttributeList] = []
 
   init(
@@ -128,7 +127,7 @@ private final class RecordChannelExchange: RecordExchange {
     }
   }
 
-  /// Asks elsewhere on the device, as long as it is there at all.
+  /// Asks at the next PSM, provided that the device is there at all.
   private func goOn(_ reading: RecordReading, after failure: LinkFailure?) {
     close()
     if failure == nil || failure?.code == .refused, !psms.isEmpty {

@@ -4,10 +4,9 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Tells a node's record to whoever connects to the record channel; confined to the loop.
+/// Serves a node's record to every reader that connects to the record channel; confined to the loop.
 ///
-/// At most 16 readers at a time, each for at most five seconds; who comes beyond that is closed at once and may come
-/// again.
+/// At most 16 readers at a time, each for at most five seconds; any beyond that are closed at once and may come again.
 public final class RecordServer: DescriptorHandler {
   /// The most readers at a time.
   public static let readerLimit = 16
@@ -28,8 +27,8 @@ public final class RecordServer: DescriptorHandler {
   /// Listens.
   /// - Parameters:
   ///   - kind: l2cap, or le; not rfcomm.
-  ///   - adapter: whose address it listens on.
-  ///   - psm: nil: the first fixed one that is free, see `RecordChannel`; 0: one that the system chooses.
+  ///   - adapter: the address of the adapter on which it listens.
+  ///   - psm: nil: the first of the fixed PSMs that is free, see `RecordChannel`; 0: one that the system chooses.
   ///   - timeLimit: how long a reader may keep its place.
   public init(
     _ record: NodeRecord, of service: BluetoothUUID, kind: SocketKind, adapter: BluetoothAddress, psm: UInt16? = nil,
@@ -53,12 +52,12 @@ public final class RecordServer: DescriptorHandler {
 
   deinit { close() }
 
-  /// Tells another record from now on.
+  /// Serves another record from now on.
   public func update(_ record: NodeRecord, of service: BluetoothUUID) throws(LinkFailure) {
     sdu = try Self.sdu(record, of: service)
   }
 
-  /// Called on the loop for everybody who has connected.
+  /// Called on the loop each time somebody has connected.
   func setReachedHandler(_ handler: @escaping () -> Void) { reached = handler }
 
   /// Closes everything. Idempotent.
@@ -83,14 +82,14 @@ public final class RecordServer: DescriptorHandler {
       let descriptor = piconet_accept(socket.descriptor, &address)
       if descriptor < 0 {
         if [EAGAIN, EINTR, ECONNABORTED].contains(errno) { return }
-        // Without a descriptor for who comes, the socket would be readable again at once.
+        // While there is no descriptor for a new connection, the socket would be readable again at once.
         watch?.setInterest([])
         retry?.set(after: Self.retryDelay)
         return
       }
       let connection = BluetoothSocket(kind: socket.kind, descriptor: descriptor)
       reached?()
-      // One write is one SDU, and nothing else is ever written: it fits or the reader is not of ours.
+      // One write is one SDU, and nothing else is ever written: it fits, or the reader is not one of ours.
       guard readers.count < Self.readerLimit, send(descriptor, sdu, sdu.count, Int32(MSG_NOSIGNAL)) == sdu.count else {
         connection.close()
         continue
@@ -138,7 +137,8 @@ public final class RecordServer: DescriptorHandler {
   }
 }
 
-/// One reader, who has the record and is waited for: a close of ours would throw away what is still under way.
+/// A reader that has been sent the record and is waited for: if we closed, what is still under way would be thrown
+/// away.
 private final class RecordServerReader: DescriptorHandler {
   private let connection: BluetoothSocket
   private let ended: (RecordServerReader) -> Void
@@ -155,7 +155,7 @@ private final class RecordServerReader: DescriptorHandler {
     timer?.set(after: timeLimit)
   }
 
-  // Readable: closed, or talking, which nobody asked for.
+  // Readable means that it has closed, or is sending something that nobody asked for.
   func descriptorIsReady(_ readiness: Readiness) { end() }
 
   private func end() {

@@ -3,8 +3,8 @@ import PiconetEngine
 import PiconetSDP
 
 extension BluetoothUUID {
-  /// The UUID of version 5 (RFC 9562, section 5.5) of a name within a namespace.
-  /// - Throws: this OpenSSL has no SHA-1.
+  /// The version 5 UUID (RFC 9562, section 5.5) of a name within a namespace.
+  /// - Throws: if this OpenSSL has no SHA-1.
   public static func version5(namespace: BluetoothUUID, name: some Sequence<UInt8>) throws(LinkFailure) -> BluetoothUUID
   {
     let input = namespace.bytes + Array(name)

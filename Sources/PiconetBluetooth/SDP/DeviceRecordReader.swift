@@ -2,11 +2,12 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Reads records in whichever way leads to a device: SDP over BR/EDR, as bluetoothd tells them, then the record channel
-/// over BR/EDR, on which nodes without bluetoothd tell them, then that over LE. Confined to the loop.
+/// Reads records in whichever way leads to a device: SDP over BR/EDR, by which bluetoothd serves them, then the record
+/// channel over BR/EDR, on which nodes without bluetoothd serve them, then the record channel over LE. Confined to the
+/// loop.
 ///
-/// A device with a random address is asked over LE alone. Each way has its own time limit: six seconds over BR/EDR,
-/// five over LE.
+/// A device with a random address is asked only over LE. Each way has its own time limit: six seconds over BR/EDR, five
+/// over LE.
 public final class DeviceRecordReader: ServiceRecordReader {
   /// How long a reading over LE waits for a scan to pause.
   static let pauseLimit = Duration.seconds(20)
@@ -18,9 +19,9 @@ public final class DeviceRecordReader: ServiceRecordReader {
   private var memory = RouteMemory()
 
   /// - Parameters:
-  ///   - adapter: the adapter from which devices are asked; nil: whichever the system takes.
-  ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - pause: makes whoever scans pause for connections over LE; nil: nobody scans.
+  ///   - adapter: the adapter from which devices are asked; nil: whichever the system chooses.
+  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - pause: makes scans pause for connections over LE; nil: nobody scans.
   public convenience init(loop: EventLoop, adapter: BluetoothAddress?, scope: String?, pause: ScanPause? = nil) {
     let own = adapter ?? SocketEnd.anyDevice
     let readers: [RecordRoutes.Route: any ServiceRecordReader] = [
@@ -110,7 +111,7 @@ private final class RoutedReading: DialCancellation {
     self.completion = completion
   }
 
-  /// The readers complete later, so never from within this call.
+  /// The readers complete later, never from within this call.
   func tryNext(_ loop: EventLoop, _ pause: ScanPause?) {
     guard let route = routes.current else { return }
     guard route == .lowEnergy, let pause else { return read(route, loop, pause) }
@@ -130,10 +131,10 @@ private final class RoutedReading: DialCancellation {
     underWay = reader.read(route, of: service, on: device) { [self] result in ended(result, loop, pause) }
   }
 
-  /// What is under way ends with `.cancelled`, after which no other way is tried.
+  /// The attempt under way ends with `.cancelled`, after which no other way is tried.
   func cancel() {
     if let underWay { return underWay.cancel() }
-    // It waits for the scan to pause: its time is over now, and what comes of it is told later.
+    // It waits for the scan to pause: that wait ends now, and the outcome is reported later.
     isCancelled = true
     timer?.set(after: .zero)
   }

@@ -2,9 +2,9 @@ import PiconetEngine
 import PiconetSDP
 
 extension NodeRecord {
-  /// What a node says of itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`;
-  /// info that does is left out; ports of other transports don't count.
-  /// - Parameter adapter: on which it listens.
+  /// What a node says about itself over Bluetooth. A name that breaks the limits is cut, see `NodeRecord.name(from:)`;
+  /// info that breaks them is left out; ports of other transports don't count.
+  /// - Parameter adapter: the one on which it listens.
   public init(_ advertisement: Advertisement, adapter: BluetoothAddress) {
     self.init(
       peer: advertisement.peer, incarnation: advertisement.incarnation, name: NodeRecord.name(from: advertisement.name),
@@ -15,8 +15,8 @@ extension NodeRecord {
 
   /// The sighting of this node.
   /// - Parameters:
-  ///   - device: where the record was read; one with a random address is reached over LE alone.
-  ///   - signalStrength: in dBm, where it is known.
+  ///   - device: where the record was read; one with a random address is reached only over LE.
+  ///   - signalStrength: in dBm, if it is known.
   public func sighting(on device: BluetoothPlace, signalStrength: Int? = nil) -> Sighting {
     let ports: [(TransportKind, UInt16?)] = [
       (.l2cap, device.isRandom ? nil : l2capPSM), (.rfcomm, device.isRandom ? nil : rfcommChannel.map(UInt16.init)),

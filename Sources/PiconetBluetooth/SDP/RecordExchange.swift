@@ -4,7 +4,7 @@ import PiconetSDP
 
 /// One connection on which records are read; confined to the loop.
 protocol RecordExchange: DescriptorHandler {
-  /// Begins. What comes of it is told by `RecordReading.finish`, never from within this call.
+  /// Begins. The outcome is reported by `RecordReading.finish`, never from within this call.
   func start(_ reading: RecordReading) throws(LinkFailure)
   /// Ends the exchange, whatever its state. Idempotent.
   func close()
@@ -74,7 +74,7 @@ final class RecordReading: DialCancellation {
   }
 }
 
-/// Lets a few readings run at a time and some more wait: each costs a connection, and a radio makes one at a time
+/// Lets a few readings run at a time and some more wait: each needs a connection, and a radio makes only one at a time
 /// anyway.
 final class RecordReadingQueue {
   /// The most readings that run.
@@ -85,7 +85,7 @@ final class RecordReadingQueue {
   let loop: EventLoop
   let scope: String?
   let timeLimit: Duration
-  /// Takes connects that nobody waits for any more.
+  /// Takes over connects that nobody waits for any more.
   let closes: DrainingCloses
   private var running: [RecordReading] = []
   private var waiting: [RecordReading] = []
@@ -130,7 +130,7 @@ final class RecordReadingQueue {
     while running.count < Self.runningLimit, !waiting.isEmpty {
       let reading = waiting.removeFirst()
       running.append(reading)
-      // Not now: a connect that fails at once would end the reading, and start the next, within this call.
+      // Not right now: a connect that fails at once would end the reading, and start the next one, within this call.
       loop.executeLater { reading.beginUnlessEnded() }
     }
   }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetSDP
 
-/// The ways to one device's records, tried one after the other: which comes first, and what a failure says of the
+/// The ways to one device's records, tried one after the other: which comes first, and what a failure says about the
 /// others. A pure value.
 struct RecordRoutes: Sendable, Hashable {
   enum Route: Sendable, Hashable {
@@ -22,17 +22,17 @@ struct RecordRoutes: Sendable, Hashable {
   private(set) var current: Route?
   private(set) var losses: [Loss] = []
   private var left: [Route]
-  /// How many readings in a row did not reach the device over BR/EDR: once it may be the air.
+  /// How many readings in a row did not reach the device over BR/EDR: a single miss may be the radio's.
   private(set) var classicMisses: Int
-  /// After so many a device is one of LE only.
+  /// After so many misses a device counts as LE only.
   static let patience = 2
 
   /// - Parameters:
-  ///   - place: a random address is one of LE; a number is that of a record channel.
+  ///   - place: a random address means LE; a number is that of a record channel.
   ///   - last: what led to the device's records last time, if anything did.
-  ///   - isLinkedOverLowEnergy: there is a link to it over LE now, and none over BR/EDR. Then LE is the only way:
-  ///     bluetoothd forgets
-  ///     a device that it doesn't know well when paging it fails, and ends its links, those over LE with it.
+  ///   - isLinkedOverLowEnergy: there is a link to it over LE now, and none over BR/EDR. Then LE is the only way: when
+  ///     paging fails, bluetoothd forgets a device that it doesn't know well, and ends its links, including those over
+  ///     LE.
   init(to place: BluetoothPlace, last: RouteMemory.Way? = nil, isLinkedOverLowEnergy: Bool = false) {
     if place.isRandom || (isLinkedOverLowEnergy && place.port == nil) {
       left = [.lowEnergy]
@@ -45,7 +45,7 @@ struct RecordRoutes: Sendable, Hashable {
     // After one miss BR/EDR has another chance.
     if let last, let index = left.firstIndex(of: last.route), classicMisses == 0 || classicMisses >= Self.patience {
       left.insert(left.remove(at: index), at: 0)
-      // What BR/EDR led to and does not lead to now has gone away, mostly: no scan has to pause for it.
+      // A device that BR/EDR led to before and does not now has mostly gone away: no scan has to pause for it.
       if last.route != .lowEnergy { left.removeAll { $0 == .lowEnergy } }
     }
     current = left.removeFirst()
@@ -56,10 +56,10 @@ struct RecordRoutes: Sendable, Hashable {
     guard let route = current else { return }
     losses.append(Loss(route: route, failure: failure))
     switch failure.code {
-    // Whoever answers without a record knows; what concerns ourselves is the same on each way; and what is in the way
-    // now is soon gone, while a second connection would be in the way as well.
+    // A device that answers without a record is certain; failures on our own side are the same on each way; and an
+    // obstacle that is there now will soon be gone, while a second connection would only add to it.
     case .noService, .cancelled, .permission, .tooManyDescriptors, .busy, .reset: left = []
-    // Somebody is there, who answers otherwise.
+    // The device is there, but does not answer in this way.
     case .refused: if route != .lowEnergy { classicMisses = 0 }
     default:
       guard route != .lowEnergy else { break }
@@ -69,14 +69,14 @@ struct RecordRoutes: Sendable, Hashable {
     current = left.isEmpty ? nil : left.removeFirst()
   }
 
-  /// The failure of all of them: `noService` where the device is there, and tells nothing.
+  /// The failure of all of them: `noService` if the device is there but has no record.
   var failure: LinkFailure {
     var details: [String] = []
     for loss in losses where !details.contains(loss.failure.detail) { details.append(loss.failure.detail) }
     let words = details.joined(separator: "; ")
     let codes = losses.map { $0.failure.code == .refused ? .noService : $0.failure.code }
     guard let first = codes.first else { return LinkFailure(.noService, words) }
-    // What led there before counts most: a way that never did may be refused because there is nobody behind it.
+    // The way that led there before counts most: one that never did may be refused because nobody is behind it.
     let isDefinite = first == .noService || isDefiniteLater(codes)
     return LinkFailure(isDefinite ? .noService : first, words)
   }
@@ -85,8 +85,8 @@ struct RecordRoutes: Sendable, Hashable {
     losses.first?.route != .lowEnergy && codes.contains(.noService)
   }
 
-  /// The records as they count: where BR/EDR does not lead to the device, its numbers of BR/EDR only cost the dialler
-  /// time.
+  /// The records as far as they are of use: if BR/EDR does not lead to the device, its BR/EDR numbers would only cost
+  /// the dialler time.
   func usable(_ records: [NodeRecord]) -> [NodeRecord] {
     guard current == .lowEnergy, classicMisses >= Self.patience else { return records }
     return records.map { record in
@@ -97,7 +97,7 @@ struct RecordRoutes: Sendable, Hashable {
   }
 }
 
-/// What led to the records of devices last time.
+/// Which way led to each device's records last time.
 struct RouteMemory: Sendable {
   struct Way: Sendable, Hashable {
     var route: RecordRoutes.Route
@@ -106,10 +106,10 @@ struct RouteMemory: Sendable {
 
   /// The most devices that are remembered.
   static let limit = 256
-  /// So many times in a row LE is taken without another try of BR/EDR, of which LE is only the substitute.
+  /// How many times in a row LE is taken without another try of BR/EDR, for which it is only a substitute.
   static let lowEnergyTurns = 8
 
-  /// So many failures in a row, and it is forgotten what led there before.
+  /// After so many failures in a row the former way is forgotten.
   static let failureLimit = 3
 
   private struct Known {
@@ -142,7 +142,7 @@ struct RouteMemory: Sendable {
     ways[device] = Known(way: way)
   }
 
-  /// Nothing has led there this time.
+  /// No way has led there this time.
   mutating func failed(_ device: BluetoothAddress) {
     ways[device]?.failures += 1
     if let known = ways[device], known.failures >= Self.failureLimit { ways[device] = nil }

@@ -4,19 +4,17 @@ import PiconetSDP
 
 /// Reads service records by the Service Discovery Protocol, as libbluetooth's client speaks it; confined to the loop.
 ///
-/// What a server answers is looked at by our own decoder before libbluetooth gets to see it, because that one trusts
-/// the lengths that stand in a packet and follows nested sequences without a limit. An answer costs at most
-/// `RecordCollection.Limits`.
+/// A server's answer is checked by our own decoder before libbluetooth sees it, because libbluetooth trusts the lengths
+/// in a packet and follows nested sequences without a limit. An answer costs at most `RecordCollection.Limits`.
 public final class SDPClient: ServiceRecordReader {
   private let queue: RecordReadingQueue
   private let adapter: BluetoothAddress?
 
   /// - Parameters:
-  ///   - adapter: the adapter from which devices are asked; nil: whichever the system takes.
-  ///   - scope: only records of this session id count; nil: all of the service.
-  ///   - timeLimit: of one device, connection included. Default: 6 s, longer than Linux pages (5.12 s), so that a
-  ///     device that is not
-  ///     there is `hostDown`.
+  ///   - adapter: the adapter from which devices are asked; nil: whichever the system chooses.
+  ///   - scope: only records with this session id count; nil: all records of the service.
+  ///   - timeLimit: for one device, including the connection. Default: 6 s, longer than Linux pages (5.12 s), so that a
+  ///     device that is not there gives `hostDown`.
   public init(
     loop: EventLoop, adapter: BluetoothAddress?, scope: String?, timeLimit: Duration = .seconds(6)
   ) {
@@ -24,9 +22,9 @@ public final class SDPClient: ServiceRecordReader {
     self.adapter = adapter
   }
 
-  /// At most eight devices are asked at a time; at most 64 more wait for it, and one beyond fails with `busy`. The
-  /// place's number does not count; a device with a random address, one of LE only, fails with `notAvailable`, and one
-  /// on which no server answers with `refused`.
+  /// At most eight devices are asked at a time; at most 64 more wait, and any beyond that fail with `busy`. The place's
+  /// number is ignored; a device with a random address, which is LE only, fails with `notAvailable`, and one without an
+  /// SDP server with `refused`.
   public func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void

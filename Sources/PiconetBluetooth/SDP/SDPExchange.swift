@@ -17,7 +17,7 @@ final class SDPExchange: RecordExchange {
   private var watch: DescriptorWatch?
   private var state = State.connecting
   private var collection = RecordCollection()
-  /// More than the 672 bytes that L2CAP takes for us unless it is asked for more, which libbluetooth does not.
+  /// More than the 672 bytes that L2CAP accepts by default, which libbluetooth does not change.
   private static let packetLimit = 4096
 
   init(loop: EventLoop, adapter: BluetoothAddress?, closes: DrainingCloses) {
@@ -51,7 +51,7 @@ final class SDPExchange: RecordExchange {
     watch = nil
     guard let session else { return }
     self.session = nil
-    // libbluetooth closes its own descriptor of the socket.
+    // libbluetooth closes its own descriptor for the socket, so a duplicate is kept.
     let kept = isConnecting ? fcntl(piconet_sdp_socket(session), F_DUPFD_CLOEXEC, 0) : -1
     piconet_sdp_close(session)
     if kept >= 0, let device { closes.takeConnecting(BluetoothSocket(kind: .l2cap, descriptor: kept), to: device) }
@@ -102,15 +102,15 @@ final class SDPExchange: RecordExchange {
 }
 
 extension LinkFailure {
-  /// What an error of a connection means on which a device is asked for its records: `refused` is a device without
-  /// anybody who could answer this way.
+  /// What an error means on a connection over which a device is asked for its records: `refused` means that nothing on
+  /// the device can answer in this way.
   init(record error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(bluetooth: error)
     self.init(failure.code, "\(device): \(failure.detail)")
   }
 
-  /// The same for a call that fails before anything went on air, which the kernel also refuses where the adapter may
-  /// not do this kind of link.
+  /// The same for a call that fails before anything went on air, as it also does if the adapter may not use this kind
+  /// of link.
   init(recordAtOnce error: SystemError, device: BluetoothPlace) {
     let failure = LinkFailure(record: error, device: device)
     self.init(failure.code == .refused ? .notAvailable : failure.code, failure.detail)

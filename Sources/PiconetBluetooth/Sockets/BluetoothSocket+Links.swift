@@ -1,13 +1,12 @@
 import PiconetSDP
 
 extension BluetoothSocket {
-  /// Whether there is a link that a connect of this socket to a device goes over, so that what was asked there will be
-  /// answered.
+  /// Whether there is a link over which this socket's connect to a device goes, so that it will be answered.
   func hasLink(to device: BluetoothAddress) -> Bool { links(to: device).contains(kind == .le ? .le : .bredr) }
 
-  /// Whether a connect of this socket waits in vain: the device has connected to us over LE meanwhile, and Linux (seen
-  /// with 6.12) gives up its own attempt then, but tells nobody who waits for it. Whoever connects next waits with it,
-  /// until it is closed.
+  /// Whether this socket's connect waits in vain: the device has connected to us over LE meanwhile, and Linux (seen
+  /// with 6.12) then gives up its own attempt without telling anybody who waits for it. Any later connect gets stuck as
+  /// well, until this one is closed.
   func isStranded(to device: BluetoothAddress) -> Bool {
     kind == .le && links(to: device).isSuperset(of: [.le, .lePending])
   }

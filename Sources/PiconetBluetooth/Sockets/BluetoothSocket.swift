@@ -5,11 +5,11 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// One end of a Bluetooth socket: a device and a number, which is 0 where the system chooses.
+/// One end of a Bluetooth socket: a device and a number; 0 lets the system choose.
 public struct SocketEnd: Sendable, Hashable {
   public var device: BluetoothAddress
   public var port: UInt16
-  /// Counts for LE only.
+  /// Matters only for LE.
   public var isRandom: Bool
 
   public init(device: BluetoothAddress, port: UInt16, isRandom: Bool = false) {
@@ -21,7 +21,7 @@ public struct SocketEnd: Sendable, Hashable {
   /// BDADDR_ANY: whatever adapter there is.
   public static let anyDevice = BluetoothAddress(rawValue: 0)
 
-  /// As it stands in the text of a transport address; without the number where there is none.
+  /// As in the text of a transport address; without the number if there is none.
   public var place: BluetoothPlace {
     BluetoothPlace(device: device, isRandom: isRandom, port: port == 0 ? nil : port)
   }
@@ -35,7 +35,7 @@ public struct SocketEnd: Sendable, Hashable {
   }
 }
 
-/// What a socket holds of the kernel's memory, in bytes with overhead (truesize), as buffers are limited by it.
+/// How much kernel memory a socket holds, in bytes including overhead (truesize), by which buffers are limited.
 public struct SocketMemory: Sendable, Hashable {
   /// Received, not read yet.
   public var unread: Int
@@ -45,12 +45,12 @@ public struct SocketMemory: Sendable, Hashable {
   public var unsentLimit: Int
 }
 
-/// The calls on a Bluetooth socket. A plain value around the descriptor: whoever makes one closes it, once.
+/// The calls on a Bluetooth socket. A plain value around the descriptor: whoever makes one must close it, once.
 public struct BluetoothSocket: Sendable {
   public let kind: SocketKind
   public let descriptor: Int32
 
-  /// Takes a descriptor that is a socket of this kind.
+  /// Wraps a descriptor that is a socket of this kind.
   public init(kind: SocketKind, descriptor: Int32) {
     self.kind = kind
     self.descriptor = descriptor
@@ -67,7 +67,7 @@ public struct BluetoothSocket: Sendable {
 
   // MARK: Before the connection
 
-  /// Asks for all of `settings`; after `bind`, by which the kernel knows whether it is LE.
+  /// Applies all of `settings`; call it after `bind`, by which the kernel learns whether it is LE.
   public func apply(_ settings: SocketSettings) throws(SystemError) {
     try check("BT_SECURITY", piconet_bluetooth_set_security(descriptor, settings.requiresPairing ? 2 : 1))
     switch kind {
@@ -90,8 +90,8 @@ public struct BluetoothSocket: Sendable {
   public func listen(backlog: Int32) throws(SystemError) { try check("listen", Glibc.listen(descriptor, backlog)) }
 
   /// Begins to connect.
-  /// - Returns: whether it is connected already; otherwise it is decided when the socket becomes writable: see
-  ///   `outcome`.
+  /// - Returns: whether it is connected already; otherwise the outcome is known when the socket becomes writable: see
+  ///   `failure`.
   public func connect(to end: SocketEnd) throws(SystemError) -> Bool {
     if piconet_bluetooth_connect(descriptor, kind.number, end.system) == 0 { return true }
     let error = errno
@@ -101,16 +101,16 @@ public struct BluetoothSocket: Sendable {
 
   // MARK: The connection
 
-  /// Why a decided connect failed; nil if it is connected.
+  /// Why a completed connect failed; nil if it is connected.
   ///
   /// SO_ERROR alone won't do: RFCOMM closes a channel that was refused late without leaving an error there, so the
-  /// channel is asked for its state too.
+  /// channel's state is asked for, too.
   public var failure: SystemError? {
     let pending = piconet_socket_error(descriptor)
     if pending != 0 { return SystemError("connect", pending) }
     if piconet_bluetooth_is_connected(descriptor, kind.number) == 0 { return nil }
     let state = errno
-    // It failed between the two questions.
+    // It failed between the two calls.
     let late = piconet_socket_error(descriptor)
     return SystemError("connect", late != 0 ? late : state == ENOTCONN ? ECONNREFUSED : state)
   }
@@ -139,16 +139,17 @@ public struct BluetoothSocket: Sendable {
     }
   }
 
-  /// The mode that both sides agreed on; nil but for L2CAP. Where only one of them asks for ERTM it is basic mode.
+  /// The mode that both sides agreed on; nil except for L2CAP. If only one of them asks for ERTM it is basic mode.
   public var mode: SocketSettings.Mode? {
     var options = piconet_l2cap_options()
     guard kind == .l2cap, piconet_l2cap_get_options(descriptor, &options) == 0 else { return nil }
     return Int(options.mode) == piconet_l2cap_ertm ? .enhancedRetransmission : .basic
   }
 
-  /// Sets how much the kernel keeps of what we send, with overhead; the system's limit (net.core.wmem_max) cuts it.
+  /// Sets how much of what we send the kernel keeps, including overhead; the system's limit (net.core.wmem_max) caps
+  /// it.
   public func setSendBuffer(_ bytes: Int) {
-    // The kernel doubles what it is given, and counts overhead in the doubled value.
+    // The kernel doubles the given value, and counts overhead against the doubled one.
     _ = piconet_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes / 2))
   }
 
@@ -163,15 +164,15 @@ public struct BluetoothSocket: Sendable {
       unread: Int(memory.unread), unsent: Int(memory.unsent), unsentLimit: Int(memory.unsent_limit))
   }
 
-  /// The bytes that the kernel surely keeps until they are read, where it throws away what is beyond: L2CAP in basic
-  /// mode. Half of the buffer: what it charges for a full SDU is up to twice the SDU.
+  /// How many bytes the kernel is certain to keep until they are read, if it throws away any beyond: in L2CAP's basic
+  /// mode. Half of the buffer, since it charges up to twice the size of a full SDU.
   public var unreadLimit: Int? {
     var memory = piconet_socket_memory()
     guard mode == .basic, piconet_socket_memory(descriptor, &memory) == 0 else { return nil }
     return Int(memory.unread_limit) / 2
   }
 
-  /// Whether nothing more comes but what is in the receive buffer.
+  /// Whether nothing more comes than what is in the receive buffer.
   public var hasEnded: Bool { piconet_socket_has_ended(descriptor) != 0 }
 
   private func check(_ call: String, _ result: Int32) throws(SystemError) {

@@ -6,7 +6,7 @@ extension LinkFailure {
   /// What an error number of a call on a Bluetooth socket means for a link, and what to do about it.
   ///
   /// What a controller or the remote side says comes as an error number too; the kernel's `bt_to_errno` translates the
-  /// codes of Core 5.4, Vol 1 Part F. All that it can give is here.
+  /// codes of Core 5.4, Vol 1 Part F. All the numbers that it can give are here.
   init(bluetooth call: String, number: Int32) {
     let (code, advice) = Self.meaning(of: number, in: call)
     self.init(code, "\(call): \(SystemError.text(number))\(advice.isEmpty ? "" : "; \(advice)")")
@@ -28,7 +28,7 @@ extension LinkFailure {
     case ETIMEDOUT: (.timedOut, "the device went out of range, or is busy")
     // Remote user, low resources, power off.
     case ECONNRESET: (.reset, "the device has ended the link")
-    // Terminated by the local host: also an adapter that was switched off or pulled out.
+    // Terminated by the local host, which includes an adapter that was switched off or pulled out.
     case ECONNABORTED, ENOTCONN, EPIPE, ENETRESET: (.reset, "the link is gone; an adapter was switched off, perhaps")
     case EMLINK:
       (.connectionLimit, "an adapter has at most 7 active links, and this one or the peer's has them all; end one")
@@ -45,18 +45,19 @@ extension LinkFailure {
     case EKEYREJECTED, EKEYEXPIRED, ENOKEY: (.authentication, "pair the devices again")
     case EMFILE, ENFILE: (.tooManyDescriptors, "")
     case EAFNOSUPPORT, EPFNOSUPPORT, ESOCKTNOSUPPORT: (.notAvailable, "this kernel has no Bluetooth")
-    // Unsupported remote feature; of socket(2): no such protocol in this kernel.
+    // Unsupported remote feature; from socket(2): no such protocol in this kernel.
     case EPROTONOSUPPORT: (.notAvailable, "the kernel or the device lacks this kind of link")
     case EOPNOTSUPP: (.notAvailable, "the adapter or the device can't do this kind of link")
     case ENODEV, ENETDOWN, ENONET, ENXIO, EADDRNOTAVAIL: (.notAvailable, "the adapter is switched off or gone")
     case ERFKILL: (.notAvailable, "the adapter is blocked; rfkill unblock bluetooth")
-    // What the kernel has no number for; of these, connecting meets "connection failed to be established" (LE).
+    // For codes to which the kernel assigns no number; when connecting, that is "connection failed to be established"
+    // (LE).
     case ENOSYS where call == "connect": (.unreachable, "the controllers made no link; go nearer and try again")
     case EIO: (.other, "the adapter's hardware failed; unplug it or reset it")
-    // LMP errors, role change and encryption modes that were not accepted.
+    // LMP errors; role changes and encryption modes that were not accepted.
     case EPROTO: (.other, "the two adapters did not agree")
     case ECANCELED: (.cancelled, "")
-    // EINVAL, EBADRQC, ENOSYS, and what Bluetooth does not have.
+    // EINVAL, EBADRQC, ENOSYS, and numbers that Bluetooth does not use.
     default: (.other, "")
     }
   }

@@ -5,17 +5,16 @@
 public enum PacketArithmetic {
   /// What one 3-DH5 packet carries.
   public static let largestPacket = 1021
-  /// L2CAP's header: length and channel, once an SDU.
+  /// L2CAP's header: length and channel, once per SDU.
   public static let basicHeader = 4
-  /// The payload of an RFCOMM frame that fits one packet whatever the kernel: its L2CAP MTU of 1013 (1021 with Linux
+  /// The payload of an RFCOMM frame that fits into one packet with any kernel: its L2CAP MTU of 1013 (1021 with Linux
   /// 6.12) less five bytes of header, credit and check sum.
   public static let rfcommFrame = 1008
 
   /// The incoming MTU that we ask for: 32 packets as one SDU.
   public static let incomingMTU = 32 * largestPacket - basicHeader
 
-  /// The most bytes, not above `mtu`, that fill whole packets as one SDU; `mtu` itself where it is less than one
-  /// packet.
+  /// The most bytes, not above `mtu`, that fill whole packets as one SDU; `mtu` itself if that is less than one packet.
   public static func largestWrite(mtu: Int) -> Int {
     let packets = (mtu + basicHeader) / largestPacket
     return packets == 0 ? max(mtu, 1) : packets * largestPacket - basicHeader

@@ -1,14 +1,13 @@
 import PiconetEngine
 
-/// How much may wait in the kernel for the radio: enough to keep it busy, little enough that a small message is quick.
+/// How much may wait in the kernel for the radio: enough to keep it busy, but so little that a small message is quick.
 ///
-/// The kernel counts what waits with its overhead (truesize); so do all amounts here but where it says payload. The
-/// rate at which it drains is seen between the moment when the bound was reached and the moment when the socket is
-/// writable again, which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile
-/// was too short, as with BQL (dynamic queue limits): it is given more, which it loses again when it keeps being
-/// filled.
+/// The kernel counts what waits including its overhead (truesize); so do all amounts here, unless they are called
+/// payload. The rate at which the queue drains is measured from when the bound was reached until the socket is writable
+/// again, which is when less than half of the bound waits (`sock_writeable`). A queue that ran empty meanwhile was too
+/// short, as in BQL (dynamic queue limits): it is given more, which it loses again if it stays filled.
 ///
-/// A pure value: facts with their time in.
+/// A pure value: facts with their times go in.
 public struct UnsentBound: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long what waits may take.
@@ -19,7 +18,7 @@ public struct UnsentBound: Sendable {
     public var initial = 64 << 10
     /// Payload that may wait at most.
     public var most = 256 << 10
-    /// The overhead that is taken for granted until it is known: a buffer of 2 KiB and its header for each packet.
+    /// The overhead that is assumed until it is known: a buffer of 2 KiB and its header for each packet.
     public var initialCost = 2.3
 
     public init() {}
@@ -28,9 +27,9 @@ public struct UnsentBound: Sendable {
   private let configuration: Configuration
   /// What may wait.
   public private(set) var limit: Int
-  /// What a byte of payload costs; the dearest of late.
+  /// What a byte of payload costs: the highest of the recent values.
   public private(set) var costPerByte: Double
-  /// What drains in a second; nil until seen.
+  /// What drains in a second; nil until measured.
   public private(set) var rate: Double?
   private var boost = 1.0
   private var stall: (unsent: Int, at: Instant)?
@@ -44,7 +43,7 @@ public struct UnsentBound: Sendable {
   /// What `count` bytes of payload will cost.
   public func cost(of count: Int) -> Int { Int((Double(count) * costPerByte).rounded(.up)) }
 
-  /// Whether a write of `count` bytes stays within `limit`. What is alone always may.
+  /// Whether a write of `count` bytes stays within `limit`. It always may if nothing else waits.
   public func allows(_ count: Int, unsent: Int, limit: Int) -> Bool {
     unsent == 0 || unsent + cost(of: count) <= limit
   }
@@ -58,15 +57,15 @@ public struct UnsentBound: Sendable {
 
   private static let onePacket = PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
 
-  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the dearest counts, for
-  /// a while.
+  /// A write of `count` bytes has added `cost` to what waits. Some may have left meanwhile, so the highest value
+  /// counts, for a while.
   public mutating func wrote(_ count: Int, cost: Int) {
-    // A short message is nearly all overhead, and says nothing of bulk.
+    // A short message is nearly all overhead, and says nothing about bulk.
     guard count >= Self.onePacket / 2 else { return }
     costPerByte = max(costPerByte * 0.99, Double(cost) / Double(count), 1)
   }
 
-  /// The kernel had no room for a write of `count` bytes: it costs more than what was left.
+  /// The kernel had no room for a write of `count` bytes, so it costs more than what was left.
   public mutating func refused(_ count: Int, unsent: Int, limit: Int) {
     guard count >= Self.onePacket / 2 else { return }
     costPerByte = max(costPerByte, Double(limit - unsent) / Double(count) * 1.05)
@@ -76,7 +75,7 @@ public struct UnsentBound: Sendable {
   public mutating func stalled(unsent: Int, at now: Instant) { stall = (unsent, now) }
 
   /// The socket is writable again.
-  /// - Returns: whether `limit` is another one now.
+  /// - Returns: whether `limit` has changed.
   public mutating func resumed(unsent: Int, at now: Instant) -> Bool {
     guard let stall else { return false }
     self.stall = nil
@@ -85,7 +84,7 @@ public struct UnsentBound: Sendable {
     guard seconds > 0, drained > 0 else { return false }
     let sample = drained / seconds
     if unsent == 0 {
-      // It may have been empty for long: the rate is at least this.
+      // It may have been empty for a long time: the rate is at least this.
       rate = max(rate ?? sample, sample)
       boost = min(boost * 2, 8)
     } else {

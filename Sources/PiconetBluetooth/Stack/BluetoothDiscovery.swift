@@ -6,8 +6,8 @@ import PiconetSDP
 /// Finds others over Bluetooth and is found: through bluetoothd where it runs, otherwise by the kernel alone if we may.
 /// Confined to the loop.
 ///
-/// Both are one source for the engine, since at any time one of them speaks. bluetoothd is waited for a moment at the
-/// start; when it comes later, it takes over.
+/// Both are one source for the engine, since only one of them speaks at any time. bluetoothd is waited for a moment at
+/// the start; when it comes later, it takes over.
 final class BluetoothDiscovery: Discovery {
   let sourceName = "bluetooth"
   private let loop: EventLoop
@@ -23,10 +23,10 @@ final class BluetoothDiscovery: Discovery {
   private var scope: String?
   private var isRadioBusy = false
   private var hasRadioTurn = false
-  /// What the kernel's way has found: taken back when it ends.
+  /// What discovery by the kernel has found; taken back when that ends.
   private var foundHeadless: Set<NodeID> = []
 
-  /// How often it is looked whether bluetoothd runs, while it is not there.
+  /// How often to check whether bluetoothd runs, while it does not.
   private static let daemonInterval = Duration.seconds(2)
 
   init(loop: EventLoop, configuration: BluetoothConfiguration, circle: ScanCircle) {
@@ -60,8 +60,7 @@ final class BluetoothDiscovery: Discovery {
     daemon?.setHandler(handler)
   }
 
-  /// Called on the loop with the adapter by which others are found now, or nil; what is dialled should be dialled from
-  /// there.
+  /// Called on the loop with the adapter by which others are found now, or nil; dials should use it.
   func setAdapterHandler(_ handler: @escaping (BluetoothAddress?) -> Void) {
     adapterHandler = handler
     daemon?.setAdapterHandler { [weak self] adapter in
@@ -102,7 +101,7 @@ final class BluetoothDiscovery: Discovery {
     headless?.setRadioTurn(hasTurn)
   }
 
-  /// A dial to this device failed: its node may have started anew.
+  /// A dial to this device failed: its node may have restarted.
   func dialFailed(_ device: BluetoothAddress) { daemon?.dialFailed(device) }
 
   /// Somebody has connected to this node over LE.
@@ -128,7 +127,7 @@ final class BluetoothDiscovery: Discovery {
       if daemon.hasDaemon { return endHeadless(forDaemon: true) }
     }
     guard headless == nil else { return }
-    // Without the adapter or the privilege it is tried again: both may come.
+    // Without the adapter or the privilege it tries again: both may come.
     if daemon == nil { timer?.set(after: Self.daemonInterval) }
     guard let adapter = try? AdapterTable.read().adapter(configuration.adapter),
       let index = adapter.number,

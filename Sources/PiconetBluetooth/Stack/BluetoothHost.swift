@@ -1,6 +1,6 @@
 import PiconetRuntime
 
-/// What the nodes of one process share of Bluetooth: when they scan, and the news of adapters. Confined to the loop.
+/// What the nodes of one process share for Bluetooth: when they scan, and news of adapters. Confined to the loop.
 public final class BluetoothHost {
   let circle = ScanCircle()
   let news: AdapterNews

@@ -3,19 +3,19 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// Everything Bluetooth of one node: its transports and what finds others over them. Confined to the loop.
+/// All Bluetooth parts of a node: its transports, and what finds others over them. Confined to the loop.
 public final class BluetoothStack {
-  /// Listening and dialling, one a kind, in the order of preference: L2CAP, RFCOMM, LE.
+  /// For listening and dialling, one per kind, in order of preference: L2CAP, RFCOMM, LE.
   public let transports: [any Transport]
-  /// What finds others and tells them of us; none where the node is not to be found.
+  /// What finds others and makes us known to them; none if the node has no discovery.
   public let discoveries: [any Discovery]
   private let loop: EventLoop
   private let closing: [BluetoothTransport]
   private let discovery: BluetoothDiscovery?
   private let reader: SessionRecordReader
 
-  /// Never fails: where there is no Bluetooth, each use says so.
-  /// - Parameter host: of all nodes of this process; nil: this is the only one.
+  /// Never fails: if there is no Bluetooth, each use says so.
+  /// - Parameter host: shared by all nodes of this process; nil: this is the only one.
   public init(
     loop: EventLoop, configuration: BluetoothConfiguration, discovers: Bool, host: BluetoothHost? = nil
   ) {
@@ -44,8 +44,8 @@ public final class BluetoothStack {
     }
   }
 
-  /// Takes back what others were told, and closes everything; `completion` is called on the loop when nothing of ours
-  /// is left. Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
+  /// Withdraws what is advertised, and closes everything; `completion` is called on the loop when nothing of ours is
+  /// left. Takes at most `BlueZDiscovery.shutDownLimit` and the transports' drain time.
   public func shutDown(_ completion: @escaping () -> Void) {
     var waiting = closing.count + 1
     let oneIsDone = { [reader] in

@@ -16,8 +16,9 @@ final class SessionRecordReader: ServiceRecordReader {
   }
 
   /// - Parameters:
-  ///   - readAdapters: the kernel's list, or what a test puts in its place.
-  ///   - makeReader: makes what asks from the adapter with this address; nil: whichever the kernel takes for a device.
+  ///   - readAdapters: the kernel's list, or a test's replacement for it.
+  ///   - makeReader: makes a reader that uses the adapter with this address; nil: whichever the kernel chooses for a
+  ///     device.
   init(
     loop: EventLoop, adapter: BluetoothConfiguration.Adapter, readAdapters: @escaping AdapterTable.Reading,
     makeReader: @escaping (BluetoothAddress?) -> any ServiceRecordReader
@@ -27,10 +28,10 @@ final class SessionRecordReader: ServiceRecordReader {
     self.makeReader = makeReader
   }
 
-  /// Where any adapter is configured: the one from which is asked from now on; nil: whichever the kernel takes.
+  /// If any adapter may be used: the one to ask from, from now on; nil: whichever the kernel chooses.
   func setPreferredAdapter(_ adapter: BluetoothAddress?) { adapters.preferred = adapter }
 
-  /// Fails with `notAvailable` while the adapter is not there: no other one is asked in its place.
+  /// Fails with `notAvailable` while the adapter is not there: no other one is used instead.
   func readRecords(
     of service: BluetoothUUID, on device: BluetoothPlace,
     completion: @escaping (Result<[NodeRecord], LinkFailure>) -> Void
@@ -63,7 +64,7 @@ final class SessionRecordReader: ServiceRecordReader {
   func shutDown(_ completion: @escaping () -> Void) {
     guard let reader = known?.reader else { return completion() }
     known = nil
-    // Held until the end.
+    // Holds the reader until the end.
     reader.shutDown { withExtendedLifetime(reader, completion) }
   }
 }

@@ -3,7 +3,7 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// One dial: performs what the dial's sequence says, with sockets, a timer and look-ups.
+/// One dial: carries out what the `DialSequence` decides, with sockets, a timer and look-ups.
 final class BluetoothDial: DialCancellation {
   private let loop: EventLoop
   private let environment: Environment
@@ -14,7 +14,7 @@ final class BluetoothDial: DialCancellation {
   private var timer: LoopTimer?
   private var result: Result<any LinkEndpoint, LinkFailure>?
 
-  /// What a dial has of its transport.
+  /// What a dial gets from its transport.
   struct Environment {
     var kind: SocketKind
     var configuration: BluetoothTransportConfiguration
@@ -31,7 +31,7 @@ final class BluetoothDial: DialCancellation {
     self.environment = environment
     self.completion = completion
     sequence = DialSequence(environment.configuration.dial)
-    // Strongly: a dial lives until it has told its outcome, whatever becomes of the transport.
+    // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
     timer = LoopTimer(loop: loop) { [self] in
       perform(sequence.deadlineReached(at: loop.now, mayAsk: attempt?.mayAsk == true))
     }
@@ -68,7 +68,7 @@ final class BluetoothDial: DialCancellation {
   func cancel() {
     if completion == nil { return }
     if case .success(let link)? = result {
-      // Connected, but nobody was told yet.
+      // Connected, but not reported yet.
       link.close(abort: true)
       result = .failure(LinkFailure(.cancelled))
     }
@@ -196,7 +196,7 @@ private final class BluetoothAttempt: DescriptorHandler {
     device = place.device
     do throws(SystemError) {
       let socket = try BluetoothSocket(environment.kind)
-      // From here on `deinit` closes the socket, also where this throws.
+      // From here on `deinit` closes the socket, even if this throws.
       self.socket = socket
       try socket.bind(to: source)
       try socket.apply(environment.configuration.socket)
@@ -212,10 +212,10 @@ private final class BluetoothAttempt: DescriptorHandler {
 
   func descriptorIsReady(_ readiness: Readiness) { dial.isDecided(self) }
 
-  /// Why a decided attempt failed; nil if it is connected.
+  /// Why a completed attempt failed; nil if it is connected.
   var failure: SystemError? { socket?.failure }
 
-  /// Whether the device's system may be asking its user about us. Over LE none does: nothing is authenticated there.
+  /// Whether the device's system may be asking its user about us. None does over LE, where nothing is authenticated.
   var mayAsk: Bool { socket.map { $0.kind != .le && $0.hasLink(to: device) } ?? false }
 
   func takeSocket() -> BluetoothSocket? {
@@ -246,7 +246,7 @@ private final class BluetoothAttempt: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// The failure of a dial: the code that says most, and every place with its reason.
+  /// The failure of a dial: the most telling code, and every place with its reason.
   init(_ losses: [DialSequence.Loss]) {
     let byWeight: [Code] = [
       .tooManyDescriptors, .connectionLimit, .authentication, .permission, .refused, .reset, .busy, .noService,

@@ -6,8 +6,8 @@ import PiconetSDP
 
 /// One connection over L2CAP, RFCOMM or an LE channel as a link, confined to its loop.
 ///
-/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read gives what SDUs are there, whole or in
-/// parts. A read that fills less than its buffer has emptied the socket, or leaves it readable, and the loop is
+/// To the caller it is a pipe of bytes: a write is cut into SDUs, and a read gives the SDUs that are there, whole or in
+/// parts. A read that fills less than its buffer has emptied the socket, or leaves it readable; the loop is
 /// level-triggered.
 public final class BluetoothLink: LinkEndpoint {
   public let traits: LinkTraits
@@ -22,12 +22,12 @@ public final class BluetoothLink: LinkEndpoint {
   private weak var handler: (any LinkEndpointHandler)?
   private var bound: UnsentBound
   private var isStalled = false
-  /// What an SDU had beyond the caller's buffer.
+  /// The part of an SDU that did not fit into the caller's buffer.
   private var rest: ArraySlice<UInt8> = []
-  /// How the link has ended; told when what came before it was read.
+  /// How the link has ended; reported once everything before it has been read.
   private var ending: LinkRead?
 
-  /// SDUs without a byte in them, in a row, before others have their turn.
+  /// The most empty SDUs in a row before others have their turn.
   private static let emptyLimit = 64
 
   /// Takes over a connected socket, which it closes even if this throws.
@@ -69,7 +69,7 @@ public final class BluetoothLink: LinkEndpoint {
     var emptyLeft = Self.emptyLimit
     while filled < buffer.count, emptyLeft > 0 {
       let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      // An SDU that does not fit would lose its end.
+      // If an SDU did not fit, its end would be lost.
       if socket.kind.isPacket, room.count < incomingMTU {
         if filled > 0 { break }
         return readThroughRest(socket, into: buffer)
@@ -87,9 +87,9 @@ public final class BluetoothLink: LinkEndpoint {
     return filled > 0 ? .bytes(filled) : ending ?? .wouldBlock
   }
 
-  /// Whether reading goes on after recv(2) gave nothing: it gives an end or an error before what came earlier, and
-  /// nothing at all for an SDU without a byte. (Linux masks the pending error of a channel that the remote side has
-  /// closed as an end, though SDUs wait in the queue.)
+  /// Whether to go on reading after recv(2) gave nothing: it reports an end or an error before data that came earlier,
+  /// and nothing at all for an empty SDU. (If the remote side has closed a channel, Linux reports the pending error as
+  /// an end, even though SDUs wait in the queue.)
   private func goesOn(_ socket: BluetoothSocket, count: Int, error: Int32) -> Bool {
     if count < 0, error == EAGAIN { return false }
     if count == 0 {
@@ -101,7 +101,7 @@ public final class BluetoothLink: LinkEndpoint {
     return (socket.memory?.unread ?? 0) > 0
   }
 
-  /// RFCOMM says ECONNRESET when the remote side has closed in good order.
+  /// RFCOMM gives ECONNRESET when the remote side has closed in good order.
   private func end(by call: String, _ error: Int32, _ kind: SocketKind) -> LinkRead {
     kind == .rfcomm && error == ECONNRESET ? .end : .failed(LinkFailure(bluetooth: call, number: error))
   }
@@ -135,7 +135,8 @@ public final class BluetoothLink: LinkEndpoint {
   public func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
     guard let socket else { return .failed(LinkFailure(.cancelled, "the link is closed")) }
     var written = 0
-    // What fits one packet is held back by the kernel's own limit, which is the same, and is not worth two more calls.
+    // For a write that fits into one packet the kernel's own limit, which is the same, will do: it is not worth two
+    // more calls.
     let isBulk = socket.kind.isPacket && bytes.count > PacketArithmetic.largestPacket - PacketArithmetic.basicHeader
     var memory = isBulk ? socket.memory : nil
     while written < bytes.count {
@@ -170,9 +171,8 @@ public final class BluetoothLink: LinkEndpoint {
     return written > 0 || bytes.isEmpty ? .bytes(written) : .wouldBlock
   }
 
-  /// Over RFCOMM in frames of our own: Linux 6.12 makes them four bytes longer than fit one packet, L2CAP's header
-  /// being left out of account, and each takes a second packet then. Nothing of one write goes into the frame of
-  /// another.
+  /// Over RFCOMM it sends frames of our own: Linux 6.12 forgets L2CAP's header, so its frames are four bytes too long
+  /// for one packet and each takes a second one. A frame never holds parts of two writes.
   private func send(_ bytes: UnsafeRawBufferPointer, _ socket: BluetoothSocket) -> Int {
     socket.kind == .rfcomm
       ? piconet_send_pieces(socket.descriptor, bytes.baseAddress, bytes.count, PacketArithmetic.rfcommFrame)
@@ -186,7 +186,7 @@ public final class BluetoothLink: LinkEndpoint {
     bound.stalled(unsent: unsent, at: loop.now)
   }
 
-  /// What the remote side has sent before the link ended is still there to be read, and tells more than the failure.
+  /// What the remote side sent before the link ended can still be read, and says more than the failure.
   private func failedWrite(_ socket: BluetoothSocket, _ error: Int32) -> LinkWrite {
     if ending == nil { ending = end(by: "send", error, socket.kind) }
     if !rest.isEmpty || (socket.memory?.unread ?? 0) > 0 { return .wouldBlock }
@@ -200,7 +200,7 @@ public final class BluetoothLink: LinkEndpoint {
     if read { interest.insert(.read) }
     if write { interest.insert(.write) }
     watch?.setInterest(interest)
-    // The socket knows nothing of what was read ahead.
+    // The socket does not know what was read ahead.
     if read { tellOfRestLater() }
   }
 

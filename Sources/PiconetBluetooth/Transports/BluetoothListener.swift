@@ -18,7 +18,7 @@ final class BluetoothListener: DescriptorHandler {
   private var isShortOfDescriptors = false
 
   /// Takes over a listening socket, which it closes even if this throws.
-  /// - Parameter accepted: gets each new socket, and has to close it.
+  /// - Parameter accepted: gets each new socket, and must close it.
   init(
     socket: BluetoothSocket, loop: EventLoop, configuration: BluetoothTransportConfiguration,
     accepted: @escaping (BluetoothSocket) -> Void
@@ -59,7 +59,7 @@ final class BluetoothListener: DescriptorHandler {
 
   func descriptorIsReady(_ readiness: Readiness) {
     var left = configuration.acceptBatch
-    // `accepted` may pause or close us.
+    // `accepted` may pause or close this listener.
     while left > 0, watch != nil, !isPaused {
       left -= 1
       var address = sockaddr_storage()
@@ -71,9 +71,9 @@ final class BluetoothListener: DescriptorHandler {
       }
       switch errno {
       case EAGAIN: return
-      // The connection failed before we took it: on to the next.
+      // The connection failed before we accepted it: on to the next.
       case EINTR, ECONNABORTED, ECONNRESET, EPROTO, EHOSTDOWN, ETIMEDOUT, ENOTCONN: continue
-      // EMFILE, ENFILE, ENOBUFS, ENOMEM, and whatever else would come back at once.
+      // EMFILE, ENFILE, ENOBUFS, ENOMEM, and anything else that would come back at once.
       default:
         isShortOfDescriptors = true
         retry?.set(after: retryDelay)

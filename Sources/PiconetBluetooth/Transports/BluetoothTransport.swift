@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetSDP
 
-/// L2CAP, RFCOMM or LE channels as a transport: they differ in the parameters of their sockets only. Confined to the
-/// loop that it is made for, also its end: close it there.
+/// L2CAP, RFCOMM or LE channels as a transport: they differ only in the parameters of their sockets. Confined to the
+/// loop that it is made for, including its end: close it there.
 public final class BluetoothTransport: Transport {
   public var kind: TransportKind { environment.kind.transport }
   private let loop: EventLoop
@@ -15,10 +15,10 @@ public final class BluetoothTransport: Transport {
   private let news: AdapterNews
   private var listeningChanged: (() -> Void)?
 
-  /// Never fails: where there is no Bluetooth, each use says so.
+  /// Never fails: if there is no Bluetooth, each use says so.
   /// - Parameters:
   ///   - lookUp: asks for the number of a place that has none; nil: such a place can't be dialled.
-  ///   - news: tells of adapters while somebody wants to know.
+  ///   - news: reports changes of adapters while somebody wants to know.
   public convenience init(
     _ kind: SocketKind, loop: EventLoop,
     configuration: BluetoothTransportConfiguration = BluetoothTransportConfiguration(),
@@ -28,7 +28,7 @@ public final class BluetoothTransport: Transport {
       kind, loop: loop, configuration: configuration, lookUp: lookUp, news: news, readAdapters: AdapterTable.read)
   }
 
-  /// - Parameter readAdapters: the kernel's list, or what a test puts in its place.
+  /// - Parameter readAdapters: the kernel's list, or a test's replacement for it.
   init(
     _ kind: SocketKind, loop: EventLoop, configuration: BluetoothTransportConfiguration, lookUp: ServicePortLookUp?,
     news: AdapterNews? = nil, readAdapters: @escaping AdapterTable.Reading
@@ -38,13 +38,14 @@ public final class BluetoothTransport: Transport {
     var configuration = configuration
     switch kind {
     case .l2cap: break
-    // Linux refuses a connect that meets the end of an earlier RFCOMM session with the device (one in 500 was seen).
+    // Linux refuses a connect that coincides with the end of an earlier RFCOMM session with the device (seen once in
+    // 500).
     case .rfcomm: configuration.dial.refusedRetries = max(1, configuration.dial.refusedRetries)
     case .le:
-      // bluetoothd's own channels over a link (EATT) make Linux give out numbers that the remote side still has, and
-      // refuses.
+      // Because of bluetoothd's own channels over a link (EATT), Linux may give out numbers that the remote side still
+      // uses, and refuses.
       configuration.dial.refusedRetries = max(2, configuration.dial.refusedRetries)
-      // Nobody is asked over LE, and making the link may take its time.
+      // Over LE no user is asked, and making the link may take some time.
       configuration.dial.refusalTime = max(configuration.dial.timeLimit, configuration.dial.refusalTime)
       configuration.dial.lookPause = configuration.dial.lookPause ?? .milliseconds(250)
     }
@@ -71,14 +72,14 @@ public final class BluetoothTransport: Transport {
     return dial
   }
 
-  /// Called on the loop with each device that a failed dial has tried in vain: what was known of it may be out of date.
+  /// Called on the loop with each device that a failed dial has tried in vain: what was known about it may be out of
+  /// date.
   public func setDialFailureHandler(_ handler: ((BluetoothAddress) -> Void)?) { dialFailed = handler }
 
-  /// Called on the loop for everybody who has connected to us, before the link is handed out.
+  /// Called on the loop each time somebody has connected to us, before the link is handed out.
   public func setAcceptedHandler(_ handler: (() -> Void)?) { accepted = handler }
 
-  /// Where any adapter is configured: the one from which is dialled from now on while it is on; nil: whichever the
-  /// kernel takes.
+  /// If any adapter may be used: the one to dial from, from now on, while it is on; nil: whichever the kernel chooses.
   public func setPreferredAdapter(_ adapter: BluetoothAddress?) { environment.adapters.preferred = adapter }
 
   private func report(_ addresses: [TransportAddress]) {
@@ -87,9 +88,8 @@ public final class BluetoothTransport: Transport {
     for device in devices.sorted() { dialFailed?(device) }
   }
 
-  /// Listens on the configured adapter, or on all that there are and that come later. Needs the adapter to be there
-  /// only where it is given by its name; it need not be switched on. Listening already: an error of the caller,
-  /// `.busy`.
+  /// Listens on the configured adapter, or on all that there are and that come later. The adapter must be there only if
+  /// it is given by its name; it need not be switched on. Listening already is the caller's error, `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listener != nil { throw LinkFailure(.busy, "listening already") }
     let configuration = environment.configuration
@@ -97,7 +97,7 @@ public final class BluetoothTransport: Transport {
     listener = try BluetoothListener(socket: socket, loop: loop, configuration: configuration) {
       [loop, closes = environment.closes, weak self] connection in
       self?.accepted?()
-      // A link that can't be watched is closed by its own end.
+      // A link that can't be watched closes its socket as it is released.
       let link = try? BluetoothLink(socket: connection, loop: loop, configuration: configuration, closes: closes)
       if let link { accepted(link) }
     }
@@ -121,8 +121,8 @@ public final class BluetoothTransport: Transport {
     }
   }
 
-  /// `changed` is called when the adapter that we listen on is another one, or has another address: we don't listen any
-  /// more then. And at any change of adapters while we don't listen: it may work now.
+  /// `changed` is called when the adapter that we listen on has been replaced, or has another address: then we no
+  /// longer listen. It is also called at any change of adapters while we don't listen: it may work now.
   public func setListeningHandler(_ changed: @escaping () -> Void) {
     listeningChanged = changed
     news.add(ObjectIdentifier(self)) { [weak self] in self?.adaptersChanged() }
@@ -130,7 +130,7 @@ public final class BluetoothTransport: Transport {
 
   private func adaptersChanged() {
     if let end = listener?.end {
-      // While the adapter is away the socket stays: it goes on when the same one comes back.
+      // While the adapter is away the socket stays, and goes on when the same one comes back.
       guard let device = try? environment.adapters.listeningDevice(), device != end.device else { return }
       stopListening()
     }
@@ -149,7 +149,7 @@ public final class BluetoothTransport: Transport {
     }
   }
 
-  /// Stops (true) or goes on (false) accepting: for a limit on links that are not secured yet.
+  /// Stops (true) or resumes (false) accepting, to limit links that are not secured yet.
   public func pauseAccepting(_ isPaused: Bool) { listener?.setPaused(isPaused) }
 
   public func stopListening() {
@@ -164,7 +164,7 @@ public final class BluetoothTransport: Transport {
   }
 
   /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are
-  /// under way, at most `drainTime`. Links are their owners' to close, before this.
+  /// under way, at most `drainTime`. Owners must close their links before this.
   /// - Parameter completion: called on the loop when no descriptor of this transport is left.
   public func shutDown(_ completion: @escaping () -> Void) {
     endListening()

@@ -2,7 +2,7 @@ import PiconetEngine
 
 /// How one kind of Bluetooth socket is used as a transport.
 public struct BluetoothTransportConfiguration: Sendable, Hashable {
-  /// The adapter that we dial from and listen on. Any: the kernel chooses for a dial, and we listen on all.
+  /// The adapter that we dial from and listen on. With `any` the kernel chooses for a dial, and we listen on all.
   public var adapter = BluetoothConfiguration.Adapter.any
   public var socket = SocketSettings()
   /// The PSM or channel that we listen on; 0: chosen by the system.
@@ -11,7 +11,7 @@ public struct BluetoothTransportConfiguration: Sendable, Hashable {
   public var dial = DialSequence.Configuration()
   /// How much may wait in the kernel.
   public var unsent = UnsentBound.Configuration()
-  /// The most bytes that the engine has on the way into the kernel: see `LinkTraits.transmitWindow`.
+  /// The most bytes that the engine may have on the way into the kernel: see `LinkTraits.transmitWindow`.
   public var transmitWindow = 64 << 10
   /// Connections that the kernel keeps until we accept them.
   public var backlog: Int32 = 16
@@ -21,7 +21,7 @@ public struct BluetoothTransportConfiguration: Sendable, Hashable {
   public var acceptRetry: Duration = .milliseconds(100)
   /// How long an orderly close waits for what the kernel still has to send.
   public var drainTime: Duration = .seconds(3)
-  /// The most closes that wait so at a time.
+  /// The most closes that wait in this way at a time.
   public var drainLimit = 16
 
   public init() {}

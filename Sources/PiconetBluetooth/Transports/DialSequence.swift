@@ -4,22 +4,22 @@ import PiconetSDP
 /// One dial over the places where a peer may listen: one after the other, since a radio pages one device at a time
 /// anyway.
 ///
-/// A place without a number is asked for it first. A busy one is tried again after a pause, and so is one that ends the
-/// link at once: either happens while a former connection ends, or while both sides call one another. So is one whose
-/// connect is stranded: the device has called us meanwhile, and the kernel has forgotten ours. Each step has its share
-/// of the time that is left.
+/// A place without a number is asked for it first. A busy place is tried again after a pause, and so is one that ends
+/// the link at once: either happens while a former connection is ending, or while both sides dial each other. A
+/// stranded connect is also tried again: the device has dialled us meanwhile, and the kernel has forgotten our connect.
+/// Each step has its share of the remaining time.
 ///
-/// A step whose time is over although there is a link to its device gives the dial more time, once: the device's system
+/// If a step's time is up although there is a link to its device, the dial gets more time, once: the device's system
 /// may be asking its user whether we may connect.
 ///
-/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`;
-/// every step that was begun has then ended by itself, was closed, or is the winner. What comes for another step has no
-/// effect.
+/// A pure machine: facts with their times go in, effects come out. In whatever order facts come, there is exactly one
+/// `finished`, and by then every step that was begun has ended by itself, was closed, or is the winner. Facts about any
+/// other step have no effect.
 public struct DialSequence: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long the whole dial takes at most.
     public var timeLimit: Duration = .seconds(10)
-    /// How long it takes at most where a device may be asking its user. Less than the 30 s that an invitation takes by
+    /// How long it takes at most if a device may be asking its user. Less than the 30 s that an invitation has by
     /// default, so that the inviter learns the reason.
     public var askingLimit: Duration = .seconds(25)
     /// The most places that are tried.
@@ -30,11 +30,11 @@ public struct DialSequence: Sendable {
     public var busyRetries = 10
     /// How often a place that refuses is tried again, to be sure that it does.
     public var refusedRetries = 0
-    /// Who takes longer to refuse has asked somebody, and is not tried again. Longer than paging takes (1.28 s).
+    /// A place that takes longer than this to refuse has asked somebody, and is not tried again. Longer than paging
+    /// takes (1.28 s).
     public var refusalTime: Duration = .seconds(2)
     public var busyPause: Duration = .milliseconds(100)
-    /// After what time each it is looked whether a connect is stranded; nil: never. One that is so in two looks is made
-    /// anew.
+    /// How often to check whether a connect is stranded; nil: never. One found stranded twice is made again.
     public var lookPause: Duration?
 
     public init() {}
@@ -46,16 +46,16 @@ public struct DialSequence: Sendable {
     case open(step: Int, BluetoothPlace)
     /// Say `stranded` if it is.
     case look(step: Int)
-    /// Close the step's socket, or cancel its question; nothing it says counts any more.
+    /// Close the step's socket, or cancel its look-up; nothing it reports counts any more.
     case close(step: Int)
-    /// Likewise, of a connect that nobody will answer.
+    /// Likewise, for a connect that nobody will answer.
     case drop(step: Int)
     case finished(Outcome)
   }
 
   public enum Outcome: Sendable, Hashable {
     case connected(step: Int)
-    /// Every reason, in the order of their coming.
+    /// All reasons, in the order in which they came.
     case failed([Loss])
     case cancelled
   }
@@ -65,7 +65,7 @@ public struct DialSequence: Sendable {
     public var subject: String
     public var failure: LinkFailure
     public var description: String {
-      // What a look-up tells names the device already.
+      // A look-up's failure already names the device.
       let reason = failure.description
       return reason.hasPrefix(subject) ? reason : "\(subject): \(reason)"
     }
@@ -92,7 +92,7 @@ public struct DialSequence: Sendable {
     var nextLook: Instant?
     var wasStranded = false
 
-    /// The time that the step under way has from now on; what waits behind it has its share too.
+    /// The time that the present step has from now on; those that wait after it have their shares, too.
     func share(at now: Instant) -> Duration { (deadline - now) / (waiting.count + 1) }
   }
 
@@ -179,8 +179,8 @@ public struct DialSequence: Sendable {
     return []
   }
 
-  /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
-  /// - Parameter mayAsk: there is a link to the device of the step, over which its system may be asking its user.
+  /// Time has passed, usually up to `nextDeadline`; no effect if it is too early.
+  /// - Parameter mayAsk: there is a link to the step's device, whose system may be asking its user.
   public mutating func deadlineReached(at now: Instant, mayAsk: Bool = false) -> [Effect] {
     guard case .trying(var trial) = state, let place = trial.place else { return [] }
     if now < trial.stepDeadline {

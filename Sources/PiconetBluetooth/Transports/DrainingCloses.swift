@@ -8,11 +8,11 @@ import PiconetSDP
 ///
 /// Closing a channel throws away what the kernel has not given to the controller yet: the request to disconnect
 /// overtakes it (L2CAP's signalling has the highest priority), and the queue is purged. So the socket is closed when
-/// nothing of it waits any more. The kernel tells of half empty queues, not of empty ones; the rest is looked at in
-/// short turns. Bounded in time and number.
+/// nothing in it waits any more. The kernel reports half-empty queues, not empty ones; the rest is polled at short
+/// intervals. Bounded in time and number.
 final class DrainingCloses {
   private static let turn: Duration = .milliseconds(4)
-  /// Where only answers over silent links are waited for.
+  /// Used while only answers over silent links are awaited.
   private static let lateTurn: Duration = .milliseconds(100)
 
   private struct Entry {
@@ -20,14 +20,14 @@ final class DrainingCloses {
     var mode: SocketSettings.Mode?
     var deadline: Instant
     var connect: Connect?
-    /// Its answer has not come in time, but there is a link.
+    /// Whether its answer has not come in time, although there is a link.
     var isLate = false
   }
 
   /// A connect that nobody wants any more.
   private struct Connect {
     var device: BluetoothAddress
-    /// When it is closed though there is a link.
+    /// When it is closed even if there is a link.
     var end: Instant
   }
 
@@ -56,31 +56,31 @@ final class DrainingCloses {
     append(entry)
   }
 
-  /// A new one may be over in a moment, whatever is waited for.
+  /// A new one may be done in a moment, however long the others take.
   private func append(_ entry: Entry) {
     entries.append(entry)
     if entries.count == 1 || entries.dropLast().allSatisfy(\.isLate) { timer?.set(after: Self.turn) }
   }
 
-  /// How long the answer to a connect that nobody wants any more is waited for, and how long at most as long as there
-  /// is a link: as long as Linux itself waits.
+  /// How long to wait for the answer to a connect that nobody wants any more, and how long at most while there is a
+  /// link: as long as Linux itself waits.
   private static let answerTime: Duration = .seconds(1)
   private static let linkedAnswerTime: Duration = .seconds(40)
 
   /// Takes over a socket in the middle of its connect.
   ///
-  /// Closed before the remote side has answered, Linux can't tell it to forget the channel, and gives the same channel
-  /// number to the next connect. Which the remote side then refuses, since it has that number: for 40 s, or as long as
-  /// there is a link. An answer takes some milliseconds over a link that is up, and may come late if that was silent
-  /// for a while; if there is no link yet, paging ends with the close.
+  /// If it is closed before the remote side has answered, Linux can't tell that side to forget the channel, and gives
+  /// the same channel number to the next connect. The remote side then refuses that one, since the number is in use:
+  /// for 40 s, or as long as there is a link. An answer takes a few milliseconds over a link that is up, and may be
+  /// late if the link was silent for a while; if there is no link yet, closing ends the paging.
   func takeConnecting(_ socket: BluetoothSocket, to device: BluetoothAddress) {
-    // RFCOMM numbers no channels, and has one connection to a channel at a time: the next connect would wait for this
+    // RFCOMM does not number connections, and allows one at a time per channel: the next connect would wait for this
     // one.
     let end = loop.now + (socket.kind == .rfcomm ? Self.answerTime : Self.linkedAnswerTime)
     let entry = Entry(
       socket: socket, mode: nil, deadline: loop.now + Self.answerTime, connect: Connect(device: device, end: end))
-    // Half of the room is kept for those who have something to send.
-    // A stranded one would strand the next connect too.
+    // Half of the room is kept for sockets that have something to send. A stranded connect would strand the next one,
+    // too.
     guard entries.count(where: { $0.connect != nil }) < limit / 2, entries.count < limit, mustWait(entry),
       !socket.isStranded(to: device)
     else {
@@ -97,7 +97,7 @@ final class DrainingCloses {
     return !entry.socket.hasEnded && loop.now < entry.deadline
   }
 
-  /// Those to be closed whose answer is still to come, over a link.
+  /// Gives more time to connects whose answer is still to come over a link.
   private func extend() {
     for index in entries.indices {
       guard let connect = entries[index].connect, loop.now >= entries[index].deadline, loop.now < connect.end,
@@ -125,8 +125,8 @@ final class DrainingCloses {
     for body in bodies { body() }
   }
 
-  /// Calls `body` as soon as nothing waits, perhaps at once. No connect is waited for longer than `answerTime` from now
-  /// on.
+  /// Calls `body` as soon as nothing waits, perhaps at once. From now on no connect is waited for longer than
+  /// `answerTime`.
   func onceEmpty(_ body: @escaping () -> Void) {
     for index in entries.indices {
       guard let connect = entries[index].connect else { continue }

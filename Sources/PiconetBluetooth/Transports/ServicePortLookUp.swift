@@ -19,7 +19,7 @@ extension ServiceRecordReader {
 }
 
 extension NodeRecord {
-  /// Where the node listens with this kind of socket; nil if it does not.
+  /// The port on which the node listens with this kind of socket; nil if it does not.
   func port(of kind: SocketKind) -> UInt16? {
     switch kind {
     case .l2cap: l2capPSM

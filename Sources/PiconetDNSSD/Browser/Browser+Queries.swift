@@ -1,6 +1,6 @@
 /// Where a browser stands on one interface.
 struct BrowserInterface: Sendable {
-  /// What is missing of an instance, and when it is asked for.
+  /// When what is missing of an instance is asked for.
   struct Resolution: Sendable {
     var due: Duration
     var interval: Duration
@@ -11,13 +11,13 @@ struct BrowserInterface: Sendable {
   var due: Duration
   /// nil before the first query.
   var interval: Duration?
-  /// Before this nothing but the type is asked for.
+  /// Before this only the type is asked for.
   var mayAskAgain = Duration.zero
   /// Before this the type is not asked for out of turn.
   var mayAskForTypeAgain = Duration.zero
   /// Instances of which something is missing.
   var resolutions: [DomainName: Resolution] = [:]
-  /// Every instance with a pointer, and the host that its SRV record names, if there is one.
+  /// Every instance with a pointer, with the host that its SRV record names, if there is one.
   var targets: [DomainName: DomainName?] = [:]
   /// The instances of every such host.
   var instances: [DomainName: Set<DomainName>] = [:]
@@ -56,8 +56,8 @@ extension Browser {
     return queries(questions, knownAnswers: asksForType ? knownAnswers(on: id, at: now) : [], on: id)
   }
 
-  /// Instances whose pointer came without the rest: those of sources that name few of them first, then who has waited
-  /// longest.
+  /// Asks about instances whose pointer came without the rest: first those from sources that name few, then those that
+  /// have waited longest.
   private func askForMissing(
     on id: InterfaceID, interface: inout BrowserInterface, into list: inout QuestionList, at now: Duration
   ) {
@@ -78,7 +78,7 @@ extension Browser {
     }
   }
 
-  /// The questions for what an instance needs and the cache has not.
+  /// The questions for what an instance needs and the cache lacks.
   func missing(of name: DomainName, on id: InterfaceID) -> [Question] {
     var wanted: [Question] = []
     if let service = newestService(of: name, on: id) {
@@ -101,7 +101,7 @@ extension Browser {
     for (key, entries) in cache.sets where key.interface == id {
       let ready = entries.filter { $0.refreshDue.map { $0 <= now } ?? false }
       if ready.isEmpty { continue }
-      // What nothing leads to any more is left to expire.
+      // Records that nothing leads to any more are left to expire.
       let isWanted =
         key.type == .ptr || (key.type == .srv || key.type == .txt) && isKnown(instance: key.name, on: id)
         || isTarget(key.name, on: id)
@@ -113,7 +113,7 @@ extension Browser {
       countRefresh(pointers.key, at: now)
     }
     for (key, isFirst) in due where key.type != .ptr {
-      // The answer to the question for the type has the rest with it: ask for the rest only if it did not.
+      // The answer to the question for the type usually brings the rest: ask for the rest only if it did not.
       let comesWithType = asksForType && isFirst
       guard
         comesWithType || interface.mayAskAgain <= now && list.add([Question(name: key.name, type: key.type)])
@@ -139,7 +139,7 @@ extension Browser {
     }
   }
 
-  /// Questions, then known answers; what doesn't fit goes into further messages (section 7.2).
+  /// Puts questions, then known answers, into a message; what doesn't fit goes into further ones (section 7.2).
   private func queries(_ questions: [Question], knownAnswers: [ResourceRecord], on id: InterfaceID) -> [Transmission] {
     var messages: [Message] = []
     var rest = questions[...]
@@ -172,11 +172,11 @@ extension Browser {
   }
 }
 
-/// Questions that fit one message: what does not is asked in a later one.
+/// Questions that fit into one message: the others are asked in a later one.
 struct QuestionList {
   private(set) var questions: [Question] = []
 
-  /// - Returns: false if they find no room; none of them is taken then.
+  /// - Returns: false if there is no room for them; then none is taken.
   mutating func add(_ further: [Question]) -> Bool {
     let longer = questions + further.filter { !questions.contains($0) }
     guard questions.isEmpty || Message(questions: longer).encoded(limit: MulticastDNS.usualMessage) != nil else {

@@ -1,14 +1,14 @@
 /// Looks for the instances of one service type by Multicast DNS (RFC 6762 and 6763), and resolves them.
 ///
-/// A value without clock, dice or socket; see `Responder` for how it is driven.
+/// A value without a clock, dice or a socket; see `Responder` for how it is driven.
 public struct Browser: Sendable {
   let type: ServiceType
   var cache = RecordCache()
   var interfaces: [InterfaceID: BrowserInterface] = [:]
   var jitter: Jitter
-  /// What was reported last, by name.
+  /// What was last reported, by name.
   private var reported: [DomainName: ResolvedInstance] = [:]
-  /// No record is to be refreshed or forgotten before this time; nil if the cache is empty. It may be too early.
+  /// No record has to be refreshed or forgotten before this time, which may be too early; nil if the cache is empty.
   private var cacheDeadline: Duration?
 
   public init(type: ServiceType = .piconet, seed: UInt64) {
@@ -16,7 +16,7 @@ public struct Browser: Sendable {
     jitter = Jitter(seed: seed)
   }
 
-  /// All that is resolved at the moment, by name.
+  /// All instances that are resolved at the moment, by name.
   public var instances: [ResolvedInstance] { reported.values.sorted { $0.name < $1.name } }
 
   public var cachedRecordCount: Int { cache.count }
@@ -42,7 +42,7 @@ public struct Browser: Sendable {
     return BrowserOutput(reports: reportChanges(of: instances))
   }
 
-  /// A message arrived. The edge has checked that it comes from the link (RFC 6762, section 11).
+  /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
     _ message: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> BrowserOutput {
@@ -55,7 +55,7 @@ public struct Browser: Sendable {
       jitter: Int64.random(in: 0...20, using: &self.jitter))
     (arrival.instances, arrival.complete) = instances(in: records)
     var changed: Set<DomainName> = []
-    // Pointers first, then what they lead to: nothing else gets into the cache.
+    // Pointers first, then the records that they lead to: nothing else gets into the cache.
     for record in records where record.type == .ptr && record.name == type.name {
       guard case .pointer(let instance) = record.data, instance.parent == type.name else { continue }
       store(record, arrival, changed: &changed)
@@ -81,7 +81,7 @@ public struct Browser: Sendable {
     return output
   }
 
-  /// The instances that a message names, and those of which it has all that is needed to reach them.
+  /// The instances that a message names, and those for which it has everything needed to reach them.
   private func instances(in records: [ResourceRecord]) -> (all: Set<DomainName>, complete: Set<DomainName>) {
     var all: Set<DomainName> = []
     var texts: Set<DomainName> = []
@@ -106,7 +106,7 @@ public struct Browser: Sendable {
     let now = arrival.time
     guard cache.store(record, arrival) else { return }
     changed.formUnion(concerned(by: .init(interface: arrival.source.interface, record: record)))
-    // Either it is new and due at 80 % of its time, or it and its like have a second left.
+    // Either it is new and due at 80 % of its time to live, or it and others of its set have a second left.
     let seconds = min(record.timeToLive, MulticastDNS.longestTimeToLive)
     var due = seconds == 0 ? now + MulticastDNS.flushDelay : now + .milliseconds(Int64(seconds) * 800)
     if record.cacheFlush { due = min(due, now + MulticastDNS.flushDelay) }
@@ -160,7 +160,7 @@ public struct Browser: Sendable {
 
   func isTarget(_ host: DomainName, on id: InterfaceID) -> Bool { interfaces[id]?.instances[host] != nil }
 
-  /// The instances whose view a record is part of.
+  /// The instances that a record belongs to.
   private func concerned(by removed: RecordCache.Removed) -> Set<DomainName> {
     if case .pointer(let name) = removed.record.data { return [name] }
     if removed.record.name.parent == type.name { return [removed.record.name] }

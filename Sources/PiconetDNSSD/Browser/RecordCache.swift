@@ -1,4 +1,4 @@
-/// Records heard from others, with their time to live, within limits per source and in all.
+/// Records heard from others, with their times to live, within limits per source and in all.
 struct RecordCache: Sendable {
   struct Key: Sendable, Hashable {
     var interface: InterfaceID
@@ -11,12 +11,12 @@ struct RecordCache: Sendable {
     var source: Source
     var received: Duration
     var expires: Duration
-    /// How many of the four refresh queries were sent (RFC 6762, section 5.2).
+    /// How many of the four refresh queries have been sent (RFC 6762, section 5.2).
     var refreshes: Int
-    /// Added to the refresh times, 0 to 2 % of the time to live, in thousandths of it.
+    /// Added to the refresh times: 0 to 2 % of the time to live, in thousandths of it.
     var refreshJitter: Int64
 
-    /// At 80, 85, 90 and 95 % of the time to live; nil when all were sent.
+    /// At 80, 85, 90 and 95 % of the time to live; nil when all have been sent.
     var refreshDue: Duration? {
       guard refreshes < 4 else { return nil }
       let thousandths = Int64(800 + 50 * refreshes) + refreshJitter
@@ -45,11 +45,11 @@ struct RecordCache: Sendable {
   struct Arrival: Sendable {
     var source: Source
     var time: Duration
-    /// One throw for the whole message, so that what came together is refreshed together.
+    /// One throw of the dice for the whole message, so that what came together is refreshed together.
     var jitter: Int64
-    /// The instances in the message, which do not make room for one another.
+    /// The instances in the message: none of them gives way to another.
     var instances: Set<DomainName> = []
-    /// Those that came with all that is needed to reach them.
+    /// Those that came with everything needed to reach them.
     var complete: Set<DomainName> = []
 
     func isOfComplete(_ record: ResourceRecord) -> Bool {
@@ -63,16 +63,16 @@ struct RecordCache: Sendable {
 
   private(set) var sets: [Key: [Entry]] = [:]
   private(set) var count = 0
-  /// Records that went to make room, until the browser has looked at them.
+  /// Records that had to make room, until the browser has looked at them.
   private(set) var evicted: [Removed] = []
   private var countBySource: [Source: Int] = [:]
-  /// Pointers alone.
+  /// How many pointers each source has.
   private(set) var pointersBySource: [Source: Int] = [:]
   private var pointerSets: [InterfaceID: Key] = [:]
-  /// What the pointers of each interface lead to.
+  /// The instances that the pointers of each interface lead to.
   private var instances: [InterfaceID: Set<DomainName>] = [:]
-  /// Whether a record of an instance that is complete, or is not, has looked for room in vain for the message at hand:
-  /// doing it again would be only work.
+  /// For the message at hand, whether a record of a complete (true) or incomplete (false) instance has looked for room
+  /// in vain: looking again would be a waste.
   private var crowdedFor: Set<Bool> = []
 
   func entries(_ name: DomainName, _ type: RecordType, on interface: InterfaceID) -> [Entry] {
@@ -89,14 +89,14 @@ struct RecordCache: Sendable {
     let (source, now) = (arrival.source, arrival.time)
     let key = Key(interface: source.interface, name: record.name, type: record.type)
     if record.cacheFlush {
-      // Section 10.2: what is older than a second goes in a second; what came with this record stays.
+      // Section 10.2: records older than a second go in a second; those that came with this one stay.
       change(key) { entry in
         if now - entry.received > MulticastDNS.flushDelay {
           entry.expires = min(entry.expires, now + MulticastDNS.flushDelay)
         }
       }
     }
-    // Most pointers of a flood are new, which is seen without a look at hundreds of others.
+    // Most pointers of a flood are new, which can be seen without looking at hundreds of others.
     let isNew = if case .pointer(let instance) = record.data { !holds(instance, on: key.interface) } else { false }
     let known = isNew ? nil : sets[key]?.firstIndex { $0.record.isSame(as: record) }
     if record.timeToLive == 0 {
@@ -113,8 +113,8 @@ struct RecordCache: Sendable {
       refreshJitter: arrival.jitter)
     if let known {
       if let old = sets[key]?[known] {
-        // Who repeats what another has said does not get it on its own account, where it would go with the rest of a
-        // flood.
+        // A source that repeats another's record does not get it on its own account, where it would go with the rest of
+        // a flood.
         if countBySource[old.source] ?? 0 < countBySource[source] ?? 0 { entry.source = old.source }
         released(old)
       }
@@ -181,8 +181,9 @@ struct RecordCache: Sendable {
     pointersBySource[entry.source] = pointers > 0 ? pointers : nil
   }
 
-  /// When all places are taken, whoever has most of them gives one up: first what was only named. Where all have few,
-  /// what was only named goes before what can be reached; no source takes from one that has less than itself.
+  /// When all places are taken, the source with the most gives one up, first of an instance that was only named. If all
+  /// have few, instances that were only named go before those that can be reached; no source takes from one that has
+  /// less than itself.
   private mutating func makePlace(in key: Key, _ arrival: Arrival, isComplete: Bool) -> Bool {
     guard let entries = sets[key], entries.count >= MulticastDNS.instancesPerInterface else { return true }
     if crowdedFor.contains(isComplete) { return false }
@@ -201,8 +202,8 @@ struct RecordCache: Sendable {
     return forget(oldestNamed, in: key, isComplete: isComplete)
   }
 
-  /// The pointer that has waited longest to be resolved. Only for an instance that is complete does one go that was not
-  /// even asked about: otherwise those that are only named would push one another out without end.
+  /// The pointer that has waited longest to be resolved. One that was not even asked about goes only for a complete
+  /// instance: otherwise instances that are only named would push each other out endlessly.
   private func oldestNamed(
     in key: Key, _ arrival: Arrival, isComplete: Bool, where isOf: (Source) -> Bool
   ) -> Int? {
@@ -214,7 +215,7 @@ struct RecordCache: Sendable {
     }
   }
 
-  /// Forgets a pointer, and what is known of its instance.
+  /// Forgets a pointer, and what is known about its instance.
   private mutating func forget(_ index: Int?, in key: Key, isComplete: Bool) -> Bool {
     guard let index, let pointer = sets[key]?.remove(at: index) else {
       crowdedFor.insert(isComplete)
@@ -242,8 +243,8 @@ struct RecordCache: Sendable {
       }
   }
 
-  /// A full cache takes from whoever has most in it, so that one loud source can't push the others out. Of one source,
-  /// which may be many processes of a host, what was only named goes first.
+  /// A full cache takes from the source that has the most in it, so that one loud source can't push the others out.
+  /// Within a source, which may be many processes of a host, instances that were only named go first.
   private mutating func makeRoom(_ arrival: Arrival, isComplete: Bool) -> Bool {
     let own = countBySource[arrival.source] ?? 0
     if own >= MulticastDNS.cachedRecordsPerSource {

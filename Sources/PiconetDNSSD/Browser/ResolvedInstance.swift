@@ -15,7 +15,7 @@ public struct ResolvedInstance: Sendable, Hashable {
   public var name: DomainName
   /// The strings of the TXT record that was received last.
   public var text: [[UInt8]]
-  /// By interface, then address. One address can be there twice: seen over IPv4 and over IPv6.
+  /// By interface, then address. One address can appear twice: seen over IPv4 and over IPv6.
   public var endpoints: [Endpoint]
 
   public init(name: DomainName, text: [[UInt8]], endpoints: [Endpoint]) {

@@ -1,8 +1,8 @@
-/// A domain name: labels of 1 to 63 bytes, 255 in all (RFC 1035, section 2.3.4), compared without regard to ASCII case.
+/// A domain name: labels of 1 to 63 bytes, 255 in all (RFC 1035, section 2.3.4), compared ignoring ASCII case.
 ///
 /// Labels are bytes; in Multicast DNS they are UTF-8 by agreement (RFC 6762, section 16), which is not relied upon.
 public struct DomainName: Sendable {
-  /// Length byte and label, again and again, without the root.
+  /// A length byte and a label, repeated, without the root.
   let wire: [UInt8]
   /// The same in lower case.
   let folded: [UInt8]
@@ -13,7 +13,7 @@ public struct DomainName: Sendable {
     folded = []
   }
 
-  /// Nil if a label is empty or too long, or the name is.
+  /// Nil if a label is empty or too long, or the name is too long.
   public init?(labels: some Sequence<[UInt8]>) {
     var wire: [UInt8] = []
     for label in labels {

@@ -25,13 +25,13 @@ public struct Message: Sendable, Hashable {
   public static let truncatedFlag: UInt16 = 0x0200
 
   public var isResponse: Bool { flags & 0x8000 != 0 }
-  /// More known answers follow in another message.
+  /// Whether more known answers follow in another message.
   public var isTruncated: Bool { flags & Self.truncatedFlag != 0 }
-  /// Opcode and response code are zero; any other message is ignored (RFC 6762, sections 18.3 and 18.11).
+  /// Whether opcode and response code are zero; any other message is ignored (RFC 6762, sections 18.3 and 18.11).
   public var isStandard: Bool { flags & 0x780F == 0 }
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 public enum MessageFailure: Error, Sendable, Hashable {
   case tooLong, truncated, tooManyRecords
   /// A label type other than a plain label or a pointer.

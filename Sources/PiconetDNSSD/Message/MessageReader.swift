@@ -39,8 +39,8 @@ struct MessageReader {
     return Array(bytes[position - count..<position])
   }
 
-  /// A name, compressed or not. A pointer must lead to before where the name (or the part it continues) began, so
-  /// there can be no loop; the count of pointers bounds the work.
+  /// A name, compressed or not. A pointer must lead to a place before the name (or the part that it continues) began,
+  /// so there can be no loop; the number of pointers bounds the work.
   mutating func name() throws(MessageFailure) -> DomainName {
     var wire: [UInt8] = []
     var cursor = position

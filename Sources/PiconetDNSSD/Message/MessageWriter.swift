@@ -18,8 +18,8 @@ extension Message {
 /// Writes a message from its beginning, and remembers where each name stands.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
-  /// Where a (rest of a) name was written, in lower case: comparing so is what RFC 1035 asks; the case of the first
-  /// stays.
+  /// Where a name, or the rest of one, was written, in lower case: RFC 1035 wants them compared like that; the first
+  /// one's case stays.
   private var offsets: [[UInt8]: UInt16] = [:]
 
   mutating func word(_ value: UInt16) {

@@ -33,9 +33,10 @@ public enum RecordData: Sendable, Hashable {
 public struct ResourceRecord: Sendable, Hashable {
   public var name: DomainName
   public var type: RecordType
-  /// Without the top bit, which is `cacheFlush`. 1 is Internet.
+  /// Without the top bit, which is `cacheFlush`. 1 is the Internet class.
   public var recordClass: UInt16
-  /// This record is the whole set of its name and type: older ones are to be forgotten (RFC 6762, section 10.2).
+  /// Whether this record is the whole set of its name and type, so that older ones must be forgotten (RFC 6762, section
+  /// 10.2).
   public var cacheFlush: Bool
   /// In seconds.
   public var timeToLive: UInt32
@@ -52,7 +53,7 @@ public struct ResourceRecord: Sendable, Hashable {
     self.data = data
   }
 
-  /// The same name, type, class and data: the two are one record, whatever their time to live.
+  /// Whether name, type, class and data are equal: then the two are one record, whatever their times to live.
   public func isSame(as other: ResourceRecord) -> Bool {
     type == other.type && recordClass == other.recordClass && name == other.name && data == other.data
   }
@@ -68,7 +69,7 @@ public struct Question: Sendable, Hashable {
   public var name: DomainName
   public var type: RecordType
   public var questionClass: UInt16
-  /// The QU bit: an answer by unicast is welcome (RFC 6762, section 5.4).
+  /// The QU bit: whether an answer by unicast is welcome (RFC 6762, section 5.4).
   public var wantsUnicast: Bool
 
   public init(name: DomainName, type: RecordType, questionClass: UInt16 = 1, wantsUnicast: Bool = false) {

@@ -7,7 +7,7 @@ extension Responder {
     continueKnownAnswers(query, from: source, on: id, at: now)
     let records = records(on: id)
     let isKnown = { (record: ResourceRecord) in
-      // RFC 6762, section 7.1: an answer known for at least half of its time is not given again.
+      // RFC 6762, section 7.1: an answer that is known with at least half of its time to live is not given again.
       query.answers.contains { $0.timeToLive >= record.timeToLive / 2 && $0.isSame(as: record) }
     }
     if source.port != MulticastDNS.port {
@@ -18,8 +18,8 @@ extension Responder {
     var unicast: [ResourceRecord] = []
     for question in query.questions {
       for record in records.answers(to: question) where !isKnown(record) {
-        // Section 5.4: what has not been multicast for a quarter of its time is multicast anyway. And a querier on this
-        // host shares the port with us: an answer by unicast might reach us instead.
+        // Section 5.4: what has not been multicast for a quarter of its time to live is multicast anyway. Also, a
+        // querier on this host shares the port with us: an answer by unicast might reach us instead.
         let quarter = Duration.seconds(Int64(record.timeToLive)) / 4
         let isFresh = interface.lastMulticast[record].map { now - $0 < quarter } ?? false
         if question.wantsUnicast && isFresh && !isFromThisHost {
@@ -54,7 +54,7 @@ extension Responder {
     }
     if destination == .multicast {
       if !query.isTruncated, !isProbe {
-        // What is about to be multicast anyway serves this querier too.
+        // An answer that is about to be multicast anyway serves this querier, too.
         answers.removeAll { record in
           interface.pending.contains {
             $0.destination == .multicast && !$0.awaitsKnownAnswers && $0.records.contains(record)
@@ -62,7 +62,7 @@ extension Responder {
         }
         if answers.isEmpty { return }
       }
-      // A defence goes without additional records, which would only delay it.
+      // A defence of a name goes without additional records, which would only delay it.
       let sent = isProbe ? answers : answers + records(on: id).additionals(for: answers)
       let interval = isProbe ? MulticastDNS.probeAnswerInterval : MulticastDNS.multicastInterval
       due = max(due, interface.multicastAllowed(sent, interval: interval, now: now))
@@ -97,7 +97,7 @@ extension Responder {
     interfaces[id] = interface
   }
 
-  /// Somebody else gave an answer that we were about to give (section 7.4).
+  /// Drops answers that somebody else has just given (section 7.4).
   mutating func suppressDuplicates(of response: Message, on id: InterfaceID) {
     guard var interface = interfaces[id], !interface.pending.isEmpty else { return }
     for index in interface.pending.indices where interface.pending[index].destination == .multicast {
@@ -125,7 +125,7 @@ extension Responder {
           additionals: records.additionals(for: response.records))
       case .multicast:
         for record in response.records where !multicast.contains(record) {
-          // Multicast since it was asked for: the asker has heard it.
+          // It was multicast after the question: the querier has heard it.
           if let last = interface.lastMulticast[record], last > response.asked { continue }
           multicast.append(record)
         }
@@ -139,7 +139,7 @@ extension Responder {
     return output + responses(to: .multicast, on: id, answers: multicast, additionals: additionals)
   }
 
-  /// A resolver that knows nothing of Multicast DNS: a conventional answer at once (section 6.7).
+  /// Gives a resolver that knows nothing about Multicast DNS a conventional answer at once (section 6.7).
   private mutating func answerLegacy(
     _ query: Message, records: ServiceRecords, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
@@ -169,13 +169,13 @@ extension Responder {
 
   mutating func noteMulticast(_ sent: [ResourceRecord], on id: InterfaceID, at now: Duration) {
     let current = records(on: id).all
-    // Only current records are remembered: the table is as small as the service.
+    // Only current records are remembered, so the table is no larger than the service.
     var table = (interfaces[id]?.lastMulticast ?? [:]).filter { current.contains($0.key) }
     for record in sent { table[record] = now }
     interfaces[id]?.lastMulticast = table
   }
 
-  /// As few messages as hold the answers; additional records as far as there is room.
+  /// The answers in as few messages as possible; additional records as far as there is room.
   func responses(
     to destination: Transmission.Destination, on id: InterfaceID, answers: [ResourceRecord],
     additionals: [ResourceRecord] = []
@@ -202,7 +202,7 @@ extension Responder {
           message.additionals.removeLast()
         }
       }
-      // One record alone may be larger than a packet: it is then fragmented (section 17).
+      // A single record may be larger than a packet: then it is fragmented (section 17).
       guard let bytes = bytes ?? message.encoded() else { continue }
       output.append(Transmission(interface: id, destination: destination, message: bytes))
     }

@@ -1,5 +1,5 @@
 extension Responder {
-  /// Probes, announces: what is due by the clock (RFC 6762, section 8).
+  /// Probes and announces, as the clock requires (RFC 6762, section 8).
   mutating func advance(_ id: InterfaceID, at now: Duration) -> [Transmission] {
     guard let interface = interfaces[id] else { return [] }
     switch interface.phase {
@@ -28,8 +28,8 @@ extension Responder {
     }
   }
 
-  /// Only the first probe lets the defender answer by unicast: another process that shares the port by now might get
-  /// that answer in our place.
+  /// Only the first probe lets the defender answer by unicast: a process that has come to share the port meanwhile
+  /// might get that answer in our place.
   private func probe(on id: InterfaceID, isFirst: Bool) -> [Transmission] {
     guard let interface = interfaces[id] else { return [] }
     let records = records(on: id)
@@ -42,15 +42,15 @@ extension Responder {
     return [Transmission(interface: id, destination: .multicast, message: bytes)]
   }
 
-  /// Announces again after a change, but not more often than allowed.
+  /// Announces again after a change, but no more often than allowed.
   mutating func announceAgain(on id: InterfaceID, at now: Duration) {
     guard let interface = interfaces[id], interface.ownsNames else { return }
     let earliest = interface.lastAnnouncement.map { $0 + MulticastDNS.announcementInterval } ?? now
     interfaces[id]?.phase = .announcing(sent: 0, due: max(now, earliest))
   }
 
-  /// The time of the first probe: at random, so that devices switched on together don't speak together; late if there
-  /// were many conflicts.
+  /// The time of the first probe: random, so that devices switched on together don't speak at once; late if there were
+  /// many conflicts.
   mutating func firstProbe(at now: Duration) -> Duration {
     recentConflicts.removeAll { now - $0 > MulticastDNS.conflictWindow }
     let pause = recentConflicts.count >= MulticastDNS.conflictsInWindow ? MulticastDNS.conflictPause : .zero
@@ -63,7 +63,7 @@ extension Responder {
     let records = records(on: id)
     for (name, ours) in [(records.instanceName, records.instance), (records.hostName, records.host)] {
       let theirs = query.authorities.filter { $0.name == name }
-      // Our own probe, perhaps of another interface on the same wire.
+      // Our own probe, perhaps from another interface on the same wire.
       if theirs.isEmpty || theirs.allSatisfy({ isOurs($0, at: now) }) { continue }
       if Self.precedes(ours, theirs) {
         interfaces[id]?.phase = .probing(sent: 0, due: now + MulticastDNS.probeDeferral)
@@ -82,7 +82,7 @@ extension Responder {
     return keys(left).lexicographicallyPrecedes(keys(right)) { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Somebody else's record under a name of ours (section 9).
+  /// Looks for somebody else's records under a name of ours (section 9).
   mutating func detectConflicts(in response: Message, on id: InterfaceID, at now: Duration) {
     guard let interface = interfaces[id] else { return }
     var instanceConflict = false
@@ -109,7 +109,7 @@ extension Responder {
     }
   }
 
-  /// The same record on any interface, now or a moment ago.
+  /// Whether we have the same record on any interface, now or a moment ago.
   func isOurs(_ record: ResourceRecord, at now: Duration) -> Bool {
     for id in interfaces.keys where records(on: id).unique.contains(where: { $0.isSame(as: record) }) { return true }
     return retired.contains { $0.until > now && $0.record.isSame(as: record) }

@@ -1,12 +1,12 @@
 /// Publishes one service by Multicast DNS (RFC 6762 and 6763): probes its names, announces, answers, says goodbye.
 ///
-/// A value without clock, dice or socket. Facts go in as calls, messages to send come out; `now` is the time since an
-/// origin that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which may
+/// A value without a clock, dice or a socket. Facts go in as calls, messages to send come out; `now` is the time since
+/// an origin that the caller chooses, and must not go backwards. Call `deadlineReached` at `nextDeadline`, which may
 /// change with every call.
 public struct Responder: Sendable {
   public private(set) var registration: ServiceRegistration
   var interfaces: [InterfaceID: ResponderInterface] = [:]
-  /// Records that were ours a moment ago: an old packet of our own that comes back is no conflict.
+  /// Records that were ours a moment ago: an old packet of our own that comes back is not a conflict.
   var retired: [(record: ResourceRecord, until: Duration)] = []
   var recentConflicts: [Duration] = []
   var jitter: Jitter
@@ -80,7 +80,7 @@ public struct Responder: Sendable {
     return deadlineReached(at: now)
   }
 
-  /// A message arrived. The edge has checked that it comes from the link (RFC 6762, section 11).
+  /// A message arrived. The caller has checked that it comes from the link (RFC 6762, section 11).
   public mutating func received(
     _ message: Message, from source: MessageSource, on id: InterfaceID, at now: Duration
   ) -> [Transmission] {
@@ -88,7 +88,7 @@ public struct Responder: Sendable {
     if !message.isResponse {
       return handleQuery(message, from: source, on: id, at: now) + deadlineReached(at: now)
     }
-    // Section 6: a response from any other port is no response.
+    // Section 6: a response from any other port is ignored.
     guard source.port == MulticastDNS.port else { return [] }
     suppressDuplicates(of: message, on: id)
     detectConflicts(in: message, on: id, at: now)

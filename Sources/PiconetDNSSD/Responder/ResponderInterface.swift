@@ -1,9 +1,9 @@
 /// Where a responder stands on one interface.
 struct ResponderInterface: Sendable {
   enum Phase: Sendable {
-    /// Asking whether the names are free (RFC 6762, section 8.1).
+    /// We are asking whether the names are free (RFC 6762, section 8.1).
     case probing(sent: Int, due: Duration)
-    /// The names are ours; telling everyone (section 8.3).
+    /// The names are ours, and we are telling everyone (section 8.3).
     case announcing(sent: Int, due: Duration)
     case established
   }
@@ -47,7 +47,7 @@ struct ResponderInterface: Sendable {
     return records.reduce(now) { latest, record in max(latest, lastMulticast[record].map { $0 + interval } ?? latest) }
   }
 
-  /// Takes one from this second's budget of unicast answers.
+  /// Whether this second's budget has another unicast answer, which is taken from it.
   mutating func mayAnswerByUnicast(at now: Duration) -> Bool {
     if now - unicastWindow >= .seconds(1) {
       unicastWindow = now
@@ -65,6 +65,6 @@ struct PendingResponse: Sendable {
   var records: [ResourceRecord]
   var asked: Duration
   var due: Duration
-  /// The query was truncated: its known answers go on in the next message (RFC 6762, section 7.2).
+  /// Whether the query was truncated, so that its known answers go on in the next message (RFC 6762, section 7.2).
   var awaitsKnownAnswers: Bool
 }

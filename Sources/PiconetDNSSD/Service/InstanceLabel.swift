@@ -1,6 +1,6 @@
 /// The first label of a service instance's name: what people see in any DNS-SD browser.
 public enum InstanceLabel {
-  /// `Anna's laptop (3f2a9c)`: the name cut at a character boundary so that all fits 63 bytes.
+  /// `Anna's laptop (3f2a9c)`: the name is cut at a character boundary so that the whole fits into 63 bytes.
   ///
   /// - Parameter identifier: hexadecimal digits that make the label unique; the first six are shown.
   public static func make(name: String, identifier: String) -> [UInt8] {
@@ -12,8 +12,8 @@ public enum InstanceLabel {
     attempt < 2 ? label : joined(name: String(decoding: label, as: UTF8.self), suffix: " (\(attempt))")
   }
 
-  /// Text as it may be shown on a terminal: control and format characters, which move the cursor or turn the direction
-  /// of writing, become U+FFFD.
+  /// Text that is safe to show on a terminal: control and format characters, which move the cursor or change the
+  /// direction of writing, become U+FFFD.
   public static func displayable(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -27,7 +27,7 @@ public enum InstanceLabel {
     return String(scalars)
   }
 
-  /// The longest prefix of whole characters within `limit` bytes of UTF-8; if not one character fits, of whole scalars.
+  /// The longest prefix of whole characters within `limit` bytes of UTF-8; if not even one fits, of whole scalars.
   public static func cut(_ text: String, to limit: Int) -> String {
     if text.utf8.count <= limit { return text }
     var count = 0

@@ -1,8 +1,8 @@
 /// What a node says about itself in the TXT record of its service (RFC 6763, section 6).
 ///
 /// Keys: `v` the version, `id` the peer id, `inc` the incarnation, `n` the name, `s` the session, and `i.KEY` for every
-/// pair of discovery info, so that no info can pass for one of ours. What of a pair's value has no room in its string
-/// stands in another one, `j.KEY`.
+/// pair of discovery info, so that no info can pass for one of our keys. The part of a value that does not fit into its
+/// string goes into another one, `j.KEY`.
 public struct PeerText: Sendable, Hashable {
   /// 32 bytes.
   public var peer: [UInt8]
@@ -20,14 +20,14 @@ public struct PeerText: Sendable, Hashable {
   }
 
   public enum Limits {
-    /// Of one string of a TXT record.
+    /// For one string of a TXT record.
     public static let string = 255
-    /// Of all info together: each pair's key, `=` and value.
+    /// For all info together: each pair's key, `=` and value.
     public static let info = 400
     public static let pairs = 32
-    /// Of one pair: key, `=` and value.
+    /// For one pair: key, `=` and value.
     public static let pair = 255
-    /// Of a key: a string must have room for it, for `j.` before it, `=` behind it, and two bytes of rest.
+    /// For a key: a string must have room for it, `j.` before it, `=` after it, and two bytes of the value.
     public static let key = string - 5
     public static let name = 128
     public static let session = 128
@@ -40,7 +40,7 @@ public struct PeerText: Sendable, Hashable {
     case badKey(String)
     case pairTooLong(String)
     case keyTooLong(String)
-    /// Two keys that differ in case only.
+    /// Two keys differ only in case.
     case doubledKey(String)
     case infoTooLong
     case tooManyPairs
@@ -64,7 +64,7 @@ public struct PeerText: Sendable, Hashable {
     return total > Limits.info ? .infoTooLong : nil
   }
 
-  /// The strings of the TXT record. The name is cut to its limit; everything else that is too long is refused.
+  /// The strings of the TXT record. The name is cut to its limit; anything else that is too long is refused.
   public func strings() throws(Failure) -> [[UInt8]] {
     if let failure = Self.failure(of: info) { throw failure }
     guard peer.count == Limits.peer else { throw .badPeer }
@@ -82,11 +82,11 @@ public struct PeerText: Sendable, Hashable {
     return strings
   }
 
-  /// Reads a TXT record of anybody. Nil if it is not one of ours: version, id or incarnation is missing or wrong.
+  /// Reads anybody's TXT record. Nil if it is not Piconet's: version, id or incarnation is missing or wrong.
   ///
-  /// The first of doubled keys counts, keys are compared without regard to case (RFC 6763, section 6.4), strings
-  /// without a key are skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info
-  /// beyond the limits, or not UTF-8, is left out.
+  /// If a key appears twice the first one counts, keys are compared ignoring case (RFC 6763, section 6.4), and strings
+  /// without a key are skipped. Control characters of the name, and what is not UTF-8 in it, become U+FFFD. Info beyond
+  /// the limits, or not UTF-8, is left out.
   public init?(strings: [[UInt8]]) {
     var values: [[UInt8]: [UInt8]] = [:]
     var pairs: [(key: ArraySlice<UInt8>, folded: [UInt8], value: [UInt8])] = []

@@ -3,7 +3,7 @@ public struct ServiceType: Sendable, Hashable {
   /// Such as `_piconet._tcp.local`.
   public let name: DomainName
 
-  /// Nil if `dotted` is no name of at least two labels.
+  /// Nil unless `dotted` is a name of at least two labels.
   public init?(_ dotted: String) {
     guard let name = DomainName(dotted), name.labels.count >= 2 else { return nil }
     self.name = name

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// A rule of the wire format that the remote side has broken: its link ends with it, and the association.
+/// A rule of the wire format that the remote side has broken: this ends its link and the association.
 struct Breach: Error, Equatable {
   var reason: Reason
   /// The rule, for people.

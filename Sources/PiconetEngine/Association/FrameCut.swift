@@ -1,8 +1,8 @@
 import PiconetWire
 
-/// Where bytes of whole frames, of our own making, can be cut.
+/// Where bytes of whole frames that we have written ourselves can be cut.
 enum FrameCut {
-  /// The last so many frames, or all where there are fewer.
+  /// The last so many frames, or all if there are fewer.
   static func last(_ count: UInt64, of frames: Bytes) -> Bytes {
     var starts: [Int] = []
     var index = frames.startIndex

@@ -7,7 +7,7 @@ struct SequencedFrames: Sendable {
   private let isDurable: Bool
   private(set) var sent: UInt64 = 0
   private(set) var acknowledged: UInt64 = 0
-  /// Nothing where the remote side does not resume.
+  /// Empty if the remote side does not resume.
   private(set) var unacknowledged = Unacknowledged()
   private(set) var received: UInt64 = 0
   private var receivedTold: UInt64 = 0
@@ -15,9 +15,9 @@ struct SequencedFrames: Sendable {
   private var bytesSinceTold = 0
   /// The next flush tells what has arrived.
   private(set) var isAcknowledgementDue = false
-  /// What is sent again on a new link, before anything new; and what must not overtake it.
+  /// What is sent again on a new link, before anything new.
   private var backlog = FirstInFirstOut<Bytes>()
-  /// Control frames of now, behind the backlog.
+  /// New control frames, which must not overtake the backlog.
   private var behindBacklog: [UInt8] = []
 
   init(isDurable: Bool) { self.isDurable = isDurable }
@@ -25,9 +25,9 @@ struct SequencedFrames: Sendable {
   // MARK: Ours
 
   /// Counts frames that were just written for the link, in this order, and keeps them until they are acknowledged.
-  /// Everything sequenced leaves by this door, or by the next one.
+  /// Everything sequenced passes through this function or the next.
   /// - Parameter frames: as they go to the link, best a slice of it: it is kept, not copied.
-  /// - Parameter bufferCount: what of memory the slice keeps alive.
+  /// - Parameter bufferCount: how much memory the slice keeps alive, in bytes.
   mutating func append(_ frames: Bytes, count: UInt64, bufferCount: Int) {
     guard count > 0 else { return }
     sent += count
@@ -55,8 +55,8 @@ struct SequencedFrames: Sendable {
   private static let acknowledgedBytes = 64 << 10
 
   /// Counts a frame that has arrived.
-  /// - Parameter bulk: its bytes where it is of a kind that may be large.
-  /// - Returns: true if an acknowledgement has just become due: its link is to be flushed.
+  /// - Parameter bulk: its bytes if it is of a kind that may be large.
+  /// - Returns: true if an acknowledgement has just become due, so that its link must be flushed.
   mutating func countReceived(bulk: Int) -> Bool {
     received += 1
     bytesSinceTold += bulk
@@ -81,13 +81,13 @@ struct SequencedFrames: Sendable {
 
   // MARK: Another link
 
-  /// What the last link has lost is not all sent again: nothing new may overtake it.
+  /// What the last link has lost is not all sent again yet: nothing new may overtake it.
   var isResending: Bool { !backlog.isEmpty || !behindBacklog.isEmpty }
 
-  /// Control frames that wait behind what is sent again.
+  /// Bytes of control frames that wait behind what is sent again.
   var waitingCount: Int { behindBacklog.count }
 
-  /// The link is gone: what was to be sent again on it is kept for the next one.
+  /// The link is gone: what was still to be sent again on it stays in `unacknowledged` for the next one.
   mutating func detach() {
     backlog.removeAll()
     behindBacklog = []
@@ -102,14 +102,14 @@ struct SequencedFrames: Sendable {
       backlog.append(frames)
       repeated.add(frames: 0, bytes: frames.count)
     }
-    // What has arrived here was told with the link.
+    // The handshake of this link has told what has arrived here.
     told()
     return repeated
   }
 
   mutating func appendBehindBacklog(_ frame: [UInt8]) { behindBacklog.append(contentsOf: frame) }
 
-  /// Sends again what another link has lost, whole frames and as many as there is room for, at least one.
+  /// Sends again what another link has lost: whole frames, as many as there is room for, but at least one.
   /// - Returns: how many bytes that were.
   mutating func frameBacklog(into bytes: inout [UInt8], room: Int) -> Int {
     let before = bytes.count

@@ -1,12 +1,12 @@
 import PiconetWire
 
-/// Sequenced frames that were sent and not acknowledged, in their order, for another link should this one die.
+/// Sequenced frames that were sent and not acknowledged, in their order, for another link in case this one dies.
 ///
 /// Bulk is kept as it was written, a slice of what went to the link at once: nothing is copied, and a flush with a
 /// thousand messages is one entry. Short frames that were written alone, of which the remote side can provoke many, are
 /// copied behind one another, so that what a frame of three bytes costs is three bytes.
 struct Unacknowledged: Sendable {
-  /// Frames that were written at once.
+  /// Frames that were written at once, or short ones that were copied: they are dropped together.
   private struct Batch: Sendable {
     /// The number of the last of them.
     var last: UInt64
@@ -25,7 +25,7 @@ struct Unacknowledged: Sendable {
   static let batchCost = 128
   /// Frames that were written alone: control frames, of which the remote side can provoke many.
   private(set) var aloneCount = 0
-  /// Frames written at once that are copied.
+  /// Frames of at most so many bytes are copied behind the tail if the buffer that they came in is much larger.
   static let shortCount = 1024
   /// Copied frames become a batch when they are so many bytes, or so many: a batch is kept until the last of it is
   /// acknowledged.
@@ -35,8 +35,8 @@ struct Unacknowledged: Sendable {
   var isEmpty: Bool { batches.isEmpty && tail.isEmpty }
 
   /// Keeps frames up to the number `last`, which follow those that were kept before.
-  /// - Parameter bufferCount: what of memory the slice keeps alive: where that is much more than the frames, these are
-  ///   copied.
+  /// - Parameter bufferCount: how much memory the slice keeps alive, in bytes: if that is much more than the frames,
+  ///   they are copied.
   mutating func append(_ frames: Bytes, last: UInt64, bufferCount: Int) {
     let isWasteful = bufferCount > 4 * frames.count + Self.shortCount
     if isWasteful, frames.count <= Self.shortCount { return copy(frames, last: last) }
@@ -68,7 +68,7 @@ struct Unacknowledged: Sendable {
     tailFrames = 0
   }
 
-  /// All frames up to this number have arrived. Batches go as a whole.
+  /// All frames up to this number have arrived. A batch goes only as a whole.
   mutating func acknowledge(_ received: UInt64) {
     while let last = batches.first?.last, last <= received, let batch = batches.popFirst() {
       byteCount -= batch.frames.count + Self.batchCost

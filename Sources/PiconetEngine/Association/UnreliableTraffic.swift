@@ -4,11 +4,11 @@ import PiconetWire
 public struct UnreliableCounts: Sendable, Hashable {
   /// Handed to the link.
   public var sent: UInt64 = 0
-  /// Not sent, because the link did not take them when they came.
+  /// Not sent, because the link could not take them at that moment.
   public var dropped: UInt64 = 0
-  /// Arrived, and were delivered.
+  /// Arrived and delivered.
   public var received: UInt64 = 0
-  /// Arrived behind newer ones.
+  /// Arrived behind newer ones; those that were delivered all the same count as received, too.
   public var late: UInt64 = 0
 
   public init() {}
@@ -16,7 +16,7 @@ public struct UnreliableCounts: Sendable, Hashable {
 
 /// The numbers of unreliable messages, both ways.
 struct UnreliableTraffic: Sendable {
-  /// What a number needs before an unreliable message, in bytes.
+  /// Bytes of the number in front of an unreliable message.
   static let numberCount = 8
 
   private var lastSent: UInt64 = 0
@@ -67,8 +67,8 @@ extension Association {
     unreliable.counts.sent += 1
   }
 
-  /// The window is full: what was queued for this flush goes beyond it, unless control frames wait, which must not be
-  /// overtaken.
+  /// The window is full. What was queued for this flush goes beyond it, unless control frames wait, which it must not
+  /// overtake: then it is dropped.
   func transmitUnreliable(on link: Link, _ turn: Turn) {
     let count = UInt64(link.unreliableCount)
     guard count > 0 else { return }
@@ -98,9 +98,9 @@ extension Association {
 }
 
 extension Link {
-  /// Whether an unreliable message may go with the next flush. What waits before it is at most the window and an eighth
-  /// of it: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link takes
-  /// any.
+  /// Whether an unreliable message may go with the next flush. What waits, the message included, is at most the window
+  /// and an eighth: bulk keeps the window full all the time, and must not shut out what is to overtake it. An idle link
+  /// takes any.
   func takesUnreliable(_ count: Int, window: Int) -> Bool {
     let waiting = outstanding + control.count + unreliable.count
     return waiting == 0 || waiting + count <= window + window / 8

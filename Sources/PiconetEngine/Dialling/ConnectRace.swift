@@ -3,22 +3,22 @@ import PiconetWire
 /// Tries the transports that lead to one peer in order of preference, each with a head start over the next; a failure
 /// starts the next at once. The first link wins; the failure of every transport is kept.
 struct ConnectRace: Sendable {
-  /// Where each transport that was wanted leads.
+  /// All addresses of the transports that were asked for.
   let addresses: [TransportAddress]
   private var waiting: [TransportKind]
   private(set) var running: [TransportKind] = []
   private(set) var failures: [TransportFailure] = []
-  /// Where another key has answered, or which failed alone: not dialled again.
+  /// Addresses where another key has answered, or that failed on their own: not dialled again.
   private var usedUp: Set<TransportAddress> = []
   /// What the running dial of each transport tries.
   private var dialled: [TransportKind: [TransportAddress]] = [:]
-  /// Transports of which one address after the other is dialled.
+  /// Transports whose addresses are dialled one after the other.
   private var oneByOne: Set<TransportKind> = []
   private let headStart: Duration
   private(set) var nextDeadline: Instant?
-  /// A transport has failed since the last one was dialled: the next need not wait.
+  /// A transport has failed since the last one was dialled, so the next need not wait.
   private var isNextDue = false
-  /// Transports that were dialled once more.
+  /// Transports that were dialled a second time.
   private var repeated: Set<TransportKind> = []
 
   init(addresses: [TransportAddress], preference: [TransportKind], headStart: Duration) {
@@ -39,7 +39,8 @@ struct ConnectRace: Sendable {
     let next = oneByOne.contains(kind) ? Array(left.prefix(1)) : left
     isNextDue = false
     running.append(kind)
-    // What is dialled again gets no second head start: whoever invents addresses would put off the other transports.
+    // A transport that is dialled again gets no second head start: otherwise invented addresses would put off the other
+    // transports.
     let headEnd = dialled[kind] == nil ? now + headStart : min(nextDeadline ?? now, now + headStart)
     dialled[kind] = next
     nextDeadline = waiting.isEmpty ? nil : headEnd
@@ -50,8 +51,8 @@ struct ConnectRace: Sendable {
     addresses.filter { $0.kind == kind && !usedUp.contains($0) }
   }
 
-  /// Another key than the wanted one has answered at `remoteAddress`. Anybody can say of an address that a peer is
-  /// there, so this is a failure of the address alone: those that are left are dialled next.
+  /// A key other than the wanted one has answered at `remoteAddress`. Anybody can claim that a peer is at an address,
+  /// so this is a failure of the address alone: the remaining ones are dialled next.
   mutating func answeredByStranger(_ kind: TransportKind, at remoteAddress: String, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
@@ -61,7 +62,7 @@ struct ConnectRace: Sendable {
     if !answering.isEmpty || tried.count == 1 {
       usedUp.formUnion(answering.isEmpty ? tried : answering)
     } else {
-      // A host's name, say: dialled alone, each address answers for itself.
+      // It may be a host's name, say: dialled one by one, each address answers for itself.
       oneByOne.insert(kind)
     }
     dialAgain(kind)
@@ -75,8 +76,8 @@ struct ConnectRace: Sendable {
   mutating func failed(_ kind: TransportKind, _ failure: LinkFailure) {
     running.removeAll { $0 == kind }
     isNextDue = true
-    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends this as
-    // unused while a new link begins upon it ends the new one too. It is dialled once more.
+    // Over Bluetooth a link shares one connection of the two devices with all others, and a host that ends that
+    // connection as unused while a new link begins on it ends the new link too. It is dialled once more.
     if failure.code == .reset, kind.usesBluetooth, repeated.insert(kind).inserted {
       waiting.insert(kind, at: 0)
       return
@@ -94,20 +95,20 @@ struct ConnectRace: Sendable {
     dialAgain(kind)
   }
 
-  /// Whether what fails of this transport is one address of several.
+  /// Whether a failure of this transport concerns one address of several.
   func isOneByOne(_ kind: TransportKind) -> Bool { oneByOne.contains(kind) }
 
-  /// Time is up: what failed, and those that have not answered.
+  /// What failed until time was up, including the transports that have not answered.
   var failuresInTime: [TransportFailure] {
     failures
       + running.map { kind in
-        // A radio hears nothing of a device that is off or far away: its silence is all there is to tell.
+        // A radio hears nothing from a device that is off or far away: its silence is all there is to report.
         let words = kind.usesBluetooth ? "the device does not answer: is it on and near?" : ""
         return TransportFailure(kind, LinkFailure(.timedOut, words))
       }
   }
 
-  /// For people: transports that failed for the same reason are told together.
+  /// For people: transports that failed for the same reason are listed together.
   static func describe(_ failures: [TransportFailure]) -> String {
     var told: [(kinds: [String], reason: String)] = []
     for failure in failures {
@@ -123,6 +124,6 @@ struct ConnectRace: Sendable {
 }
 
 extension TransportAddress {
-  /// Whether a link to `remoteAddress` is one to this address; without its number an address means the whole device.
+  /// Whether a link to `remoteAddress` leads to this address; without a number an address means the whole device.
   func leads(to remoteAddress: String) -> Bool { remoteAddress == text || remoteAddress.hasPrefix(text + "/") }
 }

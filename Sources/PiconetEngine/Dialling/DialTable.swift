@@ -1,4 +1,4 @@
-/// Dials under way, by their numbers: whom each is for, and over which transport.
+/// Dials under way, by their numbers: what each is for, and over which transport.
 struct DialTable: Sendable {
   enum Purpose: Hashable, Sendable {
     /// An attempt of ours to invite somebody.
@@ -20,10 +20,10 @@ struct DialTable: Sendable {
   }
 
   /// The dial has ended, with a link or a failure.
-  /// - Returns: nil where it was cancelled before.
+  /// - Returns: nil if it was cancelled before.
   mutating func end(_ dial: DialID) -> (purpose: Purpose, kind: TransportKind)? { underWay.removeValue(forKey: dial) }
 
-  /// Takes out those that are for the same, in the order in which they were begun.
+  /// Takes out all dials for this purpose, in the order in which they began.
   fileprivate mutating func takeAll(for purpose: Purpose) -> [DialID] {
     let dials = underWay.filter { $0.value.purpose == purpose }.keys.sorted()
     for dial in dials { underWay[dial] = nil }

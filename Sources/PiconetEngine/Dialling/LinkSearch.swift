@@ -4,7 +4,7 @@ import PiconetWire
 struct LinkSearch: Sendable {
   /// What a round is for, and its bounds.
   struct Terms {
-    /// There is a link, and the search is for a better one.
+    /// Whether there is a link, and the search is for a better one.
     let isForBetter: Bool
     let disconnectTimeout: Duration
     let preference: [TransportKind]
@@ -14,7 +14,7 @@ struct LinkSearch: Sendable {
   private let node: NodeID
   /// The round under way.
   private var race: ConnectRace?
-  /// When the round under way is given up.
+  /// When the round under way will be given up.
   private var roundEnds: Instant?
   /// A link that a dial of ours has opened and whose handshake is under way.
   private var link: LinkID?
@@ -25,10 +25,10 @@ struct LinkSearch: Sendable {
   private(set) var goneKinds: Set<TransportKind> = []
   /// Another incarnation of the peer has answered.
   private(set) var isOtherSeen = false
-  /// Where a better way was looked for. What is there is worth another round before its time only where it is new.
+  /// Addresses at which a better way was looked for. Only new ones are worth a round before its time.
   private var tried: Set<TransportAddress> = []
-  /// Transports on which nobody lets us in there, as long as they lead nowhere else: each dial may ask the peer's user
-  /// again.
+  /// Transports on which the peer does not let us in, as long as they lead nowhere else: each dial may ask the peer's
+  /// user again.
   private var refusing: Set<TransportKind> = []
 
   init(for node: NodeID, nextRound: Instant) {
@@ -36,7 +36,7 @@ struct LinkSearch: Sendable {
     self.nextRound = nextRound
   }
 
-  /// Whether the next round may begin when its time has come.
+  /// Whether the next round may begin once its time has come.
   var isWaiting: Bool { race == nil && link == nil }
 
   /// When the search goes on; nil while a link's handshake is under way.
@@ -46,8 +46,8 @@ struct LinkSearch: Sendable {
     return [race.nextDeadline, roundEnds].compactMap { $0 }.min()
   }
 
-  /// The pause after so many rounds, between a half and one and a half of what doubles each time, so that two sides
-  /// that dial each other do not go on colliding.
+  /// The pause after so many rounds. Its base doubles each time, and it is drawn between half and one and a half of
+  /// that, so that two sides that dial each other do not go on colliding.
   static func pause(after rounds: Int, within timeout: Duration, _ random: inout SeededRandom) -> Duration {
     let most = min(Duration.seconds(4), timeout / 8)
     let plain = min(most, .milliseconds(200 << min(rounds, 6)))
@@ -57,7 +57,7 @@ struct LinkSearch: Sendable {
   // MARK: Rounds
 
   /// Time has passed.
-  /// - Parameter addresses: where the next round dials.
+  /// - Parameter addresses: the addresses that the next round dials.
   /// - Returns: whether a round has ended without a link.
   mutating func proceed(to addresses: @autoclosure () -> [TransportAddress], _ terms: Terms, _ turn: Turn) -> Bool {
     if link != nil { return false }
@@ -87,7 +87,7 @@ struct LinkSearch: Sendable {
   }
 
   private mutating func endRound(_ terms: Terms, _ turn: Turn) {
-    // Who has not answered may be waiting for its user.
+    // A peer that has not answered may be waiting for its user.
     for kind in race?.running ?? [] where kind.mayAskUser { refusing.insert(kind) }
     stopDialling(turn)
     pause(terms, turn)
@@ -115,7 +115,7 @@ struct LinkSearch: Sendable {
 
   /// - Returns: whether the round has ended without a link.
   mutating func dialFailed(_ kind: TransportKind, _ failure: LinkFailure, _ terms: Terms, _ turn: Turn) -> Bool {
-    // Of one address alone it says nothing: that may be somebody's invention.
+    // A refusal at one address of several means nothing: somebody may have invented that address.
     if failure.code == .refused, race?.isOneByOne(kind) != true { goneKinds.insert(kind) }
     switch failure.code {
     case .refused, .authentication: refusing.insert(kind)
@@ -134,7 +134,7 @@ struct LinkSearch: Sendable {
     self.link = link
   }
 
-  /// Somebody else is at one of the addresses, as anybody can make us believe; the others are dialled in the same
+  /// Somebody else is at one of the addresses, which anybody may have planted; the others are dialled in the same
   /// round.
   /// - Returns: whether the round has ended without a link.
   mutating func strangerAnswered(_ kind: TransportKind, at address: String, _ terms: Terms, _ turn: Turn) -> Bool {
@@ -143,7 +143,7 @@ struct LinkSearch: Sendable {
     return dialOn(terms, turn)
   }
 
-  /// A link is gone. Where it is the one that the search has opened, it was of no use.
+  /// A link is gone. If it is the one that the search had opened, it was of no use.
   mutating func linkEnded(_ link: LinkID, _ terms: Terms, _ turn: Turn) {
     guard self.link == link else { return }
     self.link = nil
@@ -156,7 +156,7 @@ struct LinkSearch: Sendable {
     goneKinds.insert(kind)
   }
 
-  /// Sightings are hints of anybody: they bring a round forward, but not without end.
+  /// Sightings are hints that anybody can give: they bring a round forward, but not without limit.
   mutating func sighted(_ terms: Terms, _ turn: Turn) {
     guard isWaiting else { return }
     nextRound = min(nextRound, turn.now + Self.pause(after: 0, within: terms.disconnectTimeout, &turn.random))
@@ -164,10 +164,10 @@ struct LinkSearch: Sendable {
 
   // MARK: A better way
 
-  /// Whether nobody has looked there.
+  /// Whether the search has not looked there yet.
   func isNew(_ address: TransportAddress) -> Bool { !tried.contains(address) }
 
-  /// Those of them that are worth a round.
+  /// Those of the addresses that are worth a round.
   func worthTrying(_ addresses: [TransportAddress]) -> [TransportAddress] {
     if refusing.isEmpty { return addresses }
     return addresses.filter { address in

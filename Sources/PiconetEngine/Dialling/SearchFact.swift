@@ -1,4 +1,4 @@
-/// What the search for a link of an association is told.
+/// What an association's search for a link is told.
 enum SearchFact {
   /// The link is gone; the side that had dialled it begins at once.
   case linkLost(wasDialler: Bool)

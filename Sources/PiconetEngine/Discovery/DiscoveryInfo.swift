@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// The rules of discovery info, so that what a node may advertise is seen whole over every discovery source.
+/// The rules for discovery info, so that every discovery source can show all of what a node may advertise.
 ///
-/// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and differ
-/// without regard to case. Sizes are in bytes of UTF-8.
+/// They are those of a DNS-SD TXT record (RFC 6763, section 6): keys are printable ASCII without `=`, and must differ
+/// when case is ignored. Sizes are in bytes of UTF-8.
 public enum DiscoveryInfo {
   /// One pair: key, `=` and value.
   public static let pairLimit = 255
   /// All pairs together.
   public static let limit = 400
   public static let pairCount = 32
-  /// A key: of a longer one DNS-SD could not tell a pair of the full length.
+  /// A key: with a longer one, DNS-SD could not carry a pair of the full length.
   public static let keyLimit = 250
 
   /// Names the first rule that the info breaks.

@@ -17,7 +17,7 @@ struct DiscoveryTable: Sendable {
       }
     }
 
-    /// The node of which something was learned; nil where it was forgotten.
+    /// The node about which something was learned; nil if it was forgotten.
     var learned: NodeID? {
       switch self {
       case .found(let summary), .changed(let summary): summary.node
@@ -46,7 +46,8 @@ struct DiscoveryTable: Sendable {
       let node = NodeID(peer: sighting.peer, incarnation: sighting.incarnation)
       guard node != ownNode else { return nil }
       guard var ofNode = sightings[node] else {
-        // A room holds fewer devices than the limit; beyond it somebody invents them, and first come is first served.
+        // A room holds fewer devices than the limit; beyond that somebody is inventing them, and it is first come,
+        // first served.
         guard sightings.count < limit else { return nil }
         sightings[node] = [(source, sighting)]
         return summary(of: node).map(Change.found)
@@ -65,7 +66,7 @@ struct DiscoveryTable: Sendable {
     }
   }
 
-  /// All that only this source saw is lost, in the order of the nodes.
+  /// Everything that only this source saw is lost, in the order of the nodes.
   mutating func sourceEnded(_ source: String) -> [Change] {
     sightings.keys.sorted().compactMap { forget($0, source: source) }
   }
@@ -85,7 +86,7 @@ struct DiscoveryTable: Sendable {
     return before == after ? nil : after.map(Change.changed)
   }
 
-  /// Whether this node is not in sight, and another incarnation of its peer is.
+  /// Whether this node is out of sight while another incarnation of its peer is in sight.
   func seesOnlyOther(than node: NodeID) -> Bool {
     sightings[node] == nil && sightings.keys.contains { $0.peer == node.peer }
   }

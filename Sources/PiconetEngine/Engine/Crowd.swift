@@ -1,6 +1,6 @@
-/// Who gives way in a crowd, so that strangers keep nobody out but one another.
+/// Who gives way in a crowd, so that strangers keep out nobody but each other.
 enum Crowd {
-  /// The oldest one of the host that has most.
+  /// The oldest item of the host that has the most.
   static func oldest<Item, Order: Comparable>(
     of items: [Item], by order: (Item) -> Order, _ place: (Item) -> (host: String, since: Instant)
   ) -> Item? {

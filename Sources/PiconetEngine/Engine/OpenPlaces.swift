@@ -12,13 +12,13 @@ struct OpenPlaces {
 
   func association(of transfer: TransferID) -> Association? { transfers[transfer] }
 
-  /// A transfer of ours, which the application has numbered.
+  /// Adds a transfer of ours, which the application has numbered.
   mutating func append(_ transfer: TransferID, in association: Association) {
     transfers[transfer] = association
     outgoingTransferCount += 1
   }
 
-  /// The next transfer of a peer.
+  /// Adds a peer's next transfer.
   mutating func appendIncomingTransfer(in association: Association) -> TransferID {
     let id = TransferID(rawValue: nextIncomingTransfer)
     nextIncomingTransfer += 1
@@ -37,12 +37,12 @@ struct OpenPlaces {
   /// A number on the wire names something only within one association.
   func place(of stream: StreamID) -> (association: Association, number: UInt64)? { streams[stream] }
 
-  /// A stream of ours, which the application has numbered.
+  /// Adds a stream of ours, which the application has numbered.
   mutating func append(_ stream: StreamID, _ number: UInt64, in association: Association) {
     streams[stream] = (association, number)
   }
 
-  /// The number for the next stream of a peer.
+  /// The number for a peer's next stream.
   mutating func takeIncomingStreamID() -> StreamID {
     defer { nextIncomingStream += 1 }
     return StreamID(rawValue: nextIncomingStream)

@@ -7,7 +7,7 @@ public enum Blame: String, Sendable, Hashable, CaseIterable {
   case nobody
   /// Ours: our application, our disk, our limit.
   case us
-  /// The peer's: it said so, or did what it may not.
+  /// The peer's: it said so, or did something that it may not.
   case peer
   /// The connection's, and so of neither side.
   case link
@@ -21,10 +21,10 @@ public struct Ending: Error, Sendable, Hashable, CustomStringConvertible {
   public var blame: Blame
   /// Words for people: the remote side's or ours.
   public var detail: String
-  /// Of an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
+  /// For an attempt that did not reach its peer: what came of each transport, in the order in which they failed.
   public var failures: [TransportFailure] = []
-  /// Who wanted a removal: a member, or we. The removed one has only its peer's word for it; nil where that is not
-  /// told, because there was no link at the time.
+  /// Who asked for a removal: a member, or this node. The removed node has only its peer's word for it; nil if it was
+  /// not told, because there was no link at the time.
   public var by: NodeID?
 
   public init(

@@ -1,25 +1,25 @@
 import PiconetWire
 
-/// Why two nodes are members of one session no more, as far as both sides can agree on it.
+/// Why two nodes are no longer members of one session, as far as both sides can agree on it.
 ///
-/// The reasons themselves may differ: of two that lose each other one may find no way in time (`timedOut`) while the
-/// other is told that its association is forgotten (`linkFailed`); who leaves while the other shuts down has its own
-/// reason. The class is the same on both sides, but where what one of them said did not get through: then the other is
-/// `lost`, or had a wish of its own.
+/// The reasons themselves may differ: of two nodes that lose each other, one may find no way in time (`timedOut`) while
+/// the other is told that its association is forgotten (`linkFailed`); a node that leaves while the other shuts down
+/// has its own reason. The class is the same on both sides unless what one of them said did not get through: then the
+/// other's is `lost`, or follows a wish of its own.
 public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
   /// One of the two wanted it.
   case left
-  /// A member wanted it for the whole group. Of a removal and a `leave` that cross, the removal counts.
+  /// A member wanted it for the whole group. If a removal and a `leave` cross, the removal counts.
   case removed
-  /// Nobody wanted it: no way led from one to the other for too long, or one of them runs no more.
+  /// Nobody wanted it: there was no way from one to the other for too long, or one of them no longer runs.
   case lost
   /// One of the two broke a rule or crossed a limit.
   case broken
-  /// One of the two does not let the other in, or not any more.
+  /// One of the two does not let the other in, or no longer does.
   case refused
 
-  /// The class of a reason that ends an association; a reason that never does, and a number of a later version, is
-  /// somebody's wish.
+  /// The class of a reason that ends an association; a reason that never does, or a number from a later version, counts
+  /// as somebody's wish.
   public init(_ reason: Reason) {
     self =
       switch reason.known {
@@ -35,7 +35,7 @@ public enum ReasonClass: String, Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// Whether the two sides of one association may end it so.
+  /// Whether the two sides of one association may end it with these two classes.
   /// - Parameter isSilenced: what one of them said may have been lost, with a link or a process.
   public func agrees(with other: ReasonClass, isSilenced: Bool) -> Bool {
     if self == other { return true }

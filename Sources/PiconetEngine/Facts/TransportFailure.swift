@@ -2,7 +2,7 @@
 public struct TransportFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The transport that was tried.
   public var transport: TransportKind
-  /// What it failed with; of several addresses each is in the detail.
+  /// What it failed with; if there were several addresses, the detail has each.
   public var failure: LinkFailure
 
   public init(_ transport: TransportKind, _ failure: LinkFailure) {

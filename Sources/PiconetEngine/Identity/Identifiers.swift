@@ -20,7 +20,8 @@ public struct CommandID: Hashable, Comparable, Sendable {
 }
 
 /// A transfer within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`;
-/// incoming ones by the engine. The number on the wire is another matter: it names something only within one peer.
+/// incoming ones by the engine. The number on the wire is a different one, which means something only together with a
+/// peer.
 public struct TransferID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -2,7 +2,7 @@ import PiconetWire
 
 extension NodeID {
   /// All of it, for files and other programs: the fingerprint's 64 hexadecimal digits, a slash, and the 16 of the
-  /// incarnation. `description` has the first twelve of the fingerprint only.
+  /// incarnation. `description` has only the first twelve of the fingerprint.
   public var text: String { "\(peer)/\(incarnation)" }
 
   /// Reads what `text` gives, in either case; anything else gives nil.

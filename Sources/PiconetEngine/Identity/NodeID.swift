@@ -2,8 +2,8 @@ import PiconetWire
 
 /// One presence of a peer: its proven key and the incarnation that its start drew.
 ///
-/// Two programs of one device share the key and differ in the incarnation, so both can be peers of a third at once, and
-/// of each other. The order decides which of two nodes makes a link the active one.
+/// Two programs on one device share the key and differ in the incarnation, so both can be peers of a third at once, and
+/// of each other. The smaller of two nodes decides which link is the active one.
 public struct NodeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The SHA-256 of the peer's public key.
   public let peer: PeerID

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// One exchange of nonces for a short code, drawn anew for each.
+/// The number of one exchange of nonces for a short code, or of one proof of a typed code.
 public struct CodeID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -11,7 +11,7 @@ public struct CodeID: RawRepresentable, Hashable, Comparable, Sendable {
 public struct CodeNonce: Hashable, Sendable {
   /// 32 random bytes.
   public var bytes: [UInt8]
-  /// Binds to them without showing them.
+  /// Binds the sender to them without showing them.
   public var commitment: [UInt8]
 
   public init(bytes: [UInt8], commitment: [UInt8]) {
@@ -20,13 +20,13 @@ public struct CodeNonce: Hashable, Sendable {
   }
 }
 
-/// What a short code follows from, beside the channel of its link.
+/// What a short code is derived from, besides its link's channel.
 public struct CodeInputs: Hashable, Sendable {
   public var inviter: PeerID
   public var invited: PeerID
   public var inviterNonce: [UInt8]
   public var invitedNonce: [UInt8]
-  /// To the inviter's nonce, as its invitation stated it.
+  /// The commitment to the inviter's nonce, as its invitation stated it.
   public var commitment: [UInt8]
 
   public init(
@@ -40,8 +40,8 @@ public struct CodeInputs: Hashable, Sendable {
   }
 }
 
-/// How far a short code has come between two sides, on the one of them. It never outlives the link on which a nonce was
-/// given.
+/// How far the exchange for a short code has come, as one of the two sides sees it. It never outlives the link on which
+/// a nonce was given.
 struct CodeExchange: Sendable {
   enum Phase: Equatable, Sendable {
     /// Invited side: the driver draws our nonce.
@@ -59,16 +59,16 @@ struct CodeExchange: Sendable {
   var phase: Phase
   /// Our nonce, and the peer's.
   var nonce: [UInt8] = []
-  /// Invited side: who waits for the code.
+  /// Invited side: the commands that wait for the code.
   var showing: [CommandID] = []
-  /// A person of ours has to compare it, because of our own policy.
+  /// Whether a person on our side has to compare it, because of our own policy.
   var isCompared = false
   /// That person has seen the same code on both screens.
   var isConfirmed = false
   /// Inviter: the accept came.
   var isRemoteDone = false
 
-  /// A nonce of ours has been given that the peer can make a code of: from here on this counts as a wrong code
+  /// Whether the peer has a nonce of ours from which it can make a code: from then on this counts as a wrong code
   /// unless it ends in membership.
   var isTry: Bool { phase != .drawing }
 

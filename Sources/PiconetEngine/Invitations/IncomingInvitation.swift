@@ -14,13 +14,13 @@ struct IncomingInvitation: Sendable {
   let isProven: Bool
 
   enum Acceptance: Hashable, Sendable {
-    /// By the application, whose command is answered with membership.
+    /// Accepted by the application, whose command is answered once there is a membership.
     case command(CommandID)
-    /// By an invitation of ours, whose code is compared or was typed.
+    /// Accepted by an invitation of ours, whose code is compared or was typed.
     case ownInvitation
     /// Both have invited: the peer's `accept` of ours admits us.
     case crossing
-    /// By the right code.
+    /// Accepted by the right code.
     case code
 
     var command: CommandID? {
@@ -31,7 +31,7 @@ struct IncomingInvitation: Sendable {
     }
   }
 
-  /// Invitations that nobody answers expire here even if the inviter would wait for longer.
+  /// Invitations that nobody answers expire here after this time even if the inviter would wait longer.
   static let longestTime = Duration.seconds(300)
 
   init(_ invite: Invite, expires: Instant) {
@@ -42,7 +42,7 @@ struct IncomingInvitation: Sendable {
     isProven = false
   }
 
-  /// One by a typed code, which was right and so is accepted.
+  /// An invitation by a typed code, which was right, so it is accepted.
   init(provenWith context: [UInt8], expires: Instant) {
     terms = []
     commitment = []
@@ -55,7 +55,7 @@ struct IncomingInvitation: Sendable {
 
 /// A frame with an invitation of ours that has no answer yet.
 struct SentInvitation: Sendable {
-  /// Nil where we have withdrawn it.
+  /// Nil if we have withdrawn it.
   var command: CommandID?
   let terms: InvitationTerms
   /// The typed code that it proves.

@@ -1,17 +1,17 @@
 import PiconetWire
 
-/// What may be asked of us by invitations, and how often: who is before the application, pauses after refusals, tries
-/// of short codes and of typed ones. One value for all peers, since what they do together is limited too.
+/// What invitations may ask of us, and how often: which are before the application, pauses after refusals, tries of
+/// short codes and of typed ones. One value for all peers, since what they do together is limited too.
 struct InvitationBudgets: Sendable {
   private var questions = QuestionQueue()
-  /// Of strangers who are to be compared.
+  /// For strangers whose codes are compared.
   private(set) var strangers = CodeTries()
-  /// Of the code that is set here.
+  /// For the code that is set here.
   private var setCode = TypedCodeTries()
-  /// Of codes that were typed here.
+  /// For codes that were typed here.
   private var typedCodes = GivenCodeTries()
 
-  /// - Parameter openQuestions: strangers that the application is told of at once.
+  /// - Parameter openQuestions: how many strangers the application is told of at a time.
   init(openQuestions: Int) { questions.limits.open = openQuestions }
 
   // MARK: Questions
@@ -19,9 +19,9 @@ struct InvitationBudgets: Sendable {
   /// What becomes of an invitation that the application is to be told of.
   enum Admission: Equatable, Sendable {
     case taken
-    /// It is taken, and this one has to go, whose address has more that wait than others.
+    /// It is taken, and this one has to go, because its address has more that wait than others.
     case instead(of: NodeID)
-    /// For this reason, in words.
+    /// It is refused for this reason, in words.
     case refused(String)
   }
 
@@ -34,7 +34,7 @@ struct InvitationBudgets: Sendable {
   ) -> Admission {
     var notBefore: Instant?
     if !isKnown, let refusal = strangers.refusal(node.peer, at: host, comparesCodes: comparesCodes, now) {
-      // Shortly after a refusal it waits for its turn, if it can.
+      // Soon after a refusal it waits for its turn, if it has the time.
       guard case .pause(let left) = refusal, now + left < expires else { return .refused(refusal.words) }
       notBefore = now + left
     }
@@ -45,16 +45,16 @@ struct InvitationBudgets: Sendable {
     }
   }
 
-  /// The invitation is over, or is not before the application any more.
+  /// The invitation is over, or is no longer before the application.
   mutating func removeQuestion(of node: NodeID) { questions.remove(node) }
 
-  /// Until when the application may take over its answer; nil: as long as the invitation stands.
+  /// Until when the application may take its time to answer; nil: as long as the invitation stands.
   func questionEnds(of node: NodeID) -> Instant? { questions.deadline(of: node) }
 
   /// Somebody's turn may have come.
   var hasQuestions: Bool { questions.hasNews }
 
-  /// The application is told of these now.
+  /// Takes out those that the application is told of now.
   mutating func takeQuestions(at now: Instant) -> [NodeID] { questions.takeNext(at: now) }
 
   /// When the next pause before a question ends.
@@ -75,12 +75,12 @@ struct InvitationBudgets: Sendable {
     strangers.refusalOfCode(peer.node.peer, at: peer.traits.remoteHost, now)?.words
   }
 
-  /// An exchange for a code begins with a stranger. It counts as a wrong one for as long as it is under way.
+  /// An exchange for a code begins with a stranger. While it is under way it counts as a wrong code.
   mutating func began(_ id: CodeID, _ peer: ProvenPeer) {
     strangers.began(id, peer.node.peer, at: peer.traits.remoteHost)
   }
 
-  /// It is over, however it ended.
+  /// The exchange is over, however it ended.
   mutating func ended(_ id: CodeID) { strangers.ended(id) }
 
   /// A question about it ended with a no, or without an answer.
@@ -89,7 +89,7 @@ struct InvitationBudgets: Sendable {
   }
 
   /// A code was wrong, or its attempt broke off after a nonce was given.
-  /// - Returns: why the peer is refused from now on because of it, in words; nil where it is not.
+  /// - Returns: why the peer is refused from now on because of it, in words; nil if it is not.
   mutating func wrongCode(_ peer: ProvenPeer, _ now: Instant) -> String? {
     guard strangers.wrongCode(peer.node.peer, at: peer.traits.remoteHost, now) else { return nil }
     let limits = strangers.limits
@@ -101,13 +101,13 @@ struct InvitationBudgets: Sendable {
 
   // MARK: Typed codes
 
-  /// Takes another code with which this node can be invited, or none.
+  /// Sets another code by which this node can be invited, or none.
   mutating func set(_ code: TypedCodeID?) { setCode.set(code) }
 
   /// Strangers have to prove the code, and can't invite otherwise.
   var isCodeSet: Bool { setCode.isSet }
 
-  /// Counts a try of the code that is set, before anything is sent that tells whether it is right.
+  /// Counts a try of the code that is set, before anything is sent that shows whether it is right.
   mutating func beginTry(_ peer: ProvenPeer, _ now: Instant) -> Result<TypedCodeTries.Try, TypedCodeTries.Refusal> {
     setCode.begin(peer.node.peer, at: peer.traits.remoteHost, now)
   }
@@ -128,7 +128,7 @@ struct InvitationBudgets: Sendable {
 }
 
 extension Turn {
-  /// The application is told of the questions of these now.
+  /// Takes out the nodes whose questions the application is told of now.
   func takeQuestions() -> [NodeID] {
     guard budgets.hasQuestions else { return [] }
     return budgets.takeQuestions(at: now)

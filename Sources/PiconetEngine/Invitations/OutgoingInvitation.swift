@@ -10,11 +10,11 @@ struct OutgoingInvitation: Sendable {
     case crossing(CodeID)
     /// The driver makes the share with which a typed code is proven.
     case sharing
-    /// The invite frame was sent, of whichever kind.
+    /// The invite frame, of either kind, was sent.
     case invited
-    /// The driver checks the invited's answer; this many tries are left if it is wrong.
+    /// The driver checks the invited side's answer; this many tries are left if it is wrong.
     case proving(left: UInt64)
-    /// The invited has proven that it has the same code, and gets our proof.
+    /// The invited side has proven that it has the same code, and gets our proof.
     case proven
     /// The peer has invited us at the same time: its invitation is the one that counts, and ours is its acceptance.
     case answering
@@ -22,7 +22,7 @@ struct OutgoingInvitation: Sendable {
 
   let command: CommandID
   let context: [UInt8]
-  /// Memberships that were begun before its attempt.
+  /// How many memberships had begun before its attempt.
   let formerMemberships: UInt64
   /// The code that a person has typed for it.
   let code: TypedCodeID?
@@ -30,14 +30,14 @@ struct OutgoingInvitation: Sendable {
   /// What came of transports before one led to the peer.
   let failures: [TransportFailure]
   var phase: Phase
-  /// Of its short code, which never has another one's.
+  /// The nonce of its short code, never used for another one.
   var nonce: CodeNonce?
   /// Our side's proof of its typed code.
   var proof: CodeID?
-  /// Of the peer's invitation, which has crossed this one and does not count.
+  /// The context of the peer's invitation, which has crossed this one and does not count.
   var crossedContext: [UInt8]?
 
-  /// Nothing was sent yet.
+  /// Nothing has been sent yet.
   init(_ attempt: InvitationAttempt) {
     command = attempt.command
     context = attempt.context
@@ -48,7 +48,7 @@ struct OutgoingInvitation: Sendable {
     phase = .answering
   }
 
-  /// The driver draws its nonce by this number.
+  /// The number under which the driver draws its nonce.
   var drawing: CodeID? {
     switch phase {
     case .drawing(let id), .crossing(let id): id
@@ -56,10 +56,10 @@ struct OutgoingInvitation: Sendable {
     }
   }
 
-  /// The invited's answer is here, and the driver checks it.
+  /// Whether the invited side's answer is here, and the driver checks it.
   var isProving: Bool { if case .proving = phase { true } else { false } }
 
-  /// What is under way is bound to the link.
+  /// Whether what is under way is bound to the link.
   var provesOnLink: Bool {
     guard code != nil else { return false }
     return switch phase {

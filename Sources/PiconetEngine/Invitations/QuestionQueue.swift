@@ -1,16 +1,16 @@
 import PiconetWire
 
-/// In which order the application is told of invitations, so that nobody stands before all others.
+/// The order in which the application is told of invitations, so that nobody can block all others.
 ///
-/// A value: facts and times go in, and who is told comes out. Known peers are told at once. Of strangers one is before
-/// the application for a key and for an address at a time, and `open` in all; the others wait, the address first that
-/// was before it least often, then in the order in which they came. While somebody waits, nobody is before the
-/// application for longer than `patience`.
+/// A value: facts and times go in, and the questions to put come out. Those of known peers are put at once. Strangers
+/// have at most one question before the application for each key and each address, and `open` in all; the others wait.
+/// First comes the address that has had the fewest turns, then whoever came first. While somebody waits, nobody is
+/// before the application for longer than `patience`.
 struct QuestionQueue: Sendable {
   struct Limits: Hashable, Sendable {
-    /// Strangers that the application is told of at once.
+    /// How many strangers the application is told of at a time.
     var open = 8
-    /// Strangers that wait.
+    /// How many strangers may wait.
     var waiting = 64
     var waitingOfAddress = 8
     var patience = Duration.seconds(60)
@@ -21,7 +21,7 @@ struct QuestionQueue: Sendable {
     let address: String
     let isKnown: Bool
     let number: UInt64
-    /// Its key or address was refused shortly before.
+    /// Set if its key or address was refused shortly before.
     var notBefore: Instant?
     /// Since when the application knows of it.
     var shown: Instant?
@@ -29,7 +29,7 @@ struct QuestionQueue: Sendable {
 
   enum Admission: Equatable, Sendable {
     case taken
-    /// It is taken, and this one has to go, whose address has more that wait than others.
+    /// It is taken, and this one has to go, because its address has more that wait than others.
     case instead(of: NodeID)
     case refused
   }
@@ -55,7 +55,7 @@ struct QuestionQueue: Sendable {
       if ofAddress >= limits.waitingOfAddress { return .refused }
       if waiting.count >= limits.waiting {
         let counts = Dictionary(grouping: waiting, by: \.address).mapValues(\.count)
-        // The youngest of who has most: it has waited least.
+        // The youngest one from the address with the most: it has waited least.
         guard let most = counts.values.max(), most > ofAddress + 1,
           let victim = waiting.last(where: { counts[$0.address] == most })
         else { return .refused }
@@ -89,7 +89,7 @@ struct QuestionQueue: Sendable {
     }
   }
 
-  /// The application is told of these now.
+  /// Takes out those that the application is told of now.
   mutating func takeNext(at now: Instant) -> [NodeID] {
     hasNews = false
     var next: [NodeID] = []
@@ -120,7 +120,7 @@ struct QuestionQueue: Sendable {
     guard let entry = entries.first(where: { $0.node == node }), !entry.isKnown, let shown = entry.shown else {
       return nil
     }
-    // A known peer that is asked about as well stands behind it on the screen.
+    // A known peer's question, if there is one, stands behind it on the screen.
     return entries.contains { $0.node != node && ($0.shown == nil || $0.isKnown) } ? shown + limits.patience : nil
   }
 }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each but
-/// `end` is answered by one finding.
+/// One step of one side's proof of a typed code, computed by the driver, which alone has codes and secrets. Each one
+/// except `end` is answered by one finding.
 public enum TypedCodeStep: Sendable, Hashable {
   /// Inviter: begins, over the channel of this link, whose remote side is the invited; found is `share`.
   case share(TypedCodeID, LinkID)
@@ -32,7 +32,7 @@ public enum TypedCodeFinding: Sendable, Hashable {
   case right
   /// The peer has another code, or none.
   case wrong
-  /// The share is no point of the group, or our own.
+  /// The share is not a point of the group, or is our own.
   case unfit
   /// Our own side could not compute it.
   case failed(String)
@@ -51,9 +51,9 @@ struct CodeProof: Sendable {
 
   let id: CodeID
   let one: TypedCodeTries.Try
-  /// After this the attempt is over, and wrong.
+  /// After this the attempt is over, and counts as wrong.
   let until: Instant
-  /// Of the invitation, for the application.
+  /// The invitation's context, for the application.
   let context: [UInt8]
   var phase = Phase.answering
 

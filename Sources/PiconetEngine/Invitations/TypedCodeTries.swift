@@ -10,10 +10,10 @@ public struct TypedCodeID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// What others may try of the code that this node has set, on the invited side.
 ///
-/// A code has three tries over all peers together. A try counts from when it begins, before anything is said by which
-/// it could be judged, so that whoever breaks off has had his; only a right code gives it back. Then back-off, so that
-/// new codes don't mean new tries at any rate: for the key and the address that was wrong, and a shorter one for
-/// everybody, since keys cost nothing.
+/// A code has three tries over all peers together. A try counts from when it begins, before anything is said from which
+/// its outcome could be seen, so breaking off costs a try; only a right code gives it back. There are pauses as well,
+/// so that new codes do not mean new tries at any rate: for the key and the address that were wrong, and a shorter one
+/// for everybody, since keys cost nothing.
 struct TypedCodeTries: Sendable {
   /// Tries of one code over all peers.
   static let perCode = 3
@@ -32,15 +32,15 @@ struct TypedCodeTries: Sendable {
   enum Refusal: Error, Hashable, Sendable {
     /// No code is set.
     case noCode
-    /// The code has had its wrong tries.
+    /// The code has used up its wrong tries.
     case over
     /// This key, or as many peers as the code has tries, are trying just now.
     case busy
-    /// After wrong tries this key, this place or this device takes no other one so soon.
+    /// After wrong tries, no other one is taken so soon from this key, from this place, or by this device.
     case wait(Duration)
   }
 
-  /// The code that is set; nil also when it is over.
+  /// The code that is set; nil also once it is spent.
   private(set) var code: TypedCodeID?
   private var isOver = false
   private var wrong = 0
@@ -50,14 +50,13 @@ struct TypedCodeTries: Sendable {
   private var device = BackOff(first: .seconds(1), most: .seconds(300), forgets: .seconds(600))
   private var nextNumber: UInt64 = 0
 
-  /// A code was set, even if it is over: nobody gets in without one.
+  /// Whether a code was set, even if it is spent: nobody gets in without one.
   var isSet: Bool { code != nil || isOver }
 
-  /// Tries that the code has left, beside those that are under way.
+  /// Tries that the code has left, not counting those under way.
   var left: Int { code.map { code in Self.perCode - wrong - underWay.count { $0.code == code } } ?? 0 }
 
-  /// Takes another code, or none. What is under way goes on with the former, and counts for keys, places and the
-  /// device.
+  /// Sets another code, or none. Tries under way go on with the former code, and count for keys, places and the device.
   mutating func set(_ code: TypedCodeID?) {
     guard code != self.code || isOver else { return }
     self.code = code
@@ -89,7 +88,7 @@ struct TypedCodeTries: Sendable {
   }
 
   /// The peer was wrong, broke off, or has answered too late.
-  /// - Returns: true if the code is over by this.
+  /// - Returns: true if this was the code's last try.
   mutating func wasWrong(_ done: Try, _ now: Instant) -> Bool {
     guard let index = underWay.firstIndex(of: done) else { return false }
     underWay.remove(at: index)
@@ -105,12 +104,12 @@ struct TypedCodeTries: Sendable {
   }
 }
 
-/// How often others were wrong about codes that we have typed, on the inviting side: whoever pretends to be the device
-/// that shows the code has one guess for each invitation, so a code is given to three at most.
+/// How often others were wrong about codes that were typed here, on the inviting side: a device that pretends to be the
+/// one that shows the code has one guess for each invitation, so a code is tried with three at most.
 struct GivenCodeTries: Sendable {
   private var wrong: [TypedCodeID: Int] = [:]
   private var order = FirstInFirstOut<TypedCodeID>()
-  /// Codes that are kept in mind: a person types no more.
+  /// How many codes are remembered: a person won't type more.
   static let limit = 256
 
   /// Whether the code may be given to another peer.
@@ -129,7 +128,7 @@ struct GivenCodeTries: Sendable {
 struct BackOff: Sendable {
   let first: Duration
   let most: Duration
-  /// Without a wrong try for so long one is forgotten.
+  /// After so long without a wrong try, one is forgotten.
   let forgets: Duration
   private var count = 0
   private var last: Instant?
@@ -157,8 +156,7 @@ struct BackOff: Sendable {
   }
 }
 
-/// Pauses by key or place. In a full table the one that ends first makes room: it costs a wrong try to push another
-/// out.
+/// Pauses by key or place. In a full table the one that ends first makes room: pushing one out costs a wrong try.
 struct BackOffTable<Name: Hashable & Comparable & Sendable>: Sendable {
   private let first: Duration
   private let most: Duration

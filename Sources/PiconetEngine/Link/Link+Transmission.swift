@@ -18,7 +18,7 @@ extension Link {
     if transmitWindow > outstanding { handOverControl(turn) }
   }
 
-  /// Hands over all control frames, whatever the window.
+  /// Hands over all control frames, whatever the window says.
   func handOverControl(_ turn: Turn) {
     guard !control.isEmpty else { return }
     var bytes: [UInt8] = []
@@ -26,7 +26,7 @@ extension Link {
     hand(over: bytes[...], turn)
   }
 
-  /// Ends the link in good order, behind what waits.
+  /// Ends the link in good order, after what waits.
   func close(_ reason: Reason, _ detail: String, _ turn: Turn) {
     queue(.close(reason, detail: detail))
     handOverControl(turn)
@@ -62,7 +62,7 @@ extension Link {
     if waitsForRoom { turn.flush(self) }
   }
 
-  /// Whether a flush could find something to frame. Where nothing waits, more room is no reason for one.
+  /// Whether a flush could find something to frame. If nothing waits, more room is no reason for one.
   private var waitsForRoom: Bool {
     if !control.isEmpty || unreliableCount > 0 { return true }
     return association.map { !$0.waiting.isEmpty } ?? false
@@ -70,12 +70,12 @@ extension Link {
 
   // MARK: Windows
 
-  /// The most bytes that may be with the driver and not yet with the kernel, but for one frame that is longer.
+  /// The most bytes that may be with the driver and not yet with the kernel; a single longer frame may exceed it.
   var transmitWindow: Int {
-    // Who is nobody's member gets little ahead of what it reads.
+    // A peer that is not a member gets little ahead of what it reads.
     association?.isMember == true ? largestWindow : min(KeepingLimits.strangerControl, largestWindow)
   }
 
-  /// The same for bulk, which goes behind everything else: no more than the path carries before anybody notices.
+  /// The same for bulk, which goes after everything else: no more than the path carries without a noticeable delay.
   var bulkWindow: Int { min(transmitWindow, bulkPace?.room ?? .max) }
 }

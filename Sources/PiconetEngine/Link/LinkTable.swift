@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The links of one node, to whomever they lead.
+/// The links of one node, wherever they lead.
 struct LinkTable {
   private var links: InlineFirstDictionary<LinkID, Link> = [:]
 
@@ -23,18 +23,18 @@ struct LinkTable {
   /// Links to this node that wait for a decision, in the order of their numbers.
   func ready(to node: NodeID) -> [Link] { inOrder.filter { $0.node == node && $0.phase == .ready } }
 
-  /// Those that wait for what comes of this sign of life.
+  /// Links that wait to see whether this sign of life comes.
   func waiting(for token: UInt64, of node: NodeID?) -> [Link] {
     inOrder.filter { $0.node == node && $0.probe?.token == token }
   }
 
-  /// Those of which something is due, or a ping soon, in the order of their numbers.
+  /// Links that have something due, or a ping soon, in the order of their numbers.
   func due(at now: Instant, soon: Instant) -> [Link] {
     values.filter { $0.due(at: now, soon: soon) != nil }.sorted { $0.id < $1.id }
   }
 
-  /// Who gives way to another handshake where there are as many as there may be: of the address with most of them the
-  /// oldest, but none that we dialled, whose number our attempts bound.
+  /// The link that gives way to another handshake if there are as many as allowed: the oldest from the address with the
+  /// most, but never one that we dialled, since our attempts bound the number of those.
   func givingWay(limit: Int) -> Link? {
     let unfinished = values.filter { $0.phase != .active && !$0.isDialler }
     guard unfinished.count >= limit else { return nil }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What one discovery source saw of one peer. The identity in it is a hint, good for one entry per peer, never for
-/// admission.
+/// What one discovery source saw of one peer. The identity in it is a hint: good for keeping one entry per peer, never
+/// for admission.
 public struct Sighting: Sendable, Hashable {
   public var peer: PeerID
   public var incarnation: Incarnation
@@ -10,7 +10,7 @@ public struct Sighting: Sendable, Hashable {
   public var info: [String: String]
   /// All addresses known to this source, best first.
   public var addresses: [TransportAddress]
-  /// How strongly a radio hears the peer, in dBm; nil where nobody tells. A source tells large changes only.
+  /// How strong the peer's radio signal is, in dBm; nil if the source can't tell. A source reports only large changes.
   public var signalStrength: Int?
 
   public init(
@@ -34,8 +34,8 @@ public struct Advertisement: Sendable, Hashable {
   public var info: [String: String]
   /// The session id: only nodes of the same scope see each other.
   public var scope: String
-  /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source tells
-  /// those of the transports that it serves.
+  /// Where each transport listens: TCP's port, the PSM of L2CAP and of LE, RFCOMM's channel. A discovery source
+  /// advertises those of the transports that it serves.
   public var ports: [TransportKind: UInt16]
 
   public init(
@@ -67,11 +67,11 @@ public protocol Discovery: AnyObject {
   func advertise(_ advertisement: Advertisement?)
   /// Starts (the scope to look for) or stops (nil) searching.
   func search(scope: String?)
-  /// While the radio is needed for something else, dialling or sending: no scan, and nobody is lost for lack of one.
-  /// Sources without a radio ignore it.
+  /// While the radio is needed for something else, such as dialling or sending, there is no scan, and nobody is lost
+  /// for lack of one. Sources without a radio ignore it.
   func setRadioBusy(_ isBusy: Bool)
-  /// While the radio is busy with what others send: it may scan beside that as long as it has its turn, at once and
-  /// without rests.
+  /// While the radio is busy with what other nodes send, the source may scan alongside as long as it has its turn, at
+  /// once and without rests.
   func setRadioTurn(_ hasTurn: Bool)
   /// Called on the loop.
   func setHandler(_ handler: @escaping (DiscoveryReport) -> Void)

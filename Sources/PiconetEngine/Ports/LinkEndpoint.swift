@@ -8,15 +8,15 @@ public struct LinkTraits: Sendable, Hashable {
   public var remoteAddress: String
   /// The local address as a person reads it.
   public var localAddress: String
-  /// True where one write is one packet on the way (L2CAP). Even so one read need not be one packet.
+  /// True where one write is one packet on the way (L2CAP). Even then one read need not be one packet.
   public var isPacket: Bool
   /// The most bytes one write takes; `Int.max` for a byte stream.
   public var largestWrite: Int
   /// The most bytes that may wait ahead of the kernel, so that a short message does not wait behind bulk for long; nil:
   /// as many as the engine's configuration allows.
   public var transmitWindow: Int?
-  /// The most bytes that may have come and not been read; what comes beyond is lost, and the link with it. Nil: the
-  /// link holds the remote side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
+  /// The most bytes that may have come and not been read; anything beyond is lost, and the link with it. Nil: the link
+  /// holds the remote side back by itself. (L2CAP in basic mode has no flow control: Core 5.4, Vol 3 Part A 2.4.)
   public var unreadLimit: Int?
 
   public init(
@@ -32,7 +32,7 @@ public struct LinkTraits: Sendable, Hashable {
     self.unreadLimit = unreadLimit
   }
 
-  /// The remote address without the port or channel, which is another one for each link.
+  /// The remote address without the port or channel, which differs from link to link.
   public var remoteHost: String {
     let end = kind == .tcp ? remoteAddress.lastIndex(of: ":") : remoteAddress.firstIndex(of: "/")
     return String(remoteAddress[..<(end ?? remoteAddress.endIndex)])
@@ -61,7 +61,7 @@ public enum LinkWrite: Sendable, Hashable {
   case failed(LinkFailure)
 }
 
-/// Why a dial or a link failed, in terms that hold on every transport.
+/// Why a dial or a link failed, in terms that apply to every transport.
 public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What failed; `words` has each in a sentence.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -71,7 +71,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case unreachable
     /// Nothing came back within the transport's time.
     case timedOut
-    /// The remote side, or something between, broke the connection off.
+    /// The remote side, or something in between, broke the connection off.
     case reset
     /// The adapter or the remote device can't take a connection at this moment.
     case busy
@@ -81,7 +81,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case hostDown
     /// Bluetooth pairing or encryption failed.
     case authentication
-    /// The system does not let this user do so.
+    /// The system does not let this user do it.
     case permission
     /// The transport can't be used on this machine.
     case notAvailable
@@ -114,7 +114,7 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
       }
     }
   }
-  /// For programs: what to do next depends on this alone.
+  /// For programs: what to do next depends only on this.
   public var code: Code
   /// The system's own words, for logs and for people: never parsed.
   public var detail: String
@@ -124,16 +124,16 @@ public struct LinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// The detail, or where there is none the code in words.
+  /// The detail, or if there is none the code in words.
   public var description: String { detail.isEmpty ? code.words : detail }
 }
 
 /// The port of one connection, before TLS: a non-blocking pipe of bytes, confined to the loop that made it.
 ///
-/// After `close` nothing else may be called and no handler is called any more.
+/// After `close` nothing else may be called, and it calls no handler any more.
 public protocol LinkEndpoint: AnyObject {
   var traits: LinkTraits { get }
-  /// Reads what is there, at most the buffer.
+  /// Reads what is there, at most as much as the buffer holds.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> LinkRead
   /// Writes a prefix of the bytes; a partial write is normal.
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite
@@ -141,15 +141,15 @@ public protocol LinkEndpoint: AnyObject {
   /// Only what is wanted wakes the loop; a failed link counts as readable.
   func setReadiness(read: Bool, write: Bool)
   func setHandler(_ handler: any LinkEndpointHandler)
-  /// How much bulk may be written now, so that a message which comes next is soon on its way; nil: as much as is
-  /// taken. When its room grows again, the handler is told as of a link that can be written.
+  /// How much bulk may be written now, so that a message that comes next is soon on its way; nil: as much as the link
+  /// takes. When the room grows again, the handler is told that the link can be written.
   var bulkPace: BulkPace? { get }
   /// `abort` throws unsent bytes away and tells the remote side so (TCP: RST); otherwise the close is orderly.
   func close(abort: Bool)
 }
 
 extension LinkEndpoint {
-  /// As much as is taken.
+  /// As much as the link takes.
   public var bulkPace: BulkPace? { nil }
 }
 
@@ -157,7 +157,7 @@ extension LinkEndpoint {
 public struct BulkPace: Sendable, Hashable {
   /// Bytes that it takes now.
   public var room: Int
-  /// Bytes that it takes when nothing is in flight: what the path carries before anybody notices.
+  /// Bytes that it takes when nothing is in flight: what the path carries without a noticeable delay.
   public var bound: Int
 
   public init(room: Int, bound: Int) {

@@ -9,14 +9,13 @@ public protocol LinkSecurity: AnyObject {
   /// The code that both screens show; nil if the inviter's nonce is not the one committed to.
   func code(of channel: any SecureChannel, _ inputs: CodeInputs) -> String?
   /// One step of the proof of a typed code: what it has found, nil for `end`.
-  /// - Parameter channel: of the link that the step names; nil where it names none, or the link is gone.
+  /// - Parameter channel: of the link that the step names; nil if it names none, or the link is gone.
   func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding?
 }
 
-/// The port of trust: who is let in; confined to the loop. Who is remembered is a person's to say, not the engine's.
+/// The port of trust: who is let in; confined to the loop. Who is remembered is for a person to say, not the engine.
 public protocol TrustJudge: AnyObject {
-  /// Whether a key that has dialled us is to hear anything of us at all, our name for one; `judge` follows for one that
-  /// is.
+  /// Whether a key that has dialled us may learn anything about us at all, such as our name; if so, `judge` follows.
   func admits(_ peer: PeerID) -> Bool
   /// - Parameters:
   ///   - name: what the peer calls itself in its hello.

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Why a source or a store failed, in the words that the remote side is told.
+/// Why a source or a store failed, in the words that the remote side is given.
 public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: Reason
   public var detail: String
@@ -16,19 +16,19 @@ public struct ResourceFailure: Error, Sendable, Hashable, CustomStringConvertibl
 /// The port of what an outgoing transfer reads from. Called on the disk thread, one call at a time; released when the
 /// transfer ends.
 public protocol ResourceSource: AnyObject, Sendable {
-  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, but that
-  /// the link may break: then they begin again at what the remote side has stored.
+  /// Fills the whole buffer with the bytes at `offset`. Offsets grow without gaps, from the accepted one on, unless the
+  /// link breaks: then they begin again at what the remote side has stored.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(ResourceFailure)
-  /// Called before `finish` until it gives true: reads a part of what the digest still needs and nobody has asked for,
-  /// so that others get at the disk in between.
+  /// Called before `finish` until it returns true: reads a part of what the digest still needs and nobody has asked
+  /// for, so that others get at the disk in between.
   func readOn() throws(ResourceFailure) -> Bool
   /// All offered bytes were read: checks that the source is still what was offered. Some may be read again afterwards.
   func finish() throws(ResourceFailure) -> ResourceDigest
   /// Whether bytes may still be on their way from elsewhere: then `whenReadable` is asked before each `read`, and
   /// `close` at the end.
   var arrives: Bool { get }
-  /// Any thread. Calls back, on any thread, once the bytes before `offset` can be read without waiting for more than a
-  /// disk, or never will be, which `read` then says. In the order of the calls.
+  /// Any thread. Calls back, on any thread and in the order of the calls, once the bytes before `offset` can be read
+  /// without waiting for more than a disk, or never will be, as `read` then says.
   func whenReadable(upTo offset: UInt64, _ proceed: @escaping @Sendable () -> Void)
   /// On the disk thread, once nothing is read any more.
   func close()
@@ -49,12 +49,13 @@ public enum ResourceCommit: Sendable, Hashable {
   case stored(name: [UInt8])
   /// The same content was there already, under this name; nothing was stored.
   case present(name: [UInt8])
-  /// What was taken for it is something else: the store has begun anew, and has `offset` bytes. Once at most, and only
-  /// where it had said to have everything.
+  /// What was taken for it is something else: the store has begun again, and has `offset` bytes. At most once, and only
+  /// if it had claimed to have everything.
   case restarted(offset: UInt64)
 }
 
-/// The port of what an incoming transfer is written to. Called on the disk thread, one call at a time.
+/// The port of what an incoming transfer is written to. One call at a time, on the disk thread; `commit`, and a
+/// `discard` or `keep` that comes during it, run on one of several threads, alongside the commits of other stores.
 public protocol ResourceStore: AnyObject, Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(ResourceFailure)
   /// Verifies, makes durable, gives the final name.

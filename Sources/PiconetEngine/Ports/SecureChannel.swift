@@ -5,13 +5,13 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The bytes are not TLS, or break its rules.
     case protocolViolation
-    /// No common version, cipher or ALPN: the remote side is not a Piconet of a version that we speak.
+    /// No common version, cipher or ALPN: the remote side is not Piconet in a version that we speak.
     case noCommonProtocol
     /// The remote side sent no certificate, or one we can't use.
     case badCertificate
     /// The remote side closed with an alert.
     case alert
-    /// Our own side: memory, key.
+    /// A failure of our own side: memory, key.
     case internalError
 
     /// For people.
@@ -33,7 +33,7 @@ public struct SecureChannelFailure: Error, Sendable, Hashable, CustomStringConve
     self.detail = detail
   }
 
-  /// The detail, or where there is none the code in words.
+  /// The detail, or if there is none the code in words.
   public var description: String { detail.isEmpty ? code.words : detail }
 }
 
@@ -55,8 +55,8 @@ public protocol SecureChannel: AnyObject {
   var state: SecureChannelState { get }
   /// Starts the handshake: the dialling side's first flight appears in the output.
   func start()
-  /// Takes a prefix of `ciphertext`, writes plaintext to `plaintext`. All is taken unless `plaintext` is full.
-  /// Plaintext appears only in state `secured`; never a byte that came before the handshake's end.
+  /// Takes a prefix of `ciphertext` and writes plaintext to `plaintext`. Takes all of it unless `plaintext` is full.
+  /// Plaintext appears only in state `secured`; never a byte that came before the end of the handshake.
   func open(_ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer)
     -> (taken: Int, produced: Int)
   /// Seals all bytes into the output, in as few records as the protocol allows. Only in state `secured`.
@@ -65,8 +65,8 @@ public protocol SecureChannel: AnyObject {
   var outputCount: Int { get }
   /// Hands the waiting output to `body`, which returns how many bytes of it the link has taken.
   func drainOutput(_ body: (UnsafeRawBufferPointer) -> Int)
-  /// Whether the memory that records pass through stays for the next one, or is given back after each, as it is at
-  /// first: for a link that is busy, and for one that rests.
+  /// Whether the memory that records pass through is kept for the next one, for a busy link, or given back after each,
+  /// as at first, for one at rest.
   func keepBuffers(_ keeps: Bool)
   /// Puts a close_notify into the output.
   func close()

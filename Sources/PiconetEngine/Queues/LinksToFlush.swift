@@ -1,4 +1,4 @@
-/// Links with something to transmit. Nearly always that is one, which is kept without hashing.
+/// Links with something to transmit. Nearly always there is one, which is kept without hashing.
 struct LinksToFlush: Sendable {
   private var first: LinkID?
   private var others: Set<LinkID> = []
@@ -14,7 +14,7 @@ struct LinksToFlush: Sendable {
     if first == link { first = others.popFirst() } else if !others.isEmpty { others.remove(link) }
   }
 
-  /// Takes the only one; nil where there are none or several.
+  /// Takes the only one; nil if there are none or several.
   mutating func takeOnly() -> LinkID? {
     guard others.isEmpty else { return nil }
     defer { first = nil }

@@ -1,8 +1,8 @@
 /// Where a peer stands with us.
 public enum PeerCondition: Sendable, Hashable {
-  /// In sight, and nothing is between us.
+  /// In sight, with no connection to us.
   case available
-  /// Not in sight any more, and nothing is between us.
+  /// No longer in sight, with no connection to us.
   case unavailable
   /// An invitation is under way, ours or the peer's.
   case connecting
@@ -13,7 +13,8 @@ public enum PeerCondition: Sendable, Hashable {
   /// An invitation or a membership has ended. It stays so for a peer out of sight; one in sight is `available` at once.
   case disconnected(Ending)
 
-  /// Whether the condition can come right after another one; nil stands for a peer that nothing was told of yet.
+  /// Whether the condition can come right after another one; nil stands for a peer of which nothing has been reported
+  /// yet.
   public func mayFollow(_ former: PeerCondition?) -> Bool {
     switch former {
     case nil: self == .available || self == .connecting

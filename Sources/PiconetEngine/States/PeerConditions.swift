@@ -1,21 +1,21 @@
 import PiconetWire
 
-/// Folds what happens to peers into one condition each, and tells every change once.
+/// Folds what happens to each peer into one condition, and reports every change once.
 ///
-/// Pure: events, and what the engine knows of attempts, go in; changes come out, in order. There is an entry for each
-/// peer that is in sight, invited, inviting or a member, so that the limits of those bound it.
+/// Pure: events, and what the engine knows about attempts, go in; changes come out, in order. There is an entry for
+/// each peer that is in sight, invited, inviting or a member, so the limits on those bound it.
 struct PeerConditions: Sendable {
   private struct Entry: Sendable {
     var name = ""
     var isInSight = false
-    /// Invitations of ours that are under way.
+    /// How many invitations of ours are under way.
     var attempts = 0
     /// An invitation of the peer waits for our answer.
     var isInvited = false
     var isMember = false
     var isSuspended = false
 
-    /// Nil: there is nothing to know of the peer.
+    /// Nil: there is nothing to know about the peer.
     var condition: PeerCondition? {
       if isMember { return isSuspended ? .suspended : .connected }
       if attempts > 0 || isInvited { return .connecting }
@@ -59,7 +59,7 @@ struct PeerConditions: Sendable {
     change(node, name: name) { $0.attempts += 1 }
   }
 
-  /// - Parameter ending: nil where the node is a member now.
+  /// - Parameter ending: nil if the node is a member now.
   mutating func attemptEnded(_ node: NodeID, _ ending: Ending?) -> [Event] {
     change(node, because: ending) { $0.attempts = max(0, $0.attempts - 1) }
   }

@@ -14,13 +14,13 @@ struct PingTable: Sendable {
   private var nextToken: UInt64 = 0
   private(set) var roundTrip: RoundTripEstimate?
 
-  /// Pings of the application that may wait on one link.
+  /// How many pings of the application may wait on one link.
   static let limit = 16
   /// Heartbeats whose answers are still of use.
   private static let heartbeatLimit = 4
 
   var isFull: Bool { waiting.count { $0.command != nil } >= Self.limit }
-  /// Until when the first ping of the application may wait.
+  /// When the first of the application's pings runs out of time.
   var nextDeadline: Instant? { waiting.compactMap(\.deadline).min() }
   /// The application's pings, oldest first.
   var commands: [CommandID] { waiting.compactMap(\.command) }
@@ -37,10 +37,11 @@ struct PingTable: Sendable {
     return nextToken
   }
 
-  /// Takes out a ping of the application. Its token is not used again, so that an answer on its way is no other ping's.
+  /// Takes out a ping of the application. Its token is not used again, so an answer on its way can't be taken for
+  /// another ping's.
   mutating func cancel(_ command: CommandID) { waiting.removeAll { $0.command == command } }
 
-  /// A pong came. One that nothing waits for says nothing: the remote side may invent them.
+  /// A pong came. One that nothing waits for is ignored: the remote side may invent them.
   mutating func answered(_ token: UInt64, at now: Instant) -> (command: CommandID, roundTrip: Duration)? {
     guard let index = waiting.firstIndex(where: { $0.token == token }) else { return nil }
     let ping = waiting.remove(at: index)

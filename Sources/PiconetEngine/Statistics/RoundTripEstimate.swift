@@ -1,9 +1,9 @@
-/// How long a frame and its answer take, as pings have shown. Frames that wait for the link are part of it: it is what
-/// an application would see.
+/// How long a frame and its answer take, as measured by pings. Time spent waiting for the link counts: it is what an
+/// application would see.
 public struct RoundTripEstimate: Sendable, Hashable {
   /// Of the last ping.
   public private(set) var last: Duration
-  /// Smoothed as in RFC 6298, section 2: an eighth of each new one.
+  /// Smoothed as in RFC 6298, section 2: each new one counts for an eighth.
   public private(set) var smoothed: Duration
   /// The shortest so far.
   public private(set) var shortest: Duration

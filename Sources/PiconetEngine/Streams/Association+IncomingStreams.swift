@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// Streams of others: a frame about a stream counts only from the stream's owner, because tables are kept by
-/// association and number.
+/// Streams from the remote side: a frame about a stream counts only if it comes from the stream's owner, because tables
+/// are kept by association and number.
 extension Association {
   func receivedOpen(_ number: UInt64, _ name: String, _ turn: Turn) throws(Breach) {
     guard isMember || dropsMemberFrames else {
@@ -42,7 +42,7 @@ extension Association {
   }
 
   func receivedReset(_ number: UInt64, _ ending: Ending, _ turn: Turn) {
-    // It has crossed our last word about the stream: both know how it ended.
+    // The frame has crossed our last word about the stream: both sides know how it ended.
     guard let stream = streams.incoming[number] else { return }
     forget(incoming: number, turn)
     if stream.phase == .stopped { return }
@@ -86,19 +86,19 @@ extension Association {
     sendOfStream(.stopStream(stream: number, ending.reason, detail: ending.detail), turn)
   }
 
-  /// We are leaving: nothing more is read.
+  /// We are leaving: nothing more is read of any stream.
   func stopStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.incoming.keys.sorted() { stop(number, ending, turn) }
   }
 
   // MARK: Windows
 
-  /// What the application may have of one stream and not have read: its share of the memory for all of the peer's.
+  /// How much of one stream may wait unread: its share of the memory for all of the peer's streams.
   private var streamWindow: UInt64 {
     let count = max(1, streams.incoming.count)
     var window = min(configuration.streamWindow, configuration.streamMemory / count)
     if let limit = peer.traits.unreadLimit { window = min(window, limit / 4 / count) }
-    // The first window of a stream is that of the first link, whichever is used now.
+    // A stream's first window is that of the first link, whichever link is used now.
     return UInt64(max(window, configuration.firstStreamWindow(on: peer.traits)))
   }
 }

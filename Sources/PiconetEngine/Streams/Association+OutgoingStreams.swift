@@ -22,7 +22,7 @@ extension Association {
     turn.reply(command, .done)
   }
 
-  /// - Returns: false where the stream takes nothing more.
+  /// - Returns: false if the stream takes nothing more.
   func write(_ bytes: Bytes, to number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.write(bytes)
@@ -31,7 +31,8 @@ extension Association {
     return true
   }
 
-  /// - Returns: false where the stream has ended; otherwise the command is answered when the remote side has read all.
+  /// - Returns: false if the stream has ended; otherwise the command is answered once the remote side has read
+  ///   everything.
   func finishStream(_ command: CommandID, _ number: UInt64, _ turn: Turn) -> Bool {
     guard let stream = streams.outgoing[number], stream.isWritable else { return false }
     stream.finish(command)
@@ -45,13 +46,13 @@ extension Association {
     if id.isIncoming { stop(number, ending, turn) } else { reset(number, ending, turn) }
   }
 
-  /// The application is told now; the number is free once the remote side confirms.
+  /// Resets a stream: the application is told now; the number is free once the remote side confirms.
   private func reset(
     _ number: UInt64, _ ending: Ending, _ turn: Turn
   ) {
     guard let stream = streams.outgoing[number], stream.phase != .reset else { return }
     if stream.phase == .waiting {
-      // The remote side never heard of it.
+      // The remote side has never heard of it.
       forget(outgoing: number, turn)
     } else {
       stream.reset()
@@ -71,12 +72,12 @@ extension Association {
     streams.forget(outgoing: number)
   }
 
-  /// Behind our `leave` nothing sequenced goes any more.
+  /// After our `leave` nothing sequenced goes any more.
   func sendOfStream(_ frame: Frame, _ turn: Turn) {
     if leaving?.isTold != true { send(frame, turn) }
   }
 
-  /// We are leaving: what the application has not ended is given up now, what it has ended still goes.
+  /// We are leaving: streams that the application has not finished are given up now; those that it has still go out.
   func resetStreams(_ ending: Ending, _ turn: Turn) {
     for number in streams.outgoing.keys.sorted()
     where streams.outgoing[number]?.finishing == nil {
@@ -118,7 +119,7 @@ extension Association {
     guard let stream = streams.outgoing[number], stream.phase != .waiting else {
       throw Breach("stops an unknown stream")
     }
-    // The remote side forgets the number when it knows that we know.
+    // The remote side frees the number once it knows that we know.
     if stream.phase == .open { sendOfStream(.resetStream(stream: number, .cancelled, detail: ""), turn) }
     forget(outgoing: number, turn)
     if stream.phase != .reset { tell(stream, ending, turn) }

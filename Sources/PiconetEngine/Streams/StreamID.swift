@@ -1,7 +1,7 @@
 import PiconetWire
 
 /// A stream within this node. Outgoing ones are numbered by whoever drives the engine, below `firstIncoming`; incoming
-/// ones by the engine. The number on the wire is another matter: it names something only within one peer.
+/// ones by the engine. The number on the wire is a different one, which means something only together with a peer.
 public struct StreamID: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -14,8 +14,8 @@ public struct StreamID: Hashable, Comparable, Sendable {
 public enum StreamEnd: Sendable, Hashable {
   /// All its bytes were delivered; what the application has not read stays readable.
   case finished
-  /// The sender gave it up: what the application has not read is void.
+  /// The sender gave it up: what the application has not read is thrown away.
   case cancelled(Ending)
-  /// The association is over, or we leave it: what was delivered may still be read, and the rest won't come.
+  /// The association is over, or we are leaving it: what was delivered may still be read, and the rest won't come.
   case lost(Ending)
 }

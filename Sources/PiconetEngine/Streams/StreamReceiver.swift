@@ -1,10 +1,10 @@
 import PiconetWire
 
-/// The receiving side of one stream: how far it may come, how far the application has read.
+/// The receiving side of one stream: how far the sender may go, and how far the application has read.
 final class StreamReceiver {
   enum Phase: Equatable, Sendable {
     case open
-    /// Its end has come; the application has not read all.
+    /// Its end has come; the application has not read everything.
     case ended
     /// Given up by us; the sender may not know yet, so what it still sends is dropped.
     case stopped
@@ -15,9 +15,9 @@ final class StreamReceiver {
   var phase = Phase.open
   private(set) var received: UInt64 = 0
   private(set) var consumed: UInt64 = 0
-  /// The application has read of it: shows that a stream without a byte was taken, too.
+  /// Whether the application has read from it: this shows that even a stream without a byte was taken.
   private var hasReader = false
-  /// What the sender was told that it may send in all.
+  /// How many bytes the sender was told that it may send in all.
   private(set) var limit: UInt64
 
   init(id: StreamID, number: UInt64, window: UInt64) {
@@ -26,11 +26,11 @@ final class StreamReceiver {
     limit = window
   }
 
-  /// The application has read all that there is.
+  /// Whether the application has read everything.
   var isReadToItsEnd: Bool { phase == .ended && hasReader && consumed == received }
 
   /// Bytes have come.
-  /// - Returns: whether they are the application's.
+  /// - Returns: whether they go to the application.
   func take(_ count: Int) throws(Breach) -> Bool {
     if phase == .ended { throw Breach("stream data after the end") }
     received += UInt64(count)
@@ -40,7 +40,7 @@ final class StreamReceiver {
     return phase == .open
   }
 
-  /// The application has read so many bytes; a new limit to tell once it is worth a frame.
+  /// The application has read so many bytes. Returns a new limit for the sender once that is worth a frame.
   func consume(_ count: Int, window: UInt64) -> UInt64? {
     guard phase != .stopped else { return nil }
     hasReader = true

@@ -1,13 +1,13 @@
 import PiconetWire
 
-/// The sending side of one stream: what is queued, how far the remote side takes it, what was sent.
+/// The sending side of one stream: what is queued, how far the remote side takes it, and what was sent.
 final class StreamSender {
   enum Phase: Equatable, Sendable {
     /// Nothing of it was sent.
     case waiting
     /// Bytes go out as credit and link allow.
     case open
-    /// Its end was sent; the remote side has not read all.
+    /// Its end was sent; the remote side has not read everything.
     case ended
     /// Given up by us; the number is free once the remote side confirms.
     case reset
@@ -17,19 +17,19 @@ final class StreamSender {
   let number: UInt64
   let name: String
   private(set) var phase = Phase.waiting
-  /// Whether `endStream` was sent, also where a reset followed.
+  /// Whether `endStream` was sent, even if a reset followed.
   private(set) var hasEnded = false
-  /// The end follows the last queued byte; the command is answered when the remote side has read all.
+  /// Set once the end follows the last queued byte; the command is answered when the remote side has read everything.
   private(set) var finishing: CommandID?
 
   private var queue = FirstInFirstOut<Bytes>()
-  /// What of the first piece was sent already.
+  /// How much of the first piece has been sent already.
   private var firstOffset = 0
   private(set) var queuedCount = 0
   private(set) var sent: UInt64 = 0
   /// The remote side takes so many bytes in all.
   private(set) var limit: UInt64
-  /// It is in the queue of those with something to send.
+  /// Whether it is in the queue of streams with something to send.
   var isQueued = false
 
   init(id: StreamID, number: UInt64, name: String, window: UInt64) {
@@ -61,7 +61,7 @@ final class StreamSender {
 
   func credit(_ limit: UInt64) { self.limit = max(self.limit, limit) }
 
-  /// Gives it up: what is queued is void.
+  /// Gives it up: what is queued is thrown away.
   func reset() {
     phase = .reset
     queue.removeAll()
@@ -69,17 +69,17 @@ final class StreamSender {
     firstOffset = 0
   }
 
-  /// What one turn has brought.
+  /// What one turn has achieved.
   struct Turn: Equatable {
     var frames: UInt64 = 0
     /// Bytes that left the queue.
     var byteCount = 0
-    /// There was something to send that did not fit.
+    /// Whether there was something to send that did not fit.
     var lacksRoom = false
   }
 
-  /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only where it fits
-  /// whole; room for the largest is below every window.
+  /// Writes what one turn allows: the opening, at most one frame of bytes, the end. A frame is begun only if it fits
+  /// whole; even the largest fits every window.
   func takeTurn(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> Turn {
     var turn = Turn()
     let end = bytes.count + room

@@ -5,7 +5,8 @@ import PiconetWire
 struct StreamTable {
   /// How many the remote side takes at once; nil: none at all.
   let limit: UInt64?
-  /// Bytes of each stream before its first credit: of ours what the remote side's hello says, of its what ours says.
+  /// Bytes of each stream before its first credit: for ours as the remote side's hello says, for its streams as ours
+  /// says.
   private var outgoingWindow: UInt64
   private(set) var incomingWindow: UInt64
 
@@ -23,7 +24,8 @@ struct StreamTable {
     self.incomingWindow = incomingWindow
   }
 
-  /// What either side may mean by its hellos is taken, and no more is sent than both allow.
+  /// After further hellos, whatever either of them allows is accepted from the remote side, and no more is sent than
+  /// both allow.
   mutating func agree(outgoingWindow: UInt64, incomingWindow: UInt64) {
     self.outgoingWindow = min(self.outgoingWindow, outgoingWindow)
     self.incomingWindow = max(self.incomingWindow, incomingWindow)
@@ -33,7 +35,7 @@ struct StreamTable {
   var usedNumberCount: Int { numbers.usedCount }
   var hasTurns: Bool { !queue.isEmpty }
   var hasCredits: Bool { !creditsDue.isEmpty }
-  /// An end was asked for, and is not sent.
+  /// Whether an end was asked for and has not been sent.
   var hasUnsentEnds: Bool {
     outgoing.values.contains { $0.finishing != nil && ($0.phase == .waiting || $0.phase == .open) }
   }
@@ -81,8 +83,8 @@ struct StreamTable {
     for other in rest { queue.append(other) }
   }
 
-  /// Frames one after the other, a turn each, until nothing is left or nothing more fits. Who has no credit is not in
-  /// the queue, and holds nobody back.
+  /// Writes frames of one stream after the other, a turn each, until nothing is left or nothing more fits. A stream
+  /// without credit is not in the queue, and holds none back.
   /// - Returns: sequenced frames written, and the bytes of each stream that have left its queue.
   mutating func frame(into bytes: inout [UInt8], room: Int, frameLimit: Int) -> (
     frames: UInt64, taken: [(id: StreamID, count: Int)]
@@ -98,7 +100,7 @@ struct StreamTable {
       let turn = stream.takeTurn(into: &bytes, room: end - bytes.count, frameLimit: frameLimit)
       frames += turn.frames
       if turn.byteCount > 0 {
-        // A stream alone takes turn after turn: its application is told once.
+        // A stream that is alone takes turn after turn: its application is told once.
         if taken.last?.id == stream.id {
           taken[taken.count - 1].count += turn.byteCount
         } else {
@@ -120,7 +122,7 @@ struct StreamTable {
 
   mutating func owe(credit limit: UInt64, of number: UInt64) { creditsDue[number] = limit }
 
-  /// On a new link the limits of all streams that are read are told again.
+  /// On a new link the limits of all streams that are being read are stated again.
   mutating func restateCredits() {
     for stream in incoming.values where stream.phase == .open { creditsDue[stream.number] = stream.limit }
   }

@@ -1,8 +1,9 @@
-/// The engine's trace: all that it takes and says, from its first fact on.
+/// The engine's trace: all that it takes and answers, from its first fact on.
 extension SessionEngine {
-  /// Starts the recording; before the first fact, or the trace would not tell the whole run.
+  /// Starts the recording. Call it before the first fact, or the trace would not have the whole run.
   /// - Parameters:
-  ///   - limit: the most bytes of the whole trace; the recording ends with `sizeLimit` before it grows beyond.
+  ///   - limit: the most bytes of the whole trace; the recording ends with `sizeLimit` before it would grow beyond
+  ///     that.
   ///   - redacted: contents of messages and files are replaced by zeros.
   public mutating func startRecording(limit: UInt64, redacted: Bool = false) {
     let header = TraceHeader(

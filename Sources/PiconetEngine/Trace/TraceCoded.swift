@@ -34,7 +34,7 @@ struct TraceBytes {
   }
 }
 
-/// Reads what `TraceBytes` wrote; bytes that are something else give an error, whatever they are.
+/// Reads what `TraceBytes` wrote; any other bytes give an error, whatever they are.
 struct TraceReader {
   private(set) var rest: Bytes
 
@@ -73,7 +73,7 @@ struct TraceReader {
     return rest.prefix(Int(count))
   }
 
-  /// How many elements follow; each takes at least a byte, so that no number asks for memory that is not there.
+  /// How many elements follow; each takes at least a byte, so no count can ask for more memory than there are bytes.
   mutating func count() throws(TraceError) -> Int {
     let count = try integer()
     guard count <= UInt64(rest.count) else { throw TraceError.malformed("\(count) elements in \(rest.count) bytes") }

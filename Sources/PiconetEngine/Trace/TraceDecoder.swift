@@ -1,13 +1,13 @@
 import PiconetWire
 
-/// Bytes of a trace file to its header and its records, however the bytes were cut.
+/// Turns the bytes of a trace file into its header and its records, however the bytes were cut.
 ///
-/// The header is behind its length (four bytes, the highest first), and its checksum (four bytes) follows. A record is
-/// behind its length and the low half of the length's checksum (two bytes), and its own checksum follows likewise: so
-/// bytes that were changed are told from a file that was cut off. Version 2 has the lengths alone.
+/// The header follows its length (four bytes, the highest first), and is followed by its checksum (four bytes). A
+/// record follows its length and the low half of the length's checksum (two bytes), and is followed by its own
+/// checksum: so changed bytes can be told from a file that was cut off. Version 2 has only the lengths.
 ///
-/// The file may come from anybody: it is refused with an error where it is not a trace, and never asks for more memory
-/// than the bytes that it has, nor for a record above `TraceRecord.largest`.
+/// The file may come from anybody: it is refused with an error if it is not a trace, and can never ask for more memory
+/// than it has bytes, nor for a record above `TraceRecord.largest`.
 public struct TraceDecoder: Sendable {
   private var input: [UInt8] = []
   private var position = 0
@@ -19,7 +19,7 @@ public struct TraceDecoder: Sendable {
 
   public init() {}
 
-  /// Adds bytes. The records before must have been taken out with `next` until it gave nil.
+  /// Adds bytes. First take out the records before with `next` until it gives nil.
   public mutating func push(_ bytes: some Collection<UInt8>) {
     input.removeFirst(position)
     droppedCount += UInt64(position)
@@ -92,7 +92,7 @@ public struct TraceDecoder: Sendable {
   private mutating func nextPart() throws(TraceError) -> Bytes? {
     let rest = input[position...]
     guard rest.count >= 6 else { return nil }
-    // First that of the length: a wrong one would make a damaged file look like one that was cut off.
+    // The length's checksum first: a wrong length would make a damaged file look like one that was cut off.
     guard UInt64(TraceChecksum.of(rest.prefix(4)) & 0xFFFF) == Self.number(rest.dropFirst(4).prefix(2)) else {
       throw Self.changed(offset)
     }
@@ -107,7 +107,7 @@ public struct TraceDecoder: Sendable {
     return part
   }
 
-  /// Behind its length alone: the header.
+  /// A part with only a length before it: the header.
   private mutating func nextPlainPart() throws(TraceError) -> Bytes? {
     let rest = input[position...]
     guard rest.count >= 4 else { return nil }

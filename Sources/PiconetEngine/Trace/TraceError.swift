@@ -4,9 +4,9 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
   case notATrace
   /// What begins at this byte of the file is not what was written there.
   case damaged(offset: UInt64, String)
-  /// Another version of Piconet wrote it: its engine may have done other things for the same facts.
+  /// Another version of Piconet wrote it: its engine may do other things for the same facts.
   case version(UInt64)
-  /// A record announces more bytes than a trace may hold in one.
+  /// A record announces more bytes than one record may have.
   case recordTooLarge(UInt64)
   case malformed(String)
 

@@ -11,7 +11,7 @@ public enum TraceRecord: Sendable, Hashable {
   /// Nothing was recorded after this. A trace without it was cut off, as by a crash.
   case ended(TraceEnd)
 
-  /// The longest record in bytes; the largest message, and room for what is around it.
+  /// The longest record in bytes: the largest message, and room for what is around it.
   public static let largest: UInt64 = 80 << 20
 }
 

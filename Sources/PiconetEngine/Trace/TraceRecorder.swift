@@ -1,13 +1,12 @@
 import PiconetWire
 
-/// Writes down what an engine took and what it said. Whoever drives the engine tells it of both, and takes the bytes
-/// out.
+/// Writes down what an engine took and what it answered. The engine's driver tells it of both, and takes the bytes out.
 public struct TraceRecorder: Sendable {
   private var output = TraceBytes()
   private var redactor: TraceRedactor?
   private var written: UInt64 = 0
   private let limit: UInt64
-  /// Nothing is recorded any more.
+  /// Whether nothing is recorded any more.
   public private(set) var isEnded = false
 
   /// - Parameter limit: the most bytes of the whole trace.
@@ -38,7 +37,7 @@ public struct TraceRecorder: Sendable {
     record(effects)
   }
 
-  /// The engine framed what was queued. Where that gave nothing it need not be known.
+  /// The engine framed what was queued. A flush without effects is not recorded.
   public mutating func recordFlush(at now: Instant, _ effects: ArraySlice<Effect>) {
     guard !isEnded else { return }
     record(.flushed(at: now))
@@ -62,14 +61,14 @@ public struct TraceRecorder: Sendable {
     let count = append { record.write(to: &$0) }
     written += UInt64(output.bytes.count - before)
     guard UInt64(count) > TraceRecord.largest || written > limit else { return }
-    // The record that is too much is left out, so that what is there can be read to its end.
+    // The record that is too much is left out, so that the rest can be read to its end.
     output.bytes.removeLast(output.bytes.count - before)
     isEnded = true
     append { TraceRecord.ended(UInt64(count) > TraceRecord.largest ? .recordLimit : .sizeLimit).write(to: &$0) }
   }
 
   /// A part with its length and its checksums.
-  /// - Parameter isHeader: the length has none of its own, so that each version can read which version it is.
+  /// - Parameter isHeader: the length has no checksum of its own, so that each version can read which version it is.
   @discardableResult
   private mutating func append(isHeader: Bool = false, _ body: (inout TraceBytes) -> Void) -> Int {
     let start = output.bytes.count

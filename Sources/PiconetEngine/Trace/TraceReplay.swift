@@ -1,9 +1,9 @@
 import PiconetWire
 
-/// Runs an engine over the facts of a trace and compares what it says with what is written there.
+/// Runs an engine over the facts of a trace and compares its effects with those in the trace.
 public struct TraceReplay: ~Copyable {
   private var engine: SessionEngine
-  /// What the engine said to the last fact and was not compared yet, and where in it we are.
+  /// The effects of the last fact, and how many of them have been compared.
   private var effects: [Effect] = []
   private var compared = 0
   /// The last fact; nil for a flush.
@@ -14,7 +14,7 @@ public struct TraceReplay: ~Copyable {
   /// Why the recording ended, once that is known.
   public private(set) var end: TraceEnd?
 
-  /// How much of each kind a replay has seen.
+  /// How many facts and effects a replay has seen.
   public struct Counts: Sendable, Hashable {
     public var facts = 0
     public var flushes = 0
@@ -30,9 +30,9 @@ public struct TraceReplay: ~Copyable {
     public var cause: String
     /// The place among its effects, from 1.
     public var place: Int
-    /// Nil: the trace has no more.
+    /// Nil: the trace has no more effects here.
     public var recorded: Effect?
-    /// Nil: the engine says no more.
+    /// Nil: the engine gives no more effects here.
     public var replayed: Effect?
 
     public var description: String {
@@ -79,7 +79,7 @@ public struct TraceReplay: ~Copyable {
   ///   missing.
   public mutating func finish(isCut: Bool) -> Difference? { isCut || end != .complete ? nil : rest() }
 
-  /// Long contents are no help to whoever reads a difference.
+  /// Long contents don't help anybody who reads a difference.
   private static func short(_ text: String) -> String {
     text.utf8.count <= 300 ? text : "\(text.prefix(300))... (\(text.utf8.count) characters)"
   }
@@ -90,7 +90,7 @@ public struct TraceReplay: ~Copyable {
     compared = 0
   }
 
-  /// What the engine said and the trace does not have.
+  /// Effects that the engine gave and the trace does not have.
   private func rest() -> Difference? {
     compared < effects.count ? difference(recorded: nil, replayed: effects[compared]) : nil
   }

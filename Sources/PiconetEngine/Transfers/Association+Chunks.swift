@@ -2,7 +2,7 @@ import PiconetWire
 
 /// Chunks on their way out, behind everything else that goes over the link.
 extension Association {
-  /// Chunks of all transfers in turn, as far as there is room.
+  /// Transmits chunks of all transfers in turn, as far as there is room.
   func transmitChunks(on link: Link, room: Int, _ turn: Turn) {
     var room = room
     var passed = 0
@@ -15,7 +15,7 @@ extension Association {
       read(transfer, turn)
       if count > 0 {
         passed = 0
-        // The end has given the turn away.
+        // The end of a transfer has passed its turn on.
         if !hasEnded { transfers.turns.took(count) }
       } else if !hasEnded {
         passed += 1
@@ -24,9 +24,9 @@ extension Association {
     }
   }
 
-  /// The first block of a transfer, or the part of it that its share holds, cut between frames: a message never waits
-  /// for more than what is under way. At least one frame.
-  /// - Returns: bytes of frames.
+  /// Transmits the first block of a transfer, or as much of it as its share allows, cut between frames: a message never
+  /// waits for more than what is under way. At least one frame.
+  /// - Returns: how many bytes of frames.
   private func transmitBlock(
     of transfer: TransferSender, share: Int, on link: Link, _ turn: Turn
   ) -> Int {
@@ -52,7 +52,7 @@ extension Association {
   }
 
   /// The end of a transfer goes right behind its last chunk.
-  /// - Returns: whether it went.
+  /// - Returns: whether it was sent.
   private func finish(_ transfer: TransferSender, on link: Link, _ turn: Turn) -> Bool {
     guard transfer.phase == .sending, !transfer.isPaused, let digest = transfer.digest, let number = transfer.number,
       transfer.blocks.isEmpty, transfer.isRead

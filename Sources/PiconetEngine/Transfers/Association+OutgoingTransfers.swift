@@ -12,7 +12,7 @@ extension Association {
     sendOffers(turn)
   }
 
-  /// Outgoing transfers that may wait or run at once, to all peers together.
+  /// How many outgoing transfers may wait or run at once, to all peers together.
   private static let outgoingLimit = 65_536
 
   private func refusal(
@@ -34,7 +34,7 @@ extension Association {
 
   /// Offers what waits, as far as the remote side takes more transfers.
   func sendOffers(_ turn: Turn) {
-    // Without a link, and before what is sent again, offers wait: only they may be many.
+    // Offers wait while there is no link, and until frames have been sent again: only they can be many.
     guard let link = activeLink, !sequenced.isResending else {
       transfers.holdOffersBack()
       return
@@ -52,7 +52,7 @@ extension Association {
     }
   }
 
-  /// Asks the source for what may be sent next, or for its digest where all was read.
+  /// Asks the source for what may be sent next, or for its digest once everything was read.
   func read(_ transfer: TransferSender, _ turn: Turn) {
     guard let number = transfer.number else { return }
     let layout = ChunkLayout(transfer: number, frameLimit: min(frameLimit, link?.bulkFrameLimit ?? .max))
@@ -72,7 +72,7 @@ extension Association {
   func chunksRead(_ id: TransferID, _ frames: Bytes, _ payloadCount: Int, _ turn: Turn) {
     guard let transfer = transfers.outgoing[id] else { return }
     if transfer.staleReads > 0 {
-      // Reads are answered in their order.
+      // Reads are answered in order.
       transfer.staleReads -= 1
       read(transfer, turn)
       return
@@ -94,7 +94,7 @@ extension Association {
     if let transfer = transfers.outgoing[id] { abandon(transfer, ending, turn) }
   }
 
-  /// We give an outgoing transfer up: the caller is told now, the number is free once the remote side confirms.
+  /// We give an outgoing transfer up: the caller is told now; the number is free once the remote side confirms.
   func abandon(_ transfer: TransferSender, _ ending: Ending, _ turn: Turn) {
     guard transfer.phase != .abandoned else { return }
     turn.add(.closeSource(transfer.id))
@@ -107,7 +107,7 @@ extension Association {
     transfer.phase = .abandoned
     transfer.blocks.removeAll()
     transfers.retire(transfer)
-    // What the remote side has said itself it need not hear again.
+    // The remote side need not hear its own words again.
     let detail = ending.blame == .peer ? "" : ending.detail
     send(.abandon(transfer: number, ending.reason, detail: detail), turn)
   }
@@ -163,7 +163,7 @@ extension Association {
     read(transfer, turn)
   }
 
-  /// The remote side has it, under this name: it has stored it, or had it already.
+  /// The remote side has the resource under this name: it has stored it, or had it already.
   func receivedStored(_ number: UInt64, name: [UInt8], wasThere: Bool, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else {
       throw Breach(wasThere ? "has an unknown transfer already" : "has stored an unknown transfer")
@@ -180,7 +180,7 @@ extension Association {
 
   func receivedRefuse(_ number: UInt64, _ reason: Reason, _ detail: String, _ turn: Turn) throws(Breach) {
     guard let transfer = transfers.offered[number] else { throw Breach("refuses an unknown transfer") }
-    // The remote side forgets the number when it knows that we know.
+    // The remote side frees the number once it knows that we know.
     abandon(transfer, Ending(reason, .peer, detail), turn)
     free(transfer, turn)
   }

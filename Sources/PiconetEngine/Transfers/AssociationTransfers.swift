@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// The transfers of one association, both ways: by the application's numbers, and by those on the wire.
+/// The transfers of one association, in both directions: by the application's numbers, and by those on the wire.
 struct AssociationTransfers {
   private(set) var outgoing: [TransferID: TransferSender] = [:]
-  /// Those that were offered, by their numbers on the wire.
+  /// Transfers that were offered, by their numbers on the wire.
   private(set) var offered: [UInt64: TransferSender] = [:]
-  /// Those that are not given up, in the order of their offers.
+  /// Transfers that are not given up, in the order of their offers.
   private(set) var order: [TransferSender] = []
   /// Those of them that are being sent.
   var turns = ChunkTurns()
@@ -14,10 +14,10 @@ struct AssociationTransfers {
   private(set) var incomingIDs: [TransferID: TransferReceiver] = [:]
   /// Chunks that have come.
   private(set) var chunkCount: UInt64 = 0
-  /// Offers wait until the link has taken the control frames before them, and the remote side has acknowledged more.
+  /// Set while offers wait for the link to take the control frames before them, and for the remote side to acknowledge
+  /// more.
   private(set) var areOffersHeldBack = false
-  /// Transfers of which the remote side was told that they rest, and of which it is to be told something else once it
-  /// has acknowledged more.
+  /// Transfers whose pause has changed since the remote side was told; it is told again once it has acknowledged more.
   private(set) var pausesDue: Set<TransferID> = []
 
   /// How many numbers of ours were ever in use at once.
@@ -31,7 +31,7 @@ struct AssociationTransfers {
   }
 
   /// Gives the transfer a number on the wire.
-  /// - Returns: false where the wire has no number left.
+  /// - Returns: false if the wire has no number left.
   mutating func offer(_ transfer: TransferSender) -> Bool {
     guard let number = numbers.take() else { return false }
     transfer.number = number
@@ -39,7 +39,7 @@ struct AssociationTransfers {
     return true
   }
 
-  /// Nothing of it is sent any more; its number stays taken.
+  /// Nothing more of it is sent; its number stays taken.
   mutating func retire(_ transfer: TransferSender) {
     order.removeAll { $0 === transfer }
     turns.remove(transfer.id)
@@ -73,7 +73,7 @@ struct AssociationTransfers {
   /// Offers go with a later flush.
   mutating func holdOffersBack() { areOffersHeldBack = true }
 
-  /// Whoever calls it offers what may be offered now.
+  /// The caller then offers what may be offered.
   mutating func releaseOffers() { areOffersHeldBack = false }
 
   mutating func owePause(of id: TransferID) { pausesDue.insert(id) }
@@ -85,7 +85,8 @@ struct AssociationTransfers {
   /// The remote side's, in the order in which they were offered.
   var incomingInOrder: [TransferReceiver] { incoming.values.sorted { $0.id < $1.id } }
 
-  /// All of ours: what has a number first, as the application numbers them, then what waits for one.
+  /// All of ours: first those with a number on the wire, in the order of the application's numbers, then those that
+  /// wait for one.
   var outgoingInOrder: [TransferSender] {
     offered.values.sorted { $0.id < $1.id } + order.filter { $0.number == nil }
   }

@@ -4,8 +4,8 @@ import PiconetWire
 /// (round robin). One that has nothing at its turn, because its disk is slow, its credit used up or it is paused, is
 /// passed over.
 struct ChunkTurns: Sendable {
-  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; a turn of a frame would cut every read into
-  /// records.
+  /// Bytes of one turn. At 2 Mbit/s it takes a quarter of a second; with turns of one frame every read would be cut
+  /// into small records.
   static let quantum = 64 << 10
 
   private(set) var order: [TransferID] = []
@@ -16,7 +16,7 @@ struct ChunkTurns: Sendable {
   var count: Int { order.count }
   var current: TransferID? { order.indices.contains(index) ? order[index] : nil }
 
-  /// Whose sending begins has its first turn after all others. Without effect on one that takes turns already.
+  /// A transfer that begins to send has its first turn after all others. No effect on one that takes turns already.
   mutating func append(_ transfer: TransferID) {
     if !order.contains(transfer) { order.append(transfer) }
   }
@@ -29,11 +29,10 @@ struct ChunkTurns: Sendable {
     if index >= order.count { index = 0 }
   }
 
-  /// The most bytes that the current transfer may have now: all the room where it is alone.
+  /// The most bytes that the current transfer may have now: all the room if it is alone.
   func share(of room: Int) -> Int { order.count > 1 ? min(room, left) : room }
 
-  /// The current transfer has transmitted this many bytes of frames; a frame more than its share is taken off its next
-  /// turn.
+  /// The current transfer has transmitted this many bytes of frames; what exceeds its share is taken off its next turn.
   mutating func took(_ count: Int) {
     left -= count
     guard left <= 0 else { return }

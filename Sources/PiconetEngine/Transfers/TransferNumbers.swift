@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Numbers of outgoing transfers on the wire: the smallest free one, so that it stays short.
+/// Numbers of outgoing transfers on the wire: always the smallest free one, so that they stay short.
 struct TransferNumbers: Sendable {
   /// Numbers that came back, the smallest last.
   private var free: [UInt64] = []

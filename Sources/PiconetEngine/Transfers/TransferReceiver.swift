@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// The receiving side of one resource. One object, which its association alone has.
+/// The receiving side of one resource. An object that only its association has.
 final class TransferReceiver {
   enum Phase: Equatable, Sendable {
     /// The application has not answered.
@@ -18,19 +18,20 @@ final class TransferReceiver {
   var phase: Phase = .offered
   var received: UInt64 = 0
   var stored: UInt64 = 0
-  /// Bytes at the beginning of what comes next that are here already: the sender goes on from before them.
+  /// How many bytes of what comes next are here already: the sender goes on from before them.
   var repeated: UInt64 = 0
-  /// What the sender was told that it may send up to.
+  /// The offset up to which the sender was told that it may send.
   var limit: UInt64 = 0
-  /// We claimed with our acceptance to have all bytes.
+  /// Whether our acceptance claimed that we have all bytes.
   var claimsAll = false
-  /// That was wrong, and the sender was told so.
+  /// Whether that was wrong, and the sender was told.
   var hasRestarted = false
-  /// What we have may turn out to be something else.
+  /// Whether what we have may still turn out to be something else.
   var mayRestart: Bool { claimsAll && !hasRestarted }
-  /// It is under way, or may be once more: to rest means something.
+  /// Whether it is under way, or may be once more, so that a pause means something.
   var mayRest: Bool { phase == .offered || phase == .receiving || phase == .committing && mayRestart }
-  /// The sender may send, and has sent nothing that is not on the disk; or it does not know yet that it was refused.
+  /// Whether it is the sender's turn: it may send, and all that it has sent is on the disk; or it does not know yet
+  /// that it was refused.
   var waitsForSender: Bool {
     switch phase {
     case .refused: true
@@ -38,11 +39,11 @@ final class TransferReceiver {
     case .offered, .committing: false
     }
   }
-  /// Our side gives no credit.
+  /// Whether our side gives no credit.
   var isPaused = false
-  /// The remote side has told that it sends nothing.
+  /// Whether the remote side has said that it sends nothing.
   var isPausedThere = false
-  /// The sender gave up while the store was at its last step, whose outcome still counts.
+  /// Whether the sender gave up while the store was at its last step, whose outcome still counts.
   var isAbandoned = false
 
   init(id: TransferID, number: UInt64, offer: ResourceOffer) {
@@ -60,7 +61,7 @@ final class TransferReceiver {
     self.limit = limit
   }
 
-  /// The sender begins anew at `offset`: our claim to have all was wrong.
+  /// The sender begins again at `offset`: our claim to have everything was wrong.
   func restart(from offset: UInt64, limit: UInt64) {
     hasRestarted = true
     phase = .receiving
@@ -77,13 +78,13 @@ final class TransferReceiver {
     return here
   }
 
-  /// Whether what is stored waits for the same offer: a link or a process has ended, and nobody has given up the
+  /// Whether what is stored is kept for the same offer: a link or a process has ended, but nobody has given up the
   /// resource itself.
   func mayGoOn(after ending: Ending) -> Bool {
     phase == .receiving && [.linkFailed, .timedOut, .restarted, .shuttingDown, .idle].contains(ending.reason)
   }
 
-  /// The limit to tell after `stored` grew, once it is worth a frame.
+  /// The new limit for the sender after `stored` grew, once it is worth a frame.
   func grant(window: UInt64) -> UInt64? {
     if isPaused { return nil }
     let next = min(offer.size, stored + window)

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// The sending side of one resource. One object, which its association alone has.
+/// The sending side of one resource. An object that only its association has.
 final class TransferSender {
   enum Phase: Equatable, Sendable {
-    /// The remote side has as many open transfers as it takes; the offer was not sent.
+    /// The remote side has as many open transfers as it takes; the offer has not been sent.
     case waiting
-    /// Offered; not answered.
+    /// Offered, not answered yet.
     case offered
     /// Accepted: bytes go out as credit and link allow.
     case sending
@@ -15,7 +15,7 @@ final class TransferSender {
     case abandoned
   }
 
-  /// Chunk frames that were read and not transmitted.
+  /// Chunk frames that were read and not yet transmitted.
   struct Block: Sendable {
     var frames: Bytes
     var payloadCount: Int
@@ -36,32 +36,32 @@ final class TransferSender {
   var limit: UInt64 = 0
   /// The remote side has stored bytes up to here.
   var stored: UInt64 = 0
-  /// The remote side claimed with its acceptance to have all bytes.
+  /// Whether the remote side's acceptance claimed that it has all bytes.
   var isAllThere = false
-  /// That was wrong, and it has said so.
+  /// Whether that was wrong, and it has said so.
   var hasRestarted = false
-  /// The remote side may still say that what it has is something else.
+  /// Whether the remote side may still say that what it has is something else.
   var mayRestart: Bool { isAllThere && !hasRestarted }
-  /// Bytes that the remote side has compared, before it answers.
+  /// How many bytes the remote side has compared before its answer.
   var compared: UInt64 = 0
-  /// Asked for from the source up to here.
+  /// The source has been asked for bytes up to here.
   var readOffset: UInt64 = 0
   var readsUnderWay = 0
-  /// Reads whose bytes nobody wants any more: their link is gone.
+  /// How many reads are under way whose bytes are no longer wanted: their link is gone.
   var staleReads = 0
-  /// The link is another one: nothing is sent before the remote side has stated from where.
+  /// Set on a new link: nothing is sent before the remote side has stated from where to go on.
   var awaitsPosition = false
   var blocks = FirstInFirstOut<Block>()
   var isFinishing = false
-  /// Our side sends nothing of it.
+  /// Whether our side sends nothing of it.
   var isPaused = false
-  /// The remote side has told that it gives no credit.
+  /// Whether the remote side has said that it gives no credit.
   var isPausedThere = false
   var digest: ResourceDigest?
-  /// What of the blocks' bytes went to the link.
+  /// How many of the blocks' bytes have gone to the link.
   var transmitted: UInt64 = 0
 
-  /// Reads that may be under way or wait for the link at once: one is sent while the next is read.
+  /// How many reads may be under way or wait for the link at once: one is sent while the next is read.
   static let readAhead = 2
 
   init(id: TransferID, command: CommandID, offer: ResourceOffer) {
@@ -78,7 +78,7 @@ final class TransferSender {
     self.limit = limit
   }
 
-  /// What was read for a link is gone with it.
+  /// What was read for a link is lost with it.
   func lostLink() {
     guard phase == .sending || phase == .ended else { return }
     awaitsPosition = true
@@ -88,7 +88,7 @@ final class TransferSender {
     blocks.removeAll()
   }
 
-  /// The next read: its offset and how many bytes, if it is time for one.
+  /// The next read, as an offset and a number of bytes, if it is time for one.
   func nextRead(of readSize: Int) -> (offset: UInt64, count: Int)? {
     guard phase == .sending, !awaitsPosition, !isPaused,
       readsUnderWay + staleReads + blocks.count < Self.readAhead
@@ -103,9 +103,9 @@ final class TransferSender {
     return (readOffset, Int(count))
   }
 
-  /// All bytes were read, the last time that they were.
+  /// Whether all bytes have been read, and none has to be read again.
   var isRead: Bool { !awaitsPosition && readOffset == offer.size && readsUnderWay == 0 }
 
-  /// All bytes were read, and the source was not asked for its digest yet.
+  /// Whether all bytes have been read, and the source has not been asked for its digest yet.
   var isReadyToFinish: Bool { phase == .sending && !isFinishing && isRead }
 }

@@ -1,16 +1,16 @@
 import CPiconetSystem
 import Glibc
 
-/// The file beside a partial one that says how far its bytes are known to be right: the SHA-256 of everything up to the
-/// end of each whole block, written after the block's own bytes.
+/// The file beside a partial one that says how much of it is known to be right: the SHA-256 of everything up to the end
+/// of each whole block, written after the block's own bytes.
 ///
-/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say for how long
-/// the file has been waiting (`KeptAge`; zeros while it is written to), then 32 bytes a block. Nothing in it is taken
-/// on trust: only a digest that the partial file's bytes have counts, so a journal that is torn, damaged or somebody
-/// else's means at worst that bytes are sent again. Without such a file the transfer goes on all the same. Confined to
+/// 64 bytes of header (magic, block size, size of the whole file, both big-endian, key), 32 bytes that say how long the
+/// file has been waiting (`KeptAge`; zeros while it is written to), then 32 bytes per block. Nothing in it is taken on
+/// trust: a digest counts only if the partial file's bytes have it, so a journal that is torn, damaged or somebody
+/// else's means at worst that bytes are sent again. Without a journal the transfer goes on all the same. Confined to
 /// one thread.
 package final class BlockJournal {
-  /// Bytes of a block; a resumed transfer goes on at a multiple of it. 1 MiB.
+  /// Bytes per block; a resumed transfer goes on at a multiple of it. 1 MiB.
   package static let blockByteCount: UInt64 = 1 << 20
   static let headerByteCount = ageOffset + KeptAge.byteCount
   private static let ageOffset = 64
@@ -18,10 +18,10 @@ package final class BlockJournal {
 
   private let descriptor: FileDescriptor
   private let header: [UInt8]
-  /// Digests in it that count.
+  /// How many of its digests count.
   private(set) var count = 0
 
-  /// Opens the journal of a partial file, or begins one; nil where that can't be.
+  /// Opens the journal of a partial file, or begins one; nil if that is not possible.
   init?(of name: PartialFileName, key: ResumptionKey, in directory: IncomingDirectory) {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.journal, flags, 0o600) }
@@ -37,11 +37,11 @@ package final class BlockJournal {
     self.header = header
     guard let status = descriptor.status(), directory.isOwnRegularFile(status) else { return nil }
     if read(at: 0, count: header.count) != header, !begin() { return nil }
-    // From here on it waits no longer.
+    // From here on the file no longer waits.
     guard write([UInt8](repeating: 0, count: KeptAge.byteCount), at: Self.ageOffset) else { return nil }
   }
 
-  /// Opens what a dead owner has left, to look at; nil if there is none with at least one digest.
+  /// Opens what a dead owner left, to look at it; nil if there is none with at least one digest.
   init?(existing name: PartialFileName, in directory: IncomingDirectory) {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let opened = FileDescriptor.retrying { openat(directory.descriptor.number, name.journal, flags) }
@@ -53,13 +53,13 @@ package final class BlockJournal {
     else { return nil }
   }
 
-  /// Whether it still has its name. Whoever has stored the same content meanwhile takes it away.
+  /// Whether it still has its name. A transfer that has stored the same content meanwhile removes it.
   var isThere: Bool { (descriptor.status()?.st_nlink ?? 0) > 0 }
 
-  /// For how long the file has been waiting; nil if nobody has looked yet.
+  /// How long the file has been waiting; nil if nobody has looked yet.
   var age: KeptAge? { read(at: Self.ageOffset, count: KeptAge.byteCount).flatMap { KeptAge(bytes: $0) } }
 
-  /// Where that can't be written, the file merely stays longer.
+  /// If that can't be written, the file merely stays longer.
   func note(_ age: KeptAge) { _ = write(age.bytes, at: Self.ageOffset) }
 
   /// The digest of all bytes up to the end of a block; nil beyond the last whole entry.
@@ -67,7 +67,7 @@ package final class BlockJournal {
     read(at: Self.place(of: block), count: SHA256Digest.byteCount).flatMap { SHA256Digest(bytes: $0) }
   }
 
-  /// Entries behind the first `count` are forgotten: their blocks are written again.
+  /// Forgets all entries but the first `count`: their blocks will be written again.
   /// - Returns: false if the file can't be cut.
   func keep(_ count: Int) -> Bool {
     self.count = count

@@ -1,10 +1,10 @@
 import CPiconetSystem
 import Glibc
 
-/// Partial files that a later transfer may go on with. They never pile up: their number and their age are limited,
-/// whenever a directory is opened and whenever one more is kept, and they make room where the disk is full.
+/// Partial files that a later transfer may go on with. They never pile up: the limits on their number and age are
+/// enforced whenever a directory is opened and whenever one more is kept, and they make room if the disk is full.
 extension IncomingDirectory {
-  /// How many bytes are there under a key; how many of them are right shows when they are read.
+  /// How many bytes are kept under a key; how many of them are right is seen when they are read.
   func keptByteCount(under key: ResumptionKey) -> UInt64 {
     var status = stat()
     guard fstatat(descriptor.number, key.partialName.text, &status, AT_SYMLINK_NOFOLLOW) == 0, isOwnRegularFile(status)
@@ -12,8 +12,7 @@ extension IncomingDirectory {
     return UInt64(clamping: status.st_size)
   }
 
-  /// Removes the kept files that are beyond the limits or of no use, and journals without a file. Those of the living
-  /// stay.
+  /// Removes kept files that are beyond the limits or of no use, and journals without a file. Files in use stay.
   /// - Returns: how many files were removed.
   @discardableResult
   func removeKeptPartials() -> Int {
@@ -22,7 +21,7 @@ extension IncomingDirectory {
     let removed = kept.toRemove(limit: settings.keptPartialLimit, age: settings.keptPartialAge)
       .filter { removeIfAbandoned($0.name) }
     for name in names.journals.subtracting(names.files) {
-      // Its file may have begun meanwhile; then the transfer merely can't be gone on with.
+      // Its file may have been created meanwhile; then its transfer merely can't be resumed later.
       if faccessat(descriptor.number, name.text, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
         _ = unlinkat(descriptor.number, name.journal, 0)
       }
@@ -30,24 +29,24 @@ extension IncomingDirectory {
     return removed.count
   }
 
-  /// Makes room for a file of `size` bytes that wants `missing` bytes more than are free. Removes nothing if it can't.
+  /// Makes room for a file of `size` bytes that needs `missing` bytes more than are free. Removes nothing if it can't.
   /// - Returns: how many files were removed.
   func makeRoom(_ missing: UInt64, size: UInt64, resuming key: ResumptionKey?) -> Int {
-    // What is kept for this very file is gone on with.
+    // What is kept for this very file will be used by it.
     let others = keptNames().files.filter { $0 != key?.partialName }
     let kept = KeptPartials(others.compactMap { look(at: $0) })
     return kept.toFree(missing, size: size, sender: key?.partialName.sender).filter { removeIfAbandoned($0.name) }.count
   }
 
-  /// A file was stored whose content another partial file under the same key may have a part of: nobody needs that any
+  /// A file was stored. A partial file under the same key may hold a part of the same content: nobody needs that any
   /// more.
   func forgetKept(_ name: PartialFileName) {
-    // Whoever still writes it may bring it to its own end. Without the journal's name it is not kept then, and a sweep
-    // knows it for useless.
+    // A process that is still writing it may finish. Without the journal's name the file is not kept afterwards, and a
+    // sweep sees that it is useless.
     if !removeIfAbandoned(name) { _ = unlinkat(descriptor.number, name.journal, 0) }
   }
 
-  /// The same for what has come another way.
+  /// The same for content that came another way.
   public func forgetKept(under key: ResumptionKey) {
     if keptByteCount(under: key) > 0 { forgetKept(key.partialName) }
   }
@@ -62,7 +61,7 @@ extension IncomingDirectory {
     return (files, journals)
   }
 
-  /// Nil for what is no file of ours. Notes in the journal that it was looked at.
+  /// Nil for anything but a file of ours. Notes in the journal that it was looked at.
   private func look(at name: PartialFileName) -> KeptPartial? {
     var status = stat()
     guard fstatat(descriptor.number, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -72,7 +71,7 @@ extension IncomingDirectory {
     var file = KeptPartial(
       name: name, byteCount: blocks.overflow ? .max : blocks.partialValue, changed: Int64(status.st_mtim.tv_sec))
     let age: KeptAge?? = whileAbandoned(name) { status in
-      // A second name: it was stored by a link, and its owner died before it took the first one away. Its bytes stay.
+      // A second name: it was stored by a link, and its owner died before taking the first one away. Its bytes stay.
       if status.st_nlink > 1 { file.byteCount = 0 }
       guard status.st_nlink == 1, UInt64(clamping: status.st_size) >= BlockJournal.blockByteCount,
         let journal = BlockJournal(existing: name, in: self)

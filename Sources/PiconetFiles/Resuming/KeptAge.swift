@@ -1,18 +1,18 @@
 import CPiconetSystem
 import Glibc
 
-/// For how long a partial file has been waiting, as far as receivers have seen the time pass.
+/// How long a partial file has been waiting, as far as receivers have seen time pass.
 ///
-/// The wall clock alone can't say it: a machine without a battery starts in 1970, or where it was switched off, and is
-/// put right later, and what was written before would be as old as the error. So each look at a file adds the time
-/// since the last one: by the clock that runs since the machine was started, if that was the same start; otherwise by
-/// the wall clock, but no more than a day.
+/// The wall clock alone can't say: a machine whose clock has no battery starts in 1970, or at the time when it was
+/// switched off, and is set right later; files written before would then seem as old as the error. So each look at a
+/// file adds the time since the last one: by the clock that counts from the start of the machine, if it is still the
+/// same start; otherwise by the wall clock, but no more than a day.
 struct KeptAge: Hashable, Sendable {
-  /// What clocks say at a look.
+  /// What the clocks say at a look.
   struct Moment: Hashable, Sendable {
-    /// Stands for this start of the machine; 0 if the system can't say.
+    /// Identifies this start of the machine; 0 if the system can't say.
     var boot: UInt64
-    /// Seconds since then, sleep included (CLOCK_BOOTTIME).
+    /// Seconds since that start, including sleep (CLOCK_BOOTTIME).
     var running: Int64
     /// Seconds since 1970, or what this machine takes for that.
     var wall: Int64
@@ -37,7 +37,7 @@ struct KeptAge: Hashable, Sendable {
     }
   }
 
-  /// The most seconds that one look adds on the wall clock's word: one wrong clock makes no file old.
+  /// The most seconds that one look adds by the wall clock: a single wrong time makes no file old.
   static let wallStep: Int64 = 86_400
 
   /// 0 at the first look, whatever the file's own times say.
@@ -52,7 +52,7 @@ struct KeptAge: Hashable, Sendable {
       isSameStart
       ? now.running.subtractingReportingOverflow(seen.running)
       : now.wall.subtractingReportingOverflow(seen.wall)
-    // What overflows was damaged, or the clock was.
+    // If it overflows, the journal or the clock was wrong.
     var step = passed.overflow ? 0 : max(0, passed.partialValue)
     if !isSameStart { step = min(step, Self.wallStep) }
     let sum = seconds.addingReportingOverflow(step)
@@ -60,7 +60,7 @@ struct KeptAge: Hashable, Sendable {
     seen = now
   }
 
-  // MARK: As the journal has it
+  // MARK: In the journal
 
   static let byteCount = 32
 
@@ -72,7 +72,7 @@ struct KeptAge: Hashable, Sendable {
     }
   }
 
-  /// Nil for what nobody has looked at since it was written to (zeros), and for what is no age.
+  /// Nil if nobody has looked since the file was written to (zeros), and for anything that is not an age.
   init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes.contains(where: { $0 != 0 }) else { return nil }
     let numbers = (0..<4).map { place in

@@ -1,26 +1,26 @@
-/// A partial file that is there for a later transfer, as far as it matters for whether it stays.
+/// A partial file kept for a later transfer: what decides whether it stays.
 struct KeptPartial: Hashable, Sendable {
   let name: PartialFileName
-  /// Bytes of the disk that it takes, which its removal gives back.
+  /// Disk space that it takes, in bytes, and that its removal gives back.
   var byteCount: UInt64
-  /// Seconds that it has been waiting.
+  /// How long it has been waiting, in seconds.
   var age: Int64 = 0
-  /// When it was last written to, by the wall clock: only to tell those of one age.
+  /// When it was last written to, by the wall clock: only to order files of the same age.
   var changed: Int64 = 0
-  /// A process has it open, and goes on with it.
+  /// Whether a process has it open, and goes on with it.
   var isAlive = false
-  /// There is at least a block that a transfer can go on behind.
+  /// Whether there is at least one block after which a transfer can go on.
   var isOfUse = true
 
-  /// Stands for who has sent it.
+  /// Stands for its sender.
   var sender: Substring { name.sender }
 }
 
-/// All of a directory, and which of them go: a decision without a disk.
+/// All those of a directory, and which of them must go: a decision without a disk.
 ///
-/// Nobody's partial files cost another his share. Of their number it is an equal part of the limit for each sender who
-/// has any; of the disk as much as whoever asks for room would then hold himself. A stranger's many or huge offers cost
-/// him his own.
+/// No sender's partial files cost another its share. In number, the share is an equal part of the limit for each sender
+/// that has any; in space, as much as the sender that asks for room would itself hold then. A stranger's many or huge
+/// offers cost only the stranger.
 struct KeptPartials: Sendable {
   /// Those that may go, the oldest first.
   private var waiting: [KeptPartial]
@@ -33,8 +33,8 @@ struct KeptPartials: Sendable {
     }
   }
 
-  /// What nothing can be gone on with, what is too old, and what is beyond the limit: of that, whoever has most loses
-  /// his oldest.
+  /// Files that are of no use, files that are too old, and those beyond the limit, for which the sender with the most
+  /// loses its oldest.
   func toRemove(limit: Int, age: Int64) -> [KeptPartial] {
     var result = waiting.filter { !$0.isOfUse || $0.age >= age }
     var rest = waiting.filter { $0.isOfUse && $0.age < age }
@@ -48,10 +48,10 @@ struct KeptPartials: Sendable {
     return result
   }
 
-  /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none where all of
-  /// them would not free enough.
+  /// Those whose removal frees so many bytes for a file, the oldest first and no more than needed; none if all of them
+  /// together would not free enough.
   ///
-  /// Others' files may go while they hold at least as much as this sender would with the new file.
+  /// Files of other senders may go as long as those hold at least as much as this sender would with the new file.
   /// - Parameters:
   ///   - size: bytes of the new file.
   ///   - sender: nil if its files are not kept.
@@ -59,7 +59,7 @@ struct KeptPartials: Sendable {
     var held: [Substring: UInt64] = [:]
     for file in waiting + living { held[file.sender] = (held[file.sender] ?? 0).addingOrMax(file.byteCount) }
     let claim = size.addingOrMax(sender.flatMap { held[$0] } ?? 0)
-    // What is of no use to anybody goes before what is.
+    // Files of no use go first.
     var rest = waiting.filter { !$0.isOfUse } + waiting.filter(\.isOfUse)
     var result: [KeptPartial] = []
     var freed: UInt64 = 0
@@ -79,7 +79,7 @@ struct KeptPartials: Sendable {
 }
 
 extension UInt64 {
-  /// The sum, or the largest number where it is larger.
+  /// The sum, or the largest number there is if that is smaller.
   func addingOrMax(_ other: UInt64) -> UInt64 {
     let sum = addingReportingOverflow(other)
     return sum.overflow ? .max : sum.partialValue

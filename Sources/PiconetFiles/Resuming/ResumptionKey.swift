@@ -1,18 +1,18 @@
 import PiconetWire
 
-/// What a partial file is kept under: the same sender, by its key, offers the same content, by its own name for it, of
-/// the same size. Nobody else's offer leads to it, so nobody learns what others have sent.
+/// What a partial file is kept under: the sender's key, the sender's name for the content, and the size. Nobody else's
+/// offer leads to the file, so nobody learns what others have sent.
 public struct ResumptionKey: Hashable, Sendable {
-  /// The whole key; names of files have its first quarter.
+  /// The whole key; file names hold only its first quarter.
   let digest: SHA256Digest
   private let senderDigest: SHA256Digest
   /// The size of the whole file in bytes.
   let size: UInt64
 
-  /// Gives nil for an empty identity, and if OpenSSL failed.
+  /// Nil for an empty identity, and if OpenSSL failed.
   public init?(sender: PeerID, identity: [UInt8], size: UInt64) {
     guard !identity.isEmpty, let hash = RunningSHA256() else { return nil }
-    // Every part but the last has a fixed length: no two keys are made of the same bytes.
+    // Every part but the last has a fixed length, so no two keys are made of the same bytes.
     var bytes = Array("piconet resumption 1\n".utf8) + sender.bytes
     guard let senderDigest = bytes.withUnsafeBytes({ RunningSHA256.digest(of: $0) }) else { return nil }
     for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: size >> shift)) }
@@ -25,7 +25,7 @@ public struct ResumptionKey: Hashable, Sendable {
   }
 
   /// The name of the partial file: `.piconet-resume-<32 hexadecimal digits>.part`. The first 16 digits are the same for
-  /// all of a sender. Should two keys share a name, the journal tells them apart.
+  /// all files of a sender. If two keys share a name, the journal tells them apart.
   var partialName: PartialFileName {
     PartialFileName(kept: senderDigest.hexadecimal.prefix(16) + digest.hexadecimal.prefix(16))
   }

@@ -6,8 +6,8 @@ struct VerifiedPrefix {
   let byteCount: UInt64
   let hash: RunningSHA256
 
-  /// Reads the partial file block by block as far as the journal's digests agree with it. Takes as long as the disk and
-  /// SHA-256 take for what is there.
+  /// Reads the partial file block by block as far as the journal's digests agree with it. Takes as long as reading and
+  /// hashing all of that takes.
   init?(of file: FileDescriptor, journal: BlockJournal, size: UInt64) {
     guard var hash = RunningSHA256(), let status = file.status() else { return nil }
     let there = min(UInt64(clamping: status.st_size), size)
@@ -16,7 +16,7 @@ struct VerifiedPrefix {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FileContent.pieceByteCount, alignment: 4096)
     defer { buffer.deallocate() }
     while there - verified >= block, let expected = journal.digest(of: Int(verified / block)) {
-      // A block that is not right must leave no trace in the hash.
+      // A wrong block must leave no trace in the hash.
       guard let next = hash.copy(),
         Self.read(file, from: verified, count: block, buffer, into: next), next.digestSoFar == expected
       else { break }

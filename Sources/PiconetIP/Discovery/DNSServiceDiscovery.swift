@@ -2,8 +2,8 @@ import PiconetDNSSD
 import PiconetEngine
 import PiconetWire
 
-/// Finds peers on the links of this host by DNS-SD over Multicast DNS (RFC 6762 and 6763), service `_piconet._tcp`:
-/// what one node advertises, and what it searches for.
+/// Finds peers on the links of this host by DNS-SD over Multicast DNS (RFC 6762 and 6763), service `_piconet._tcp`, for
+/// one node: what it advertises, and what it searches for.
 ///
 /// Needs no daemon, and shares the port with one. Loopback is always included, so peers on one host find each other
 /// with no network at all, and so do those that share an endpoint. Confined to the loop that it was made on.
@@ -21,8 +21,8 @@ public final class DNSServiceDiscovery: Discovery {
   private var sightings = SightingTable(scope: "")
   private var handler: ((DiscoveryReport) -> Void)?
 
-  /// With what others may use, too. Nothing is sent before `advertise` or `search`.
-  /// - Throws: as `MulticastDNSEndpoint`, where it has to be opened.
+  /// With an endpoint that others may use, too. Nothing is sent before `advertise` or `search`.
+  /// - Throws: as `MulticastDNSEndpoint`, if it has to be opened.
   public init(sharing endpoint: MulticastDNSEndpoint) throws(LinkFailure) {
     self.endpoint = endpoint
     try endpoint.add(self)
@@ -40,8 +40,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   public func setHandler(_ handler: @escaping (DiscoveryReport) -> Void) { self.handler = handler }
 
-  /// Why an advertisement can't be published as it is; nil if it can. The caller asks first: `advertise` has nobody to
-  /// tell.
+  /// Why an advertisement can't be published as it is; nil if it can. Ask before `advertise`, which can't report it.
   public static func failure(of advertisement: Advertisement) -> LinkFailure? {
     if advertisement.ports[.tcp] ?? 0 == 0 { return LinkFailure(.notAvailable, "TCP does not listen, or on port 0") }
     do throws(PeerText.Failure) {
@@ -75,7 +74,7 @@ public final class DNSServiceDiscovery: Discovery {
             InstanceLabel.make(
               name: advertisement.name.isEmpty ? "Piconet" : advertisement.name,
               identifier: advertisement.peer.description)),
-          // The incarnation keeps two nodes of one device apart.
+          // The incarnation distinguishes two nodes of one device.
           host: Array("piconet-\(advertisement.peer.shortDescription)-\(incarnation.prefix(8))".utf8),
           port: port, text: text), seed: endpoint.nextSeed())
       for (id, traits) in endpoint.sortedInterfaces { interfaceAppeared(id, traits) }
@@ -111,7 +110,7 @@ public final class DNSServiceDiscovery: Discovery {
     for report in reports { handler?(report) }
   }
 
-  // MARK: What the endpoint asks and tells
+  // MARK: Called by the endpoint
 
   var label: [UInt8]? { responder?.label }
 
@@ -129,7 +128,7 @@ public final class DNSServiceDiscovery: Discovery {
 
   func deadlineReached() { endpoint.send(responder?.deadlineReached(at: endpoint.now) ?? []) }
 
-  /// The browser has found, or lost, something; whose session it is of shows here.
+  /// The browser has found or lost something; whether it belongs to our session is decided here.
   func browsed(_ change: BrowserReport, _ interfaces: InterfaceTable) {
     guard isSearching else { return }
     report(

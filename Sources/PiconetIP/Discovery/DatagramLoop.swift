@@ -4,7 +4,7 @@ import PiconetEngine
 public protocol DatagramLoop: AnyObject {
   var now: Instant { get }
   /// Calls `readable` whenever the descriptor can be read (level-triggered), until the registration is cancelled. The
-  /// loop does not close the descriptor; the owner cancels first and closes then.
+  /// loop does not close the descriptor; its owner cancels first, and then closes it.
   /// - Throws: why the loop can't watch it.
   func watch(_ descriptor: Int32, _ readable: @escaping () -> Void) throws(LinkFailure) -> any DatagramLoopRegistration
   /// Calls `fire` once, at `deadline` or as soon after as possible, never from within this call.

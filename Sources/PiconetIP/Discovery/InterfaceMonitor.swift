@@ -10,7 +10,7 @@ final class InterfaceMonitor {
   private var registration: (any DatagramLoopRegistration)?
   private let changed: () -> Void
 
-  /// - Throws: the system gives no route socket.
+  /// - Throws: if the system gives no route socket.
   init(loop: any DatagramLoop, changed: @escaping () -> Void) throws(LinkFailure) {
     self.changed = changed
     descriptor = piconet_route_open(0)

@@ -17,7 +17,7 @@ struct InterfaceTable: Equatable {
     var carriesMulticast: Bool { flags & 0x41 == 0x41 && (isLoopback || flags & 0x1000 != 0) }
   }
 
-  /// More interfaces, or addresses of one, are left out.
+  /// Interfaces beyond this number, or addresses of one, are left out.
   private static let interfaceLimit = 256
   private static let addressLimit = 64
 
@@ -50,7 +50,7 @@ struct InterfaceTable: Equatable {
       for isIPv6 in [false, true] where own.contains(where: { $0.isIPv6 == isIPv6 }) {
         result[InterfaceID(index: index, isIPv6: isIPv6)] = InterfaceTraits(
           isLoopback: interface.isLoopback,
-          // Other processes of this host are on loopback by definition.
+          // Other processes of this host are on loopback, too, by definition.
           receivesUnicast: !interface.isLoopback && receivesUnicast(isIPv6), addresses: own.sorted())
       }
     }

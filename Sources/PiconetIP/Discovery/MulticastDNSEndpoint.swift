@@ -1,16 +1,16 @@
 import PiconetDNSSD
 import PiconetEngine
 
-/// The sockets of Multicast DNS, the interfaces that they are joined on, and one browser, for all that advertise and
-/// search in one process: however many they are, the links hear each question once. Confined to the loop that it is
-/// made for.
+/// The sockets of Multicast DNS, the interfaces that they are joined on, and one browser, for everything in a process
+/// that advertises and searches: however many nodes there are, the network hears each question once. Confined to the
+/// loop that it is made for.
 ///
-/// It is open as long as there is a discovery that uses it.
+/// It is open as long as a discovery uses it.
 public final class MulticastDNSEndpoint {
   public struct Options: Sendable {
     /// Names of the interfaces to use, such as `lo`; nil uses all that carry multicast.
     public var interfaces: Set<String>?
-    /// Of the random delays that RFC 6762 asks for; any value.
+    /// The seed of the random delays that RFC 6762 asks for; any value.
     public var seed: UInt64
 
     public init(interfaces: Set<String>? = nil, seed: UInt64) {
@@ -19,12 +19,12 @@ public final class MulticastDNSEndpoint {
     }
   }
 
-  /// What went over the sockets.
+  /// Counts of what went over the sockets.
   public struct Statistics: Sendable, Hashable {
     public var packetsSent = 0
     public var packetsReceived = 0
     public var sendFailures = 0
-    /// Not from the link, or no DNS message.
+    /// Packets that did not come from the link, or were not DNS messages.
     public var packetsRefused = 0
   }
 
@@ -60,7 +60,7 @@ public final class MulticastDNSEndpoint {
 
   // MARK: Who uses it
 
-  /// - Throws: neither family has a socket for us, or the system's interfaces can't be watched.
+  /// - Throws: if neither family has a socket for us, or the system's interfaces can't be watched.
   func add(_ discovery: DNSServiceDiscovery) throws(LinkFailure) {
     if users.isEmpty { try open() }
     users.append(User(id: ObjectIdentifier(discovery), discovery: discovery))
@@ -108,8 +108,8 @@ public final class MulticastDNSEndpoint {
     interfaces = [:]
   }
 
-  /// A discovery has begun, begun anew, or ended to search. Whoever is the only one asks the links anew; what others
-  /// have asked for already is reported at once.
+  /// A discovery has begun, restarted or stopped searching. If it is the only one, the network is asked again; what
+  /// others have found already is reported to it at once.
   func searchChanged(of discovery: DNSServiceDiscovery) {
     guard users.contains(where: { $0.id == ObjectIdentifier(discovery) }) else { return }
     if !isSearched {
@@ -132,8 +132,8 @@ public final class MulticastDNSEndpoint {
     }
   }
 
-  /// The label, or the first one made of it that no sibling has: nodes of one device have one key and often one name,
-  /// and would have to find out by probing.
+  /// The label, or the first one derived from it that no sibling has: nodes of one device share a key and often a name,
+  /// and would otherwise find out only by probing.
   func freeLabel(_ label: [UInt8]) -> [UInt8] {
     let taken = Set(discoveries.compactMap(\.label))
     return (1...taken.count + 1).lazy.map { InstanceLabel.renamed(label, attempt: $0) }.first { !taken.contains($0) }
@@ -168,7 +168,7 @@ public final class MulticastDNSEndpoint {
 
   private func receive(isIPv6: Bool) {
     for _ in 0..<Self.packetsPerTurn {
-      // Looked up each time: a handler may have ended the last discovery.
+      // Looked up each time: a handler may have closed the last discovery.
       guard let socket = sockets.first(where: { $0.isIPv6 == isIPv6 }), let arrival = socket.receive() else { break }
       statistics.packetsReceived += 1
       let id = InterfaceID(index: arrival.index, isIPv6: isIPv6)
@@ -221,7 +221,7 @@ public final class MulticastDNSEndpoint {
     }
   }
 
-  /// The machines' clock: the loop's, since its origin.
+  /// The machines' clock: the loop's time since its origin.
   var now: Duration { .nanoseconds(Int64(clamping: loop.now.nanoseconds)) }
 
   func nextSeed() -> UInt64 {

@@ -14,14 +14,14 @@ final class MulticastSocket {
   }
 
   let isIPv6: Bool
-  /// Nobody else had the port when we opened it, so what is sent to it by unicast reaches us.
+  /// Whether nobody else had the port when we opened it, so that what is sent to it by unicast reaches us.
   let isSoleOwner: Bool
   private let descriptor: Int32
   private var registration: (any DatagramLoopRegistration)?
   private var buffer = [UInt8](repeating: 0, count: MulticastDNS.largestMessage + 1)
   private var group: IPAddress { isIPv6 ? MulticastDNS.groupIPv6 : MulticastDNS.groupIPv4 }
 
-  /// - Throws: the port can't be shared, or the family is not there.
+  /// - Throws: if the port can't be shared, or the system lacks the family.
   init(isIPv6: Bool, loop: any DatagramLoop, readable: @escaping () -> Void) throws(LinkFailure) {
     self.isIPv6 = isIPv6
     let family: Int32 = isIPv6 ? 1 : 0
@@ -63,7 +63,7 @@ final class MulticastSocket {
 
   /// The next packet; nil if there is none.
   func receive() -> Arrival? {
-    // A packet that is too long, or an ICMP error that came back, is no end.
+    // A packet that is too long, or an ICMP error that came back, does not mean the end.
     for _ in 0..<16 {
       var from = piconet_datagram()
       let count = piconet_multicast_receive(descriptor, isIPv6 ? 1 : 0, &buffer, buffer.count, &from)

@@ -4,7 +4,7 @@ import PiconetWire
 
 /// Folds what the browser resolved into sightings: one per peer and incarnation, whatever its instances are called.
 struct SightingTable {
-  /// Of one sighting.
+  /// How many addresses a sighting may have.
   static let addressLimit = 16
 
   private struct Key: Hashable {
@@ -26,7 +26,7 @@ struct SightingTable {
 
   init(scope: String) { self.scope = scope }
 
-  /// - Returns: `gone` if we had taken ourselves for somebody.
+  /// - Returns: `gone` if we had taken ourselves for somebody else.
   mutating func setOwn(peer: PeerID, incarnation: Incarnation) -> [DiscoveryReport] {
     own = Key(peer: peer, incarnation: incarnation)
     instances = instances.filter { $0.value.key != own }
@@ -95,8 +95,8 @@ struct SightingTable {
       addresses: texts.map { TransportAddress(kind: .tcp, text: $0) })
   }
 
-  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim where it was
-  /// heard.
+  /// Best first: loopback (same host), IPv6, IPv4, link-local. Nil: an address that nobody may claim on the interface
+  /// where it was heard.
   private static func rank(_ endpoint: ResolvedInstance.Endpoint, isLoopback: Bool) -> Int? {
     let address = endpoint.address
     guard address.isUnicast, address.isLoopback == isLoopback else { return nil }

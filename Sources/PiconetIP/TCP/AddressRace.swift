@@ -2,20 +2,20 @@ import PiconetEngine
 
 /// The race of one dial over all addresses of a peer (Happy Eyeballs version 2, RFC 8305, sections 4 and 5).
 ///
-/// Addresses are tried in the order in which they come, which is their source's order of preference, but with the
-/// families taking turns, first the family of the first address. The next attempt starts when the former has failed, or
-/// after the attempt delay, while the former goes on. The first that connects wins and the others are closed.
+/// Addresses are tried in the order in which they come, which is their source's order of preference, but the families
+/// take turns, beginning with that of the first address. The next attempt starts when the previous one has failed, or
+/// after the attempt delay, while that goes on. The first that connects wins and the others are closed.
 ///
-/// A pure machine: facts with their time in, effects out. However the facts fall, there is exactly one `finished`, and
-/// every attempt that was opened has then failed, was closed, or is the winner. What comes later than `finished` has no
-/// effect.
+/// A pure machine: facts with their time go in, effects come out. In whatever order facts come, there is exactly one
+/// `finished`, and by then every attempt that was opened has failed, was closed, or is the winner. Whatever comes after
+/// `finished` has no effect.
 public struct AddressRace: Sendable {
   public struct Configuration: Sendable, Hashable {
     /// How long an attempt has the field to itself. RFC 8305: 250 ms recommended, 100 ms at least, 2 s at most.
     public var attemptDelay: Duration = .milliseconds(250)
-    /// How long the whole race takes at most, name look-up included.
+    /// How long the whole race may take, including name look-ups.
     public var timeLimit: Duration = .seconds(10)
-    /// The most addresses that are tried; what is beyond them is dropped. Bounds the descriptors of one dial.
+    /// The most addresses that are tried; any beyond these are dropped. Bounds the descriptors of one dial.
     public var addressLimit = 16
 
     public init() {}
@@ -23,14 +23,14 @@ public struct AddressRace: Sendable {
 
   public enum Effect: Sendable, Hashable {
     case open(attempt: Int, SocketAddress)
-    /// Close the attempt's socket; nothing it says counts any more.
+    /// Close the attempt's socket; nothing it reports counts any more.
     case close(attempt: Int)
     case finished(Outcome)
   }
 
   public enum Outcome: Sendable, Hashable {
     case connected(attempt: Int)
-    /// Every reason, in the order of their coming.
+    /// All reasons, in the order in which they came.
     case failed([Loss])
     case cancelled
   }
@@ -74,8 +74,8 @@ public struct AddressRace: Sendable {
 
   // MARK: Facts
 
-  /// Starts the race with what is known already. `unresolved` host names are looked up meanwhile: each is followed by
-  /// `resolved` or `resolutionFailed`.
+  /// Starts the race with what is known already. `unresolved` host names are being looked up meanwhile: for each,
+  /// `resolved` or `resolutionFailed` follows.
   public mutating func start(
     _ addresses: [SocketAddress], losses: [Loss] = [], unresolved: Int = 0, at now: Instant
   ) -> [Effect] {
@@ -102,7 +102,7 @@ public struct AddressRace: Sendable {
     return proceed(race, at: now)
   }
 
-  /// Late, or for an attempt that is not open: no effect. (Whoever closed its socket hears nothing of it anyway.)
+  /// Late, or for an attempt that is not open: no effect. (Once its socket is closed, nothing is heard of it anyway.)
   public mutating func connected(_ attempt: Int, at now: Instant) -> [Effect] {
     guard case .racing(let race) = state, race.open.contains(where: { $0.attempt == attempt }) else { return [] }
     state = .finished
@@ -115,12 +115,12 @@ public struct AddressRace: Sendable {
     guard case .racing(var race) = state, let index = race.open.firstIndex(where: { $0.attempt == attempt })
     else { return [] }
     race.losses.append(Loss(subject: race.open.remove(at: index).address.description, failure: failure))
-    // RFC 8305, section 5: the next attempt need not wait for one that has failed. It waits for one that goes on.
+    // RFC 8305, section 5: the next attempt need not wait for one that has failed, only for one that is still going on.
     if race.open.isEmpty || attempt == race.nextAttempt - 1 { race.mayOpenAt = now }
     return proceed(race, at: now)
   }
 
-  /// Time has passed: `nextDeadline`, usually; no effect when it is too early.
+  /// Time has passed, usually up to `nextDeadline`; no effect if it is too early.
   public mutating func deadlineReached(at now: Instant) -> [Effect] {
     guard case .racing(let race) = state else { return [] }
     return proceed(race, at: now)
@@ -158,7 +158,8 @@ public struct AddressRace: Sendable {
     }
   }
 
-  /// What follows from the race as it stands: the only place where it ends in failure and where attempts begin.
+  /// Does what the present state of the race requires: the only place where it ends in failure and where attempts
+  /// begin.
   private mutating func proceed(_ before: Race, at now: Instant) -> [Effect] {
     var race = before
     if now >= race.deadline {

@@ -1,33 +1,33 @@
 import PiconetEngine
 
 /// How many bytes of bulk one connection may have in flight, unsent or unacknowledged: enough to keep the path busy,
-/// little enough that a message which comes now is not behind seconds of a file, in the socket's buffer or in a queue
-/// on the way.
+/// but so little that a message that comes now does not wait behind seconds of a file, in the socket's buffer or in a
+/// queue on the way.
 ///
 /// It is the path's rate times its shortest round trip, and a little more, so that there is always something to carry.
-/// The rate is that of the bytes acknowledged while there was; the kernel's own (`tcpi_delivery_rate`) is of no use
-/// here, because it takes whoever keeps below the congestion window for one who has nothing to send. A path that has
-/// carried away everything before we looked again could have carried more: the bound doubles.
+/// The rate is measured from the bytes acknowledged while there was; the kernel's own figure (`tcpi_delivery_rate`) is
+/// of no use here, because a sender that stays below the congestion window seems to it to have nothing to send. If
+/// everything was carried away before we looked again, the path could have carried more: the bound doubles.
 ///
-/// A pure value: samples with their time in.
+/// A pure value: samples with their times go in.
 struct FlightBound: Sendable {
   struct Configuration: Sendable, Hashable {
-    /// How long what is in flight beyond the round trip may take; a quarter of the round trip where that is more.
+    /// How much longer than the round trip what is in flight may take; a quarter of the round trip if that is more.
     var delay: Duration = .milliseconds(10)
-    /// Bytes that may be in flight however slow it goes: two segments of Ethernet's, so that the remote side
-    /// acknowledges at once.
+    /// Bytes that may be in flight however slow it goes: two Ethernet segments, so that the remote side acknowledges at
+    /// once.
     var least = 3 << 10
     /// Bytes that may be in flight before a rate is known.
     var initial = 14 << 10
-    /// Bytes of a bound that is none any more: more than a kernel keeps by itself.
+    /// A bound of so many bytes no longer restricts anything: it is more than a kernel keeps anyway.
     var most = 64 << 20
   }
 
-  /// What the kernel says of the connection.
+  /// What the kernel reports about the connection.
   struct Sample: Sendable, Hashable {
     /// Bytes unsent or unacknowledged.
     var inFlight: Int
-    /// Bytes handed to it so far.
+    /// Bytes handed to the kernel so far.
     var written: UInt64
     /// The shortest round trip seen.
     var roundTrip: Duration
@@ -36,16 +36,16 @@ struct FlightBound: Sendable {
 
   private let configuration: Configuration
   private(set) var limit: Int
-  /// Bytes a second of late; nil until seen.
+  /// The recent rate in bytes per second; nil until measured.
   private(set) var rate: Double?
   /// The last rates, of which the highest counts.
   private var rates: [Double] = []
-  /// Where the span began over which a rate is seen; nil while the path may have nothing to carry.
+  /// The beginning of the span over which a rate is measured; nil while the path may have nothing to carry.
   private var span: (acknowledged: UInt64, at: Instant, hasBegun: Bool)?
-  /// At the last look most of the bound was used: the sender may have had more.
+  /// Whether most of the bound was in use at the last look: the sender may have had more to send.
   private var isFull = false
 
-  /// A rate is seen over no less than this, nor than a round trip: acknowledgements come in bursts.
+  /// A rate is measured over at least this, and at least a round trip: acknowledgements come in bursts.
   private static let shortestSpan = Duration.milliseconds(25)
   private static let ratesKept = 4
 
@@ -54,20 +54,20 @@ struct FlightBound: Sendable {
     limit = configuration.initial
   }
 
-  /// Bytes of bulk that may go now.
+  /// How many bytes of bulk may go now.
   func room(inFlight: Int) -> Int { max(0, limit - inFlight) }
 
-  /// So much is in flight that the path is busy, and the room worth a look.
+  /// Whether so much is in flight that the path is busy, and the room is worth a look.
   func isNear(_ inFlight: Int) -> Bool { inFlight > limit / 2 }
 
-  /// The kernel was asked: because the bound is near, or some time after that.
+  /// Takes a sample from the kernel, asked for because the bound is near, or some time after that.
   mutating func looked(_ sample: Sample) {
     let acknowledged = sample.written - min(sample.written, UInt64(max(0, sample.inFlight)))
     let wasFull = isFull
     isFull = sample.inFlight > limit / 4 * 3
     guard sample.inFlight > 0 else {
       span = nil
-      // Where the bound was not what kept it from sending more, that says nothing of the path.
+      // Unless it was the bound that kept it from sending more, this says nothing about the path.
       if wasFull { set(max(2 * limit, wanted(sample.roundTrip))) }
       return
     }
@@ -77,7 +77,7 @@ struct FlightBound: Sendable {
     }
     let carried = Double(acknowledged - min(acknowledged, begun.acknowledged))
     guard begun.hasBegun else {
-      // What came before the first acknowledgement was the way there.
+      // The time before the first acknowledgement was the way there.
       if carried > 0 { span = (acknowledged, sample.at, hasBegun: true) }
       return
     }

@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 
-/// What a person writes to say where somebody is: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
+/// How a person writes where somebody is: `192.168.1.7:49152`, `[fe80::1%eth0]:49152`, `kitchen.local:49152`.
 public struct HostPort: Sendable, Hashable, CustomStringConvertible {
   /// Without brackets; with its zone, if it has one.
   public let host: String
@@ -37,8 +37,8 @@ public struct HostPort: Sendable, Hashable, CustomStringConvertible {
   public var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// The addresses that need no look-up: a numeric address, or those of `localhost` (RFC 6761, section 6.3). Nil for
-  /// another name.
-  /// - Throws: `.notAvailable` for a numeric address whose zone is no interface here.
+  /// any other name.
+  /// - Throws: `.notAvailable` for a numeric address whose zone is not an interface here.
   public func numericAddresses() throws(LinkFailure) -> [SocketAddress]? {
     var ipv4 = in_addr()
     if inet_pton(AF_INET, host, &ipv4) == 1 {

@@ -5,10 +5,10 @@ import PiconetRuntime
 
 /// Sockets whose orderly close is under way.
 ///
-/// A socket closed while the remote side's bytes lie in it unread, or still come, sends a reset, and a reset throws
-/// away what the remote side has not read yet: our reason for leaving, of all things. So (RFC 9112, section 9.6) we end
-/// our direction, read and discard until the remote side ends its own, and only then close. Bounded in time, bytes and
-/// number; beyond the number a socket is closed at once.
+/// A socket that is closed while the remote side's bytes lie in it unread, or still come, sends a reset, and a reset
+/// throws away what the remote side has not read yet: of all things, our reason for leaving. So (RFC 9112, section 9.6)
+/// we end our direction, read and discard until the remote side ends its own, and only then close. Bounded in time,
+/// bytes and number; beyond the number a socket is closed at once.
 final class LingeringCloses {
   /// The most bytes that are discarded of one socket.
   static let byteLimit = 16 << 20
@@ -37,7 +37,7 @@ final class LingeringCloses {
       return
     }
     let entry = LingeringClose(socket, owner: self)
-    // Where it can't be watched the entry's end, here and now, closes it.
+    // If it can't be watched, `entry` is released here, which closes it.
     guard let watch = try? loop.watch(socket, for: .read, handler: entry) else { return }
     entry.watch = watch
     let timer = LoopTimer(loop: loop) { [weak self, unowned entry] in self?.finish(entry) }

@@ -1,7 +1,8 @@
 import Glibc
 import PiconetEngine
 
-/// Asks the system for the addresses of a host name. Blocks, for as long as resolv.conf allows: for a worker thread.
+/// Asks the system for the addresses of a host name. Blocks for as long as resolv.conf allows: call it on a worker
+/// thread.
 package enum NameLookup {
   typealias Function = @Sendable (HostPort) -> Result<[SocketAddress], LinkFailure>
 
@@ -11,7 +12,7 @@ package enum NameLookup {
   /// In the order of preference of RFC 6724, which is getaddrinfo's.
   @Sendable package static func addresses(of name: HostPort) -> Result<[SocketAddress], LinkFailure> {
     let first = look(up: name, flags: AI_ADDRCONFIG)
-    // On a host that has loopback addresses only, AI_ADDRCONFIG hides even what /etc/hosts says.
+    // On a host that has only loopback addresses, AI_ADDRCONFIG hides even what /etc/hosts says.
     if case .failure = first, case .success(let addresses) = look(up: name, flags: 0) { return .success(addresses) }
     return first
   }

@@ -57,7 +57,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Why nobody can be dialled here; nil if it can be tried.
+  /// Why this address can't be dialled; nil if it can be tried.
   public var undialable: LinkFailure? {
     if port == 0 { return LinkFailure(.notAvailable, "port 0") }
     if isUnspecified { return LinkFailure(.notAvailable, "the unspecified address") }
@@ -88,7 +88,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   private static func interfaceName(_ zone: UInt32) -> String {
     var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
-    // An interface that is gone keeps its number.
+    // An interface that is gone is shown by its number.
     return if_indextoname(zone, &name) == nil ? "\(zone)" : string(name)
   }
 
@@ -100,7 +100,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 // MARK: The system's form
 
 extension SocketAddress {
-  /// Nil for other families than IPv4 and IPv6.
+  /// Nil for families other than IPv4 and IPv6.
   public init?(_ address: UnsafePointer<sockaddr>) {
     let raw = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {

@@ -3,7 +3,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// One dial: performs what the address race says, with sockets, a timer and name look-ups.
+/// One dial: carries out what the address race decides, with sockets, a timer and name look-ups.
 final class TCPDial: DialCancellation {
   private let loop: EventLoop
   private let configuration: TCPConfiguration
@@ -29,7 +29,7 @@ final class TCPDial: DialCancellation {
     self.lingering = lingering
     self.completion = completion
     race = AddressRace(configuration.race)
-    // Strongly: a dial lives until it has told its outcome, whatever becomes of the transport.
+    // Held strongly: a dial lives until it has reported its outcome, whatever becomes of the transport.
     timer = LoopTimer(loop: loop) { [self] in perform(race.deadlineReached(at: loop.now)) }
   }
 
@@ -58,7 +58,7 @@ final class TCPDial: DialCancellation {
   func cancel() {
     if completion == nil { return }
     if case .success(let link)? = result {
-      // Connected, but nobody was told yet.
+      // Connected, but not reported yet.
       link.close(abort: true)
       result = .failure(LinkFailure(.cancelled))
     }
@@ -163,7 +163,7 @@ private final class TCPAttempt: DescriptorHandler {
       isConnected = true
       return
     }
-    // From here on `deinit` closes the socket, also where this throws.
+    // From here on `deinit` closes the socket, even if this throws.
     let error = errno
     guard error == EINPROGRESS || error == EINTR else { throw LinkFailure(call: "connect", number: error) }
     do {
@@ -177,11 +177,12 @@ private final class TCPAttempt: DescriptorHandler {
 
   func descriptorIsReady(_ readiness: Readiness) { dial.isDecided(self) }
 
-  /// Why a decided attempt failed; nil if it is connected.
+  /// Why a completed attempt failed; nil if it is connected.
   var failure: LinkFailure? {
     let error = piconet_socket_error(socket)
     if error != 0 { return LinkFailure(call: "connect", number: error) }
-    // A port of this host with no listener can be picked as our own local port: TCP then connects us to ourselves.
+    // The system may pick the dialled port of this host, if nobody listens there, as our own local port: TCP then
+    // connects us to ourselves.
     if let local = SocketAddress.of(socket, remote: false), local == SocketAddress.of(socket, remote: true) {
       return LinkFailure(.refused, "connected to itself: nobody listens there")
     }
@@ -197,7 +198,7 @@ private final class TCPAttempt: DescriptorHandler {
   func close() {
     watch?.cancel()
     if socket < 0 { return }
-    // A connection that has come about meanwhile is not wanted: no orderly end.
+    // A connection that has come about meanwhile is not wanted: it gets no orderly close.
     _ = piconet_set_abortive_close(socket)
     Glibc.close(socket)
     socket = -1
@@ -205,7 +206,7 @@ private final class TCPAttempt: DescriptorHandler {
 }
 
 extension LinkFailure {
-  /// The failure of a dial: the code that says most, and every address with its reason.
+  /// The failure of a dial: the most telling code, and every address with its reason.
   init(_ losses: [AddressRace.Loss]) {
     let byWeight: [Code] = [
       .tooManyDescriptors, .refused, .reset, .permission, .busy, .timedOut, .hostDown, .unreachable, .notAvailable,

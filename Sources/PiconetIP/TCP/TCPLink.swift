@@ -6,24 +6,24 @@ import PiconetRuntime
 /// One TCP connection as a link: a byte stream, confined to its loop.
 ///
 /// A read that fills less than its buffer has emptied the socket: the caller need not read again to see `.wouldBlock`.
-/// Nothing is missed by that, since the loop is level-triggered: what comes later makes the link ready again.
+/// Nothing is missed, since the loop is level-triggered: what comes later makes the link ready again.
 public final class TCPLink: LinkEndpoint {
   public let traits: LinkTraits
   private let lingering: LingeringCloses
   /// -1 when closed.
   private var socket: Int32
   private var watch: DescriptorWatch?
-  /// Until the link is closed: an object that has a weak reference pays for it at each use of any reference.
+  /// A strong reference, until the link is closed: a weak one would make every use of a reference to the object slower.
   private var handler: (any LinkEndpointHandler)?
-  /// The remote side's end has been read: nothing more comes.
+  /// Whether the end of the stream has been read: nothing more comes.
   private var hasReadEnd = false
   private let loop: EventLoop
-  // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
+  // Not checked for overlapping accesses: a value that calls nothing, used only on the loop's thread.
   @exclusivity(unchecked) private var bound: FlightBound
   private var written: UInt64 = 0
-  /// Bytes with the kernel: what it had when it was last asked, and what was written since.
+  /// Bytes in the kernel: what it had when it was last asked, and what was written since.
   private var inFlight = 0
-  /// Looks again while much is in flight: the kernel tells when it takes more, not when the path does.
+  /// Looks again while much is in flight: the kernel says when it can take more, not when the path can.
   private var timer: LoopTimer?
 
   /// Takes over a connected socket, which it closes even if this throws.
@@ -75,7 +75,7 @@ public final class TCPLink: LinkEndpoint {
     return .bytes(count)
   }
 
-  /// What else may go is bounded by the remote side's acknowledgements, which wake nobody.
+  /// How much more may go depends on the remote side's acknowledgements, which wake nobody.
   public var bulkPace: BulkPace? { BulkPace(room: bound.room(inFlight: inFlight), bound: bound.limit) }
 
   private func lookAtFlight() {

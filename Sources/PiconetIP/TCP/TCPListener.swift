@@ -20,8 +20,8 @@ package final class TCPListener: DescriptorHandler {
 
   /// Takes over a listening socket, which it closes even if this throws.
   /// - Parameters:
-  ///   - accept: accept4, or what a test puts in its place.
-  ///   - accepted: gets each new socket, and has to close it.
+  ///   - accept: accept4, or a test's replacement for it.
+  ///   - accepted: gets each new socket, and must close it.
   package init(
     socket: Int32, loop: EventLoop, configuration: TCPConfiguration, accept: @escaping Accept = piconet_accept,
     accepted: @escaping (Int32) -> Void
@@ -64,7 +64,7 @@ package final class TCPListener: DescriptorHandler {
 
   package func descriptorIsReady(_ readiness: Readiness) {
     var left = configuration.acceptBatch
-    // `accepted` may pause or close us.
+    // `accepted` may pause or close this listener.
     while left > 0, watch != nil, !isPaused {
       left -= 1
       var address = sockaddr_storage()
@@ -76,10 +76,10 @@ package final class TCPListener: DescriptorHandler {
       }
       switch errno {
       case EAGAIN: return
-      // The connection failed before we took it (accept(2), "Error handling"): on to the next.
+      // The connection failed before we accepted it (accept(2), "Error handling"): on to the next.
       case EINTR, ECONNABORTED, EPROTO, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, ENETDOWN:
         continue
-      // EMFILE, ENFILE, ENOBUFS, ENOMEM, and whatever else would come back at once.
+      // EMFILE, ENFILE, ENOBUFS, ENOMEM, and anything else that would come back at once.
       default:
         isShortOfDescriptors = true
         retry?.set(after: retryDelay)

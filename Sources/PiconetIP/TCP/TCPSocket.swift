@@ -11,9 +11,9 @@ package enum TCPSocket {
     return socket
   }
 
-  /// Options of every link. None of them failing would make the link useless, so failures don't count.
+  /// Sets the options of every link. A link is usable without any of them, so failures don't count.
   package static func prepare(_ socket: Int32, _ configuration: TCPConfiguration) {
-    // Messages are coalesced above, once a round: what is written is meant to go now.
+    // Messages are already coalesced once a round: what is written should go now.
     set(socket, piconet_level_tcp, TCP_NODELAY, 1)
     if let limit = configuration.unsentLimit { set(socket, piconet_level_tcp, TCP_NOTSENT_LOWAT, limit) }
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -31,7 +31,7 @@ package enum TCPSocket {
     on address: SocketAddress, dualStack: Bool, backlog: Int32
   ) throws(LinkFailure) -> Int32 {
     let socket = try make(address.family)
-    // A restart must not wait for the connections of the former run; another listener is still refused.
+    // A restart must not have to wait for connections of the previous run; a second listener is still refused.
     set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
     if address.isIPv6 { set(socket, piconet_level_ipv6, IPV6_V6ONLY, dualStack ? 0 : 1) }
     var failed = "bind \(address)"

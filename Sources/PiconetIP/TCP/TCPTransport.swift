@@ -2,7 +2,7 @@ import Glibc
 import PiconetEngine
 import PiconetRuntime
 
-/// TCP over IPv4 and IPv6. Confined to the loop that it is made for, also its end: close it there.
+/// TCP over IPv4 and IPv6. Confined to the loop that it is made for, including its end: close it there.
 public final class TCPTransport: Transport {
   public let kind = TransportKind.tcp
   private let loop: EventLoop
@@ -13,15 +13,15 @@ public final class TCPTransport: Transport {
   private var listener: TCPListener?
   private var dials: [ObjectIdentifier: TCPDial] = [:]
 
-  /// - Parameter resolver: looks up host names. A look-up may take as long as resolv.conf allows, so it is better not
-  ///   the thread of the disks. Nil: addresses are numeric or `localhost`, everything else fails.
+  /// - Parameter resolver: looks up host names. A look-up may take as long as resolv.conf allows, so this should not be
+  ///   the disk thread. Nil: only numeric addresses and `localhost` work.
   public convenience init(
     loop: EventLoop, configuration: TCPConfiguration = TCPConfiguration(), resolver: WorkerThread? = nil
   ) {
     self.init(loop: loop, configuration: configuration, resolver: resolver, lookUp: NameLookup.addresses)
   }
 
-  /// - Parameter lookUp: getaddrinfo, or what a test puts in its place.
+  /// - Parameter lookUp: getaddrinfo, or a test's replacement for it.
   init(
     loop: EventLoop, configuration: TCPConfiguration, resolver: WorkerThread?, lookUp: @escaping NameLookup.Function
   ) {
@@ -48,14 +48,14 @@ public final class TCPTransport: Transport {
     return dial
   }
 
-  /// Listens where the configuration says; without a host on one socket for both families, or IPv4 alone where the
-  /// system has no IPv6. Listening already: an error of the caller, `.busy`.
+  /// Listens where the configuration says; without a host, on one socket for both families, or only IPv4 if the system
+  /// has no IPv6. Listening already is the caller's error, `.busy`.
   public func listen(_ accepted: @escaping (any LinkEndpoint) -> Void) throws(LinkFailure) {
     if listener != nil { throw LinkFailure(.busy, "listening already") }
     let socket = try listeningSocket()
     listener = try TCPListener(socket: socket, loop: loop, configuration: configuration) {
       [loop, configuration, lingering] connection in
-      // A link that can't be watched is closed by its own end.
+      // A link that can't be watched closes its socket as it is released.
       let link = try? TCPLink(socket: connection, loop: loop, configuration: configuration, lingering: lingering)
       if let link { accepted(link) }
     }
@@ -89,8 +89,8 @@ public final class TCPTransport: Transport {
     return addresses.map { TransportAddress(kind: .tcp, text: $0.description) }
   }
 
-  /// Stops (true) or goes on (false) accepting: for a limit on links that are not secured yet. Connections wait in
-  /// the kernel meanwhile, `backlog` of them.
+  /// Stops (true) or resumes (false) accepting, to limit links that are not secured yet. Meanwhile up to `backlog`
+  /// connections wait in the kernel.
   public func pauseAccepting(_ isPaused: Bool) { listener?.setPaused(isPaused) }
 
   public func stopListening() {
@@ -99,7 +99,7 @@ public final class TCPTransport: Transport {
   }
 
   /// Stops listening, cancels every dial (their completions are still called), and waits for orderly closes that are
-  /// under way, at most `lingerTime`. Links are their owners' to close, before this.
+  /// under way, at most `lingerTime`. Owners must close their links before this.
   /// - Parameter completion: called on the loop when no descriptor of this transport is left.
   public func shutDown(_ completion: @escaping () -> Void) {
     stopListening()

@@ -1,16 +1,16 @@
-/// Whether a link says so much that its channel's memory is better kept than given back after each record: a value;
-/// time is told by looks, a few seconds apart.
+/// Whether a link is so busy that its channel's memory is better kept than given back after each record. A value; time
+/// passes by calls of `look`, a few seconds apart.
 struct BufferUse: Sendable, Equatable {
-  /// So many reads between two looks are no heartbeats.
+  /// So many reads between two looks can't be heartbeats alone.
   static let busyReads = 16
-  /// Between two looks, however often the driver has something to do.
+  /// The time between two looks, however often the driver has something to do.
   static let interval = Duration.seconds(2)
 
   private(set) var isKept = false
   private var recentReads = 0
 
   /// Bytes have come.
-  /// - Returns: true if the memory is to be kept from now on.
+  /// - Returns: true if the memory should be kept from now on.
   mutating func read() -> Bool {
     recentReads += 1
     guard !isKept, recentReads == Self.busyReads else { return false }
@@ -19,7 +19,7 @@ struct BufferUse: Sendable, Equatable {
   }
 
   /// Some time has passed.
-  /// - Returns: true if the link rests, and the memory is to be given back.
+  /// - Returns: true if the link is at rest, and the memory should be given back.
   mutating func look() -> Bool {
     let rests = isKept && recentReads < Self.busyReads
     if rests { isKept = false }

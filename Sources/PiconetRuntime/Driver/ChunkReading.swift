@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// Reads a source into whole chunk frames, ready to be sealed: the bytes of a file are copied once, from the page cache
-/// to where TLS takes them.
+/// Reads a source into whole chunk frames, ready to be sealed: a file's bytes are copied once, from the page cache to
+/// where TLS takes them.
 enum ChunkReading {
   /// On the disk thread. All frames but the last have `frameCount` bytes.
   static func frames(

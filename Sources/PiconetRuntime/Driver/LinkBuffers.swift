@@ -1,9 +1,9 @@
-/// What bytes pass through on their way in, for all links of a loop in turn. Confined to the loop; nothing stays in
-/// them when a link has been read.
+/// The buffers that bytes pass through on their way in, for all links of a loop in turn. Confined to the loop; nothing
+/// stays in them once a link has been read.
 public final class LinkBuffers {
-  /// Where ciphertext is read to.
+  /// Ciphertext is read into it.
   let reading = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-  /// Where what a small read brought is opened.
+  /// What a small read brought is opened into it.
   let opening = UnsafeMutableRawBufferPointer.allocate(byteCount: LinkRunner.openBufferSize, alignment: 4096)
 
   public init() {}

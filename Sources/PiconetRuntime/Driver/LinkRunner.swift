@@ -7,7 +7,7 @@ final class LinkRunner: LinkEndpointHandler {
   enum Phase {
     case securing
     case open
-    /// What is left to write goes out, then the endpoint is closed.
+    /// The rest is written, then the endpoint is closed.
     case closing
     case closed
   }
@@ -17,24 +17,24 @@ final class LinkRunner: LinkEndpointHandler {
   let endpoint: any LinkEndpoint
   let channel: any SecureChannel
   let startedAt: Instant
-  /// Of the endpoint's traits, whose copies cost more than a look at them.
+  /// Kept from the endpoint's traits: copying those costs more than this look.
   private let largestWrite: Int
-  /// Who is told of bytes and waits; nil where no discovery shares the radio with this link.
+  /// Told of bytes and waits; nil if no discovery shares the radio with this link.
   let radio: RadioWatch?
   private(set) var phase = Phase.securing
-  /// It lets go of its runners when they are closed, and of all when it is closed itself: a plain reference, because an
-  /// unowned one costs at each use.
+  /// The driver drops its runners when they close, and all of them when it closes: so a plain reference will do, and an
+  /// unowned one would cost at each use.
   private let driver: NodeDriver
 
-  // Not checked for overlapping accesses: a value that calls nothing, on the loop's thread only.
+  // Not checked for overlapping accesses: a value that calls nothing, used only on the loop's thread.
   @exclusivity(unchecked) private var unwritten = UnwrittenRecords()
   private var wantsWrite = false
   private var paceNews = PaceNews()
   private var bufferUse = BufferUse()
-  /// It waits for its turn to write in this round.
+  /// Whether it waits for its turn to write in this round.
   var mustWrite = false
 
-  /// Reads in a row, each of which has filled the buffer, before other links have their turn.
+  /// How many reads in a row may each fill the buffer before other links have their turn.
   private static let readsPerRound = 4
 
   init(
@@ -72,7 +72,7 @@ final class LinkRunner: LinkEndpointHandler {
       case .bytes(let count):
         radio?.moved(count)
         open(UnsafeRawBufferPointer(rebasing: driver.buffers.reading[..<count]))
-        // A short read has emptied the socket, or the link is ready in the next round again.
+        // A short read has emptied the socket; if not, the link is ready again in the next round.
         if count < driver.buffers.reading.count { return }
       case .wouldBlock: return
       case .end: return ended(.ended)
@@ -81,7 +81,7 @@ final class LinkRunner: LinkEndpointHandler {
     }
   }
 
-  /// From time to time, a few seconds apart: a link that says little gives its channel's memory back.
+  /// Called from time to time, a few seconds apart: a quiet link gives its channel's memory back.
   func lookIfResting() {
     if bufferUse.look() { channel.keepBuffers(false) }
   }
@@ -103,7 +103,7 @@ final class LinkRunner: LinkEndpointHandler {
       case .ended: return ended(.ended)
       case .failed(let failure): return ended(.insecure(failure))
       }
-      // A full buffer may have left plaintext behind; otherwise all was taken.
+      // A full buffer may have left plaintext behind; otherwise everything was taken.
       if rest.isEmpty, plaintext.count < capacity { return }
     }
   }
@@ -111,19 +111,19 @@ final class LinkRunner: LinkEndpointHandler {
   private static let smallRead = 4096
   private static let longestRecord = 16_384
 
-  /// Room that a small read can't fill: its own plaintext, and all of a record that earlier reads began.
+  /// More room than a small read can fill: with its own plaintext, and all of a record that earlier reads began.
   static let openBufferSize = smallRead + longestRecord
 
-  /// Slices of plaintext are kept while the application has them, so what a small read brought gets an array of its
-  /// size, which is known afterwards only: it may be the last part of a long record. In one piece, since every piece is
-  /// a fact for the engine.
+  /// The application may keep slices of plaintext, so what a small read brought gets an array of just its size. That is
+  /// known only afterwards, since it may be the last part of a long record. It is one piece, since every piece is a
+  /// fact for the engine.
   private func openSmall(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
     let buffer = driver.buffers.opening
     let (taken, produced) = channel.open(ciphertext, into: buffer)
     return (buffer.count, taken, [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<produced])))
   }
 
-  /// Without a copy: plaintext is shorter than what it was sealed in, but for a record that an earlier read began.
+  /// Without a copy: plaintext is shorter than the ciphertext, except for a record that an earlier read began.
   private func openLarge(_ ciphertext: UnsafeRawBufferPointer) -> (capacity: Int, taken: Int, plaintext: [UInt8]) {
     let capacity = ciphertext.count + Self.longestRecord
     var taken = 0
@@ -140,8 +140,8 @@ final class LinkRunner: LinkEndpointHandler {
     case .closing: finish(abort: true)
     case .securing, .open:
       let wasOpen = phase == .open
-      // An alert may wait to tell the remote side what was wrong. Where it can't be written any more, the first reason
-      // counts.
+      // An alert may be waiting to tell the remote side what was wrong. If it can't be written any more, the first
+      // reason counts.
       phase = .closing
       writeOut()
       finish(abort: false)
@@ -159,7 +159,7 @@ final class LinkRunner: LinkEndpointHandler {
   }
 
   /// Writes what the endpoint takes.
-  /// - Returns: how many plaintext bytes are with the kernel now that were not before.
+  /// - Returns: how many more plaintext bytes are with the kernel now.
   @discardableResult
   func writeOut() -> Int {
     guard phase != .closed else { return 0 }
@@ -193,7 +193,7 @@ final class LinkRunner: LinkEndpointHandler {
       if !wasClosing { driver.linkEnded(self, .failed(failure), wasOpen: wasOpen) }
       return 0
     }
-    // A handshake counts as one, whether its other side reads or not.
+    // A handshake is counted on its own, whether the other side reads or not.
     if phase != .securing, isBlocked != wantsWrite || (isBlocked && hasMoved) { radio?.linkWaited() }
     if isBlocked != wantsWrite {
       wantsWrite = isBlocked
@@ -203,7 +203,7 @@ final class LinkRunner: LinkEndpointHandler {
     return unwritten.takeWritten()
   }
 
-  /// The endpoint's pace, if the engine should know of it.
+  /// The endpoint's pace, if it is news to the engine.
   func newPace() -> BulkPace? {
     guard phase == .open, let pace = endpoint.bulkPace else { return nil }
     return paceNews.look(at: pace)
@@ -211,7 +211,7 @@ final class LinkRunner: LinkEndpointHandler {
 
   // MARK: The end
 
-  /// Closes after what was sealed has gone out, or at once.
+  /// Closes once what was sealed has gone out, or at once.
   func close(flush: Bool) {
     guard phase != .closed, phase != .closing else { return }
     guard flush else { return finish(abort: true) }

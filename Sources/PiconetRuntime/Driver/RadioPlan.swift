@@ -1,7 +1,7 @@
 import PiconetEngine
 
 /// Who may have the radio: tells the discoveries of all nodes when one of them needs it, when it is free again, and
-/// when it is their turn to scan beside what others send. Confined to the loop.
+/// when it is their turn to scan while others send. Confined to the loop.
 public final class RadioPlan {
   private struct User {
     let id: ObjectIdentifier
@@ -16,7 +16,7 @@ public final class RadioPlan {
 
   public init(loop: EventLoop) { self.loop = loop }
 
-  /// Tells these discoveries, too: at once, where the radio is busy.
+  /// Tells these discoveries, too: at once if the radio is busy.
   func add(_ watch: RadioWatch, _ discoveries: [any Discovery]) {
     users.append(User(id: ObjectIdentifier(watch), discoveries: discoveries))
     timer =
@@ -62,13 +62,13 @@ public final class RadioPlan {
     update()
   }
 
-  /// A link's unsent bytes wait for room, and something has moved there.
+  /// Unsent bytes of a link wait for room, and some have moved.
   func waited(_ watch: RadioWatch) {
     if share.waited(ObjectIdentifier(watch), at: loop.now) { update() }
   }
 
   func moved(_ count: Int, by watch: RadioWatch) {
-    // Busy already: the timer looks again when it fires.
+    // If it is busy already, the timer looks again when it fires.
     if share.moved(count, by: ObjectIdentifier(watch), at: loop.now) { update() }
   }
 
@@ -89,7 +89,7 @@ public final class RadioPlan {
     }
   }
 
-  /// In an order that leaves a scan alone that may go on.
+  /// In an order that does not disturb a scan that may go on.
   private static func tell(_ discovery: any Discovery, _ access: RadioAccess, _ former: RadioAccess) {
     if access == .turn { discovery.setRadioTurn(true) }
     if (access == .free) != (former == .free) { discovery.setRadioBusy(access != .free) }

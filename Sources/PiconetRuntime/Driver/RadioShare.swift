@@ -2,26 +2,26 @@ import PiconetEngine
 
 /// What a node may do with the radio when it looks for others.
 enum RadioAccess: Sendable, Hashable {
-  /// Nobody uses it otherwise.
+  /// Nothing else uses it.
   case free
-  /// Others send, and it is this node's turn to scan beside that.
+  /// Others send, and it is this node's turn to scan meanwhile.
   case turn
-  /// It is needed: no scan.
+  /// It is needed for something else: no scan.
   case busy
 }
 
-/// Who of the nodes of a host may scan, as a value: uses of the radio go in, everybody's access comes out.
+/// Which nodes of a host may scan, as a value: uses of the radio go in, each node's access comes out.
 ///
 /// While a node dials or makes a handshake nobody scans: Linux can't connect over LE while it does, and paging suffers
-/// from it. Handshakes of accepted links count for a while only (`RadioUse.accepted`). Bulk may go on for minutes. A
-/// node that looks for others meanwhile, and sends and receives nothing much itself, gets turns: the first one at once,
-/// and no more than a tenth of the time in all, so that bulk loses a tenth at most where a scan stops it altogether.
+/// from it. Handshakes of accepted links count only for a while (`RadioUse.accepted`). Bulk may go on for minutes. A
+/// node that looks for others meanwhile, and itself sends and receives little, gets turns: the first one at once, and
+/// no more than a tenth of the time in all, so that bulk loses at most a tenth where a scan stops it altogether.
 struct RadioShare<User: Hashable & Sendable>: Sendable {
-  /// The length of a turn: an advertisement of LE is heard within 1.3 s, and what it leads to is asked for its record.
+  /// The length of a turn: an LE advertisement is heard within 1.3 s, and then the device is asked for its record.
   static var turn: Duration { .seconds(2) }
-  /// The least time from the beginning of a turn to the next.
+  /// The least time from the beginning of one turn to that of the next.
   static var interval: Duration { turn * 10 }
-  /// The least time between the end of a dial or a handshake and a turn: mostly the next one is about to begin.
+  /// The least time between the end of a dial or a handshake and a turn: mostly the next use is about to begin.
   static var settling: Duration { .milliseconds(300) }
 
   private struct Member: Sendable {
@@ -31,7 +31,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
 
   private var members: [User: Member] = [:]
   private var total = RadioUse()
-  /// What is left of the turn, and since when it is used up; nil: it is not.
+  /// What is left of the turn, and since when it has been running; nil: it is not running.
   private var left = Duration.zero
   private var turnSince: Instant?
   private var nextTurn: Instant?
@@ -75,10 +75,10 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
   }
 
   /// A link's unsent bytes wait for room, and something has moved there (`RadioUse.waited`).
-  /// - Returns: whether somebody's access may be another one now.
+  /// - Returns: whether some node's access may have changed.
   mutating func waited(_ user: User, at now: Instant) -> Bool { use(by: user, at: now) { $0.waited(at: now) } }
 
-  /// - Returns: whether somebody's access may be another one now. A short message changes nothing.
+  /// - Returns: whether some node's access may have changed. A short message changes nothing.
   mutating func moved(_ count: Int, by user: User, at now: Instant) -> Bool {
     use(by: user, at: now) { $0.moved(count, at: now) }
   }
@@ -99,7 +99,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     settle(at: now)
   }
 
-  /// Time has passed. To be called at `nextDeadline`, and before `access`.
+  /// Time has passed. Call it at `nextDeadline`, and before `access`.
   mutating func settle(at now: Instant) {
     if let since = turnSince { left = max(.zero, left - (now - since)) }
     turnSince = nil
@@ -111,7 +111,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     if left > .zero { turnSince = now }
   }
 
-  /// Whether somebody would scan if it was his turn.
+  /// Whether some node would scan if it were its turn.
   private func hasTurns(at now: Instant) -> Bool {
     guard !total.isOpen(at: now), total.isBusy(at: now), settledAt.map({ $0 <= now }) ?? true else { return false }
     return members.values.contains { $0.searches && !$0.use.isBusy(at: now) }
@@ -127,7 +127,7 @@ struct RadioShare<User: Hashable & Sendable>: Sendable {
     return .turn
   }
 
-  /// When somebody's access will be another one if nothing happens until then; nil: never.
+  /// When some node's access will change if nothing happens until then; nil: never.
   func nextDeadline(at now: Instant) -> Instant? {
     guard total.isBusy(at: now) else { return nil }
     if total.isOpen(at: now) { return total.nextDeadline(at: now) }

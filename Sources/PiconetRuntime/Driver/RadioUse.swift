@@ -3,26 +3,26 @@ import PiconetEngine
 /// Whether the radio that discovery scans with is needed for something else: dialling, a handshake, bulk in either
 /// direction.
 ///
-/// A short message or a heartbeat is no use: with those alone a connected node would never search again. A pause in a
-/// transfer does not end the use at once, or a scan would begin in each.
+/// Short messages and heartbeats don't count as use: otherwise a connected node would never search again. A pause in a
+/// transfer does not end the use at once, or each pause would start a scan.
 struct RadioUse: Sendable, Equatable {
-  /// This long after its last use the radio counts as busy still.
+  /// For so long after its last use the radio still counts as busy.
   static let hold: Duration = .seconds(2)
-  /// Handshakes of accepted links count this long at most of each `acceptedInterval`, all together: whoever opens links
-  /// and says nothing on them needs no trust, and must not keep the radio.
+  /// Handshakes of accepted links count for at most so long in each `acceptedInterval`, all together: anybody can open
+  /// links and say nothing on them, and must not keep the radio by it.
   static let accepted: Duration = .seconds(2)
   static let acceptedInterval: Duration = .seconds(10)
-  /// This many bytes within `span`, over all links of the radio, are bulk.
+  /// So many bytes within `span`, over all links of the radio, are bulk.
   static let bulk = 8 << 10
   static let span: Duration = .milliseconds(500)
 
-  /// Our own dials, and their handshakes, that have begun and not ended: a scan beside them would be in their way.
+  /// Our own dials, and their handshakes, that have begun and not ended: a scan would be in their way.
   private(set) var ownUses = 0
   /// Accepted links in their handshakes.
   private(set) var acceptedUses = 0
   /// Since when handshakes of accepted links count.
   private var acceptedSince: Instant?
-  /// When the last dial or handshake that counted has ended.
+  /// When the last dial or handshake that counted ended.
   private(set) var lastOpenUse: Instant?
   private var lastUse: Instant?
   private var spanStart: Instant?
@@ -31,7 +31,7 @@ struct RadioUse: Sendable, Equatable {
   /// A dial of ours, or its handshake, has begun.
   mutating func began() { ownUses += 1 }
 
-  /// What has begun is over, with whatever result.
+  /// A dial or its handshake is over, with whatever result.
   mutating func ended(at now: Instant) {
     ownUses -= 1
     lastOpenUse = now
@@ -52,18 +52,18 @@ struct RadioUse: Sendable, Equatable {
     lastUse = now
   }
 
-  /// When the handshakes of accepted links count no longer; nil: they don't.
+  /// When the handshakes of accepted links will stop counting; nil: they don't count.
   private func acceptedEnd(at now: Instant) -> Instant? {
     guard acceptedUses > 0, let acceptedSince, now < acceptedSince + Self.accepted else { return nil }
     return acceptedSince + Self.accepted
   }
 
-  /// Whether a dial or a handshake goes on that a scan would be in the way of.
+  /// Whether a dial or a handshake is under way that a scan would disturb.
   func isOpen(at now: Instant) -> Bool { ownUses > 0 || acceptedEnd(at: now) != nil }
 
-  /// Unsent bytes wait for room on a link, and something has moved there: the wait has begun or ended, or the kernel
-  /// has taken some of them. A link on which nothing moves any more is no use after the hold: who does not read must
-  /// not keep the radio.
+  /// Unsent bytes wait for room on a link, and something has changed there: the wait has begun or ended, or the kernel
+  /// has taken some of them. A link on which nothing moves stops counting after the hold: a peer that does not read
+  /// must not keep the radio.
   mutating func waited(at now: Instant) { lastUse = now }
 
   /// Bytes were sent or received.
@@ -83,8 +83,8 @@ struct RadioUse: Sendable, Equatable {
     return now < lastUse + Self.hold
   }
 
-  /// When handshakes of accepted links count no longer, or else the radio is free again if nothing uses it until then;
-  /// nil if it is free, or in use with no end in sight.
+  /// When handshakes of accepted links will stop counting, or else when the radio is free again if nothing uses it
+  /// until then; nil if it is free, or in use with no end in sight.
   func nextDeadline(at now: Instant) -> Instant? {
     if ownUses > 0 { return nil }
     if let acceptedEnd = acceptedEnd(at: now) { return acceptedEnd }

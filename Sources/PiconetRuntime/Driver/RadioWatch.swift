@@ -1,14 +1,13 @@
 import PiconetEngine
 
-/// Tells the plan of the radio what one node uses it for. Confined to the loop.
+/// Tells the radio plan what one node uses the radio for. Confined to the loop.
 ///
-/// What uses the radio is counted by whoever dials and carries bytes; links over other transports have no business
-/// here.
+/// Uses are reported by the code that dials and carries bytes; links over other transports must not be reported.
 final class RadioWatch {
   private let plan: RadioPlan
   private var dials: Set<DialID> = []
   private var securing: Set<LinkID> = []
-  /// The same for links that others have opened.
+  /// The same for links that others opened.
   private var securingAccepted: Set<LinkID> = []
   private var isClosed = false
 
@@ -17,12 +16,12 @@ final class RadioWatch {
     plan.add(self, discoveries)
   }
 
-  /// Before it begins: a scan stops before the radio pages.
+  /// Call it before the dial begins: a scan must stop before the radio pages.
   func dialBegins(_ dial: DialID) {
     if !isClosed, dials.insert(dial).inserted { plan.began(self) }
   }
 
-  /// Its link is there, or it has failed or was cancelled.
+  /// The dial's link is open, or it has failed or was cancelled.
   func dialEnded(_ dial: DialID) {
     if dials.remove(dial) != nil { plan.ended(self) }
   }
@@ -46,10 +45,10 @@ final class RadioWatch {
 
   func moved(_ count: Int) { if !isClosed { plan.moved(count, by: self) } }
 
-  /// Whether the node looks for others: only who does gets turns.
+  /// Whether the node looks for others: only such nodes get turns.
   func searches(_ isSearching: Bool) { if !isClosed { plan.searches(self, isSearching) } }
 
-  /// Nothing of the node uses the radio any more, and its discoveries are told nothing.
+  /// The node no longer uses the radio, and its discoveries are told nothing more.
   func close() {
     if isClosed { return }
     isClosed = true

@@ -1,9 +1,9 @@
-/// What a link has sealed and not yet written: which plaintext has gone to the kernel once so much ciphertext has. A
+/// What a link has sealed and not yet written: how much plaintext has gone to the kernel once so much ciphertext has. A
 /// value.
 struct UnwrittenRecords {
-  /// Where the ciphertext of each flush ends in all that the link carries, and how many plaintext bytes it was.
+  /// Where each flush's ciphertext ends in the link's whole output, and how many plaintext bytes it holds.
   private var flushes: [(end: UInt64, plaintextCount: Int)] = []
-  /// Of those, the first that is not written.
+  /// The first of those that is not written.
   private var start = 0
   private var written: UInt64 = 0
 
@@ -16,7 +16,7 @@ struct UnwrittenRecords {
   /// The kernel has taken so many bytes of ciphertext.
   mutating func wrote(_ count: Int) { written += UInt64(count) }
 
-  /// How many bytes of plaintext are with the kernel that were not when this was last asked.
+  /// How many more bytes of plaintext are with the kernel than when this was last called.
   mutating func takeWritten() -> Int {
     var count = 0
     while start < flushes.count, flushes[start].end <= written {
@@ -24,7 +24,7 @@ struct UnwrittenRecords {
       start += 1
     }
     if start == 1, flushes.count == 1 {
-      // Nearly always: cheaper than to remove all.
+      // The usual case, and cheaper than removing all.
       flushes.removeLast()
       start = 0
     } else if start > 0, start == flushes.count || start >= 64 {

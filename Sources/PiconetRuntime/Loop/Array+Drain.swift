@@ -1,14 +1,14 @@
 extension Array {
   /// Moves all elements out, the first one first. The array keeps its room.
   ///
-  /// Elements that are copied and then removed are counted twice and destroyed twice; only the last one can be moved
-  /// out of an array, so it is turned round first.
+  /// Copying elements and then removing them would retain and destroy each twice; only the last one can be moved out of
+  /// an array, so the array is reversed first.
   mutating func drain(_ body: (consuming Element) -> Void) {
     turnRound()
     while !isEmpty { body(removeLast()) }
   }
 
-  /// As `reverse`, which copies.
+  /// As `reverse`, which would copy.
   private mutating func turnRound() {
     guard count > 1 else { return }
     withUnsafeMutableBufferPointer { elements in

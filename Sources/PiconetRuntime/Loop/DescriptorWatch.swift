@@ -8,10 +8,10 @@ public final class DescriptorWatch {
   private var wanted: Readiness
   weak var handler: (any DescriptorHandler)?
   private unowned let loop: EventLoop
-  /// What the kernel was told last.
+  /// What the kernel was last told.
   var applied: Readiness
   var isChanged = false
-  /// Where it stands in the loop's table; nil when cancelled.
+  /// Its place in the loop's table; nil when cancelled.
   var token: WatchToken?
 
   init(descriptor: Int32, interest: Readiness, handler: any DescriptorHandler, loop: EventLoop) {
@@ -22,8 +22,8 @@ public final class DescriptorWatch {
     applied = interest
   }
 
-  /// Changes what is wanted. It holds at once for events of this round that were not delivered yet; the kernel is told
-  /// once, before the loop sleeps.
+  /// Changes what is wanted. It applies at once to events of this round that have not been delivered yet; the kernel is
+  /// told once, before the loop sleeps.
   public func setInterest(_ interest: Readiness) {
     guard token != nil, interest != wanted else { return }
     wanted = interest
@@ -33,7 +33,7 @@ public final class DescriptorWatch {
     }
   }
 
-  /// Ends the watch: the handler is not called any more, not even for events that are already there. Idempotent.
+  /// Ends the watch: the handler is not called any more, not even for events already fetched. Idempotent.
   public func cancel() {
     guard token != nil else { return }
     loop.remove(self)

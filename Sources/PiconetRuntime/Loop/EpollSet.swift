@@ -2,7 +2,7 @@ import CPiconetSystem
 import Glibc
 import PiconetEngine
 
-/// An epoll descriptor and the room for one batch of its events. Level-triggered.
+/// An epoll descriptor and room for one batch of its events. Level-triggered.
 final class EpollSet {
   /// The most events in one batch.
   static let capacity = 256
@@ -13,8 +13,8 @@ final class EpollSet {
   private static let alarmToken: UInt64 = .max
 
   private let descriptor: Int32
-  /// A timerfd that ends a long sleep. It stays set while the first deadline stays: a timeout of epoll's own would be
-  /// set and taken away again by the kernel for every message.
+  /// A timerfd that ends a long sleep. It stays set while the first deadline stays the same: with epoll's own timeout
+  /// the kernel would set and clear a timer for every message.
   private let alarm: Int32
   private var alarmTime: Instant?
   private let events: UnsafeMutablePointer<epoll_event>
@@ -76,13 +76,13 @@ final class EpollSet {
     var flags: UInt32 = 0
     if interest.contains(.read) { flags |= EPOLLIN.rawValue }
     if interest.contains(.write) { flags |= EPOLLOUT.rawValue }
-    // Errors and hang-ups are reported even if nothing is wanted: edge-triggered that is one event, not one a round.
+    // Errors and hang-ups are reported even if nothing is wanted: edge-triggered, that is one event, not one a round.
     if interest.isEmpty { flags = EPOLLET.rawValue }
     var event = epoll_event(events: flags, data: epoll_data_t(u64: token))
     return epoll_ctl(descriptor, operation, watched, &event)
   }
 
-  /// Whether an alarm is set that goes off by then; it may have gone off, but `wait` has not told yet.
+  /// Whether an alarm is set that goes off by then; it may have gone off already without `wait` having reported it.
   func hasAlarm(by deadline: Instant) -> Bool {
     guard let alarmTime else { return false }
     return alarmTime <= deadline
@@ -94,8 +94,8 @@ final class EpollSet {
     alarmTime = deadline
   }
 
-  /// Waits for events, or only looks for them. Ends at the alarm at the latest, which may have been set for a deadline
-  /// that has moved on.
+  /// Waits for events, or only looks for them. Ends at the latest with the alarm, which may have been set for a
+  /// deadline that has moved on.
   /// - Returns: how many events there are.
   func wait(sleeps: Bool) -> Int {
     let count = Int(max(0, epoll_wait(descriptor, events, Int32(Self.capacity), sleeps ? -1 : 0)))
@@ -106,7 +106,7 @@ final class EpollSet {
     return count
   }
 
-  /// The token of an event of the last batch, and what it says.
+  /// An event of the last batch: its token, and what it says.
   func event(_ index: Int) -> (token: UInt64, readiness: Readiness, hasFailed: Bool) {
     let flags = events[index].events
     let failed = flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0

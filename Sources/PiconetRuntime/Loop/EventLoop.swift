@@ -3,19 +3,19 @@ import Glibc
 import PiconetEngine
 import Synchronization
 
-/// One thread that waits for descriptors, timers and jobs, and serves them in rounds.
+/// A thread that waits for descriptors, timers and jobs, and serves them in rounds.
 ///
-/// A round: sleep until something is there; then descriptors that are ready, timers that are due, jobs (at most
-/// `jobsPerRound`, so that a flood of them starves no socket), and at last, once, every round handler. That is where
-/// work that is worth doing once a batch belongs, such as flushing a link.
+/// A round: sleep until there is something to do; then serve descriptors that are ready, timers that are due, jobs (at
+/// most `jobsPerRound`, so that a flood of them starves no socket), and last, once, every round handler. Work that
+/// should be done once per batch, such as flushing a link, belongs there.
 ///
 /// Everything here is called on the loop's thread only, except what says "any thread". A loop is also an executor: an
 /// actor whose `unownedExecutor` it is, and tasks that prefer a `LoopTaskExecutor` of it, run on its thread.
 ///
-/// Whoever makes a loop calls `stop`; a loop that nobody stops lives as long as the program.
+/// Whoever makes a loop must call `stop`; a loop that nobody stops lives as long as the program.
 public final class EventLoop: @unchecked Sendable {
   // Sendable is right: what other threads reach is constant, atomic or in the monitor; all else is touched only on the
-  // loop's thread, and, after its end, by one thread at a time that the monitor's phase lets in.
+  // loop's thread, and, after its end, by one thread at a time, as the monitor's phase allows.
 
   /// The most jobs of one round.
   public static let jobsPerRound = 512
@@ -25,15 +25,16 @@ public final class EventLoop: @unchecked Sendable {
 
   private let wakeUp: WakeUp
   private let shared: Monitor<Shared>
-  /// Jobs, or the end, wait in `shared`. Set and cleared under its lock: a round that finds it clear need not lock.
+  /// Whether jobs, or the end, wait in `shared`. Set and cleared under its lock: a round that finds it clear need not
+  /// lock.
   private let hasNews = Atomic<Bool>(false)
   /// The thread that may touch what is confined; 0 for none.
   private let owner = Atomic<UInt>(0)
 
   private let epoll: EpollSet
-  // Not checked for overlapping accesses, which would cost more than all else of a round: these are the loop's thread's
-  // own, and no access to them calls anything that could come back here. They can't be one struct that a round borrows,
-  // since what a round calls (handlers, timers, jobs) adds to them.
+  // Not checked for overlapping accesses, which would cost more than all the rest of a round: only the loop's thread
+  // uses these, and no access to them calls anything that could come back here. They can't be one struct that a round
+  // borrows, since what a round calls (handlers, timers, jobs) adds to them.
   @exclusivity(unchecked) private var watches = WatchTable()
   @exclusivity(unchecked) private var changed: [DescriptorWatch] = []
   @exclusivity(unchecked) private var timers = TimerHeap()
@@ -73,7 +74,7 @@ public final class EventLoop: @unchecked Sendable {
       throw error
     }
     shared.withLock { $0.thread = thread }
-    // A weak reference makes every count of references to the loop slow: none where the clock needs none.
+    // A weak reference slows down all reference counting of the loop: none is made if the clock needs none.
     if !(clock is SystemClock) { clock.onStep { [weak self] in self?.execute {} } }
   }
 
@@ -82,10 +83,10 @@ public final class EventLoop: @unchecked Sendable {
   /// Whether the caller is on the loop's thread.
   public var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Runs `body` on the loop: from another thread as soon as it comes to it; from the loop itself later in the same
-  /// round. In the order of the calls of one thread.
+  /// Runs `body` on the loop: called from another thread, as soon as the loop gets to it; called on the loop itself,
+  /// later in the same round. Calls from one thread run in their order.
   ///
-  /// Nothing is lost: what comes after `stop` runs on a short-lived thread that is started for it, one job at a time.
+  /// Nothing is lost: jobs that come after `stop` run on a short-lived thread started for them, one at a time.
   public func execute(_ body: @escaping @Sendable () -> Void) { submit(.call(body)) }
 
   /// Runs `body` on the loop and waits for its value.
@@ -93,11 +94,11 @@ public final class EventLoop: @unchecked Sendable {
     await withCheckedContinuation { continuation in execute { continuation.resume(returning: body()) } }
   }
 
-  /// Ends the loop and waits until its thread is gone and its own descriptors are closed. Jobs that were given to it
-  /// before have run then; what those add may run later, see `execute`. Watches and timers end without being called;
-  /// the watched descriptors are their owners' to close.
+  /// Ends the loop and waits until its thread is gone and its own descriptors are closed. Jobs submitted before have
+  /// then run; jobs that those add may run later, see `execute`. Watches and timers end without being called; owners
+  /// must close the watched descriptors themselves.
   ///
-  /// Idempotent. Called on the loop itself it can't wait: the thread then ends after this round.
+  /// Idempotent. Called on the loop itself it can't wait: then the thread ends after this round.
   public func stop() {
     let thread = shared.withLock { shared -> NamedThread? in
       if shared.phase == .running { shared.phase = .stopping }
@@ -125,8 +126,8 @@ public final class EventLoop: @unchecked Sendable {
     jobs.append(.call(body))
   }
 
-  /// Watches a descriptor until the watch is cancelled. The handler is held weakly, and a watch whose handler is gone
-  /// is cancelled when the descriptor becomes ready.
+  /// Watches a descriptor until the watch is cancelled. The handler is held weakly; a watch whose handler is gone is
+  /// cancelled when the descriptor becomes ready.
   /// - Throws: what the kernel says, such as ENOSPC (too many watches of this user), EPERM (a regular file).
   public func watch(
     _ descriptor: Int32, for interest: Readiness, handler: any DescriptorHandler
@@ -166,7 +167,7 @@ public final class EventLoop: @unchecked Sendable {
 
   func setTimer(_ timer: LoopTimer, _ deadline: Instant?) {
     if hasEnded { return }
-    // Nothing is due before now: a timer that is set to the past again and again lets the others through.
+    // No deadline lies before this round: a timer that is set to the past again and again lets the others through.
     timers.set(timer, deadline.map { max($0, roundStart) })
   }
 
@@ -192,7 +193,7 @@ public final class EventLoop: @unchecked Sendable {
   private func run() {
     owner.store(UInt(pthread_self()), ordering: .relaxed)
     while round() {}
-    // What was there when we were told to stop; what these jobs add is left to `end`.
+    // Only the jobs that were there when we were told to stop; what they add is left to `end`.
     var left = jobs.count
     while left > 0, let job = jobs.popFirst() {
       run(job)
@@ -202,7 +203,7 @@ public final class EventLoop: @unchecked Sendable {
     end()
   }
 
-  /// One round; false when the loop is to stop.
+  /// One round; false when the loop should stop.
   private func round() -> Bool {
     tellKernel()
     let count = epoll.wait(sleeps: jobs.isEmpty && prepareToSleep())
@@ -215,11 +216,10 @@ public final class EventLoop: @unchecked Sendable {
     return phase == .running
   }
 
-  /// Sees to it that the next deadline, a job or the end wakes the loop.
+  /// Makes sure that the next deadline, a job or the end wakes the loop.
   /// - Returns: false if there is something to do at once.
   private func prepareToSleep() -> Bool {
-    // A look at the clock, and a timer of the kernel's, for each message would be for nothing: the alarm that is set
-    // will do.
+    // Looking at the clock and setting a kernel timer for each message would be wasted: the alarm that is set will do.
     if let deadline = timers.nextDeadline, !epoll.hasAlarm(by: deadline), let time = clock.sleep(until: deadline) {
       guard time > .zero else { return false }
       epoll.setAlarm(at: deadline, in: time)
@@ -237,7 +237,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   private func takeIncoming() -> Shared.Phase {
-    // What comes right now is seen before the loop sleeps, under the lock.
+    // A job that comes right now is seen before the loop sleeps, under the lock.
     guard hasNews.load(ordering: .relaxed) else { return .running }
     let phase = shared.withLock { shared in
       swap(&shared.jobs, &incoming)
@@ -249,7 +249,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   private func fireTimers() {
-    // With an alarm that has yet to go off nothing is due.
+    // If the alarm has yet to go off, nothing is due.
     guard let next = timers.nextDeadline, !epoll.hasAlarm(by: next) else { return }
     roundStart = now
     if next > roundStart { return }
@@ -308,8 +308,8 @@ public final class EventLoop: @unchecked Sendable {
     if mustDrain { startDraining() }
   }
 
-  /// Runs what came after the end on a thread of its own, or, should there be no thread to be had, right here: late, in
-  /// order and one at a time matters more than where.
+  /// Runs what came after the end on a thread of its own, or right here if none can be started: that jobs run in order
+  /// and one at a time matters more than where.
   private func startDraining() {
     do {
       try NamedThread(name: name) { self.drain() }.detach()
@@ -325,7 +325,7 @@ public final class EventLoop: @unchecked Sendable {
       while let job = jobs.popFirst() { run(job) }
       let isDone = shared.withLock { shared -> Bool in
         guard shared.jobs.isEmpty else { return false }
-        // Inside the lock: the next drainer must not find us as the owner, nor lose its own mark to us.
+        // Inside the lock: the next drainer must not find us as the owner, nor may we overwrite its mark.
         owner.store(0, ordering: .relaxed)
         shared.isDraining = false
         return true
@@ -344,7 +344,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 }
 
-/// Who is called at the end of each round of a loop.
+/// Called at the end of each round of a loop.
 public protocol RoundHandler: AnyObject {
   func roundHasEnded()
 }

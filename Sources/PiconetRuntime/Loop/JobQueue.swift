@@ -3,20 +3,20 @@ enum LoopJob {
   case task(UnownedJob)
   case preferring(UnownedJob, LoopTaskExecutor)
   case call(() -> Void)
-  /// Was done.
+  /// An empty place.
   case nothing
 }
 
-/// First in, first out, in a ring: nothing is moved, and in an array that is emptied again and again nothing is
-/// destroyed.
+/// First in, first out, in a ring: elements are never moved, and the array is never torn down however often it is
+/// emptied.
 struct JobQueue {
-  /// A power of two of places.
+  /// The number of places is a power of two.
   private var ring = [LoopJob](repeating: .nothing, count: leastCapacity)
   private var head = 0
   private(set) var count = 0
 
   private static let leastCapacity = 16
-  /// The room of a greater flood is given back.
+  /// After a larger flood the room beyond this is given back.
   private static let keptCapacity = 4096
 
   var isEmpty: Bool { count == 0 }
@@ -27,7 +27,7 @@ struct JobQueue {
     count += 1
   }
 
-  /// Takes all of `more`, which keeps its room.
+  /// Takes all elements out of `more`, which keeps its room.
   mutating func append(takingAll more: inout [LoopJob]) {
     more.drain { append($0) }
   }
@@ -50,7 +50,7 @@ struct JobQueue {
     return all
   }
 
-  /// Where the job stands that has so many before it.
+  /// The place of the job that has so many before it.
   private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
 
   private mutating func grow(to capacity: Int) {

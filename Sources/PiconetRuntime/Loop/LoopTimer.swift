@@ -2,7 +2,7 @@ import PiconetEngine
 
 /// One timer of a loop: at most one deadline, which may be moved or taken away at any time. Confined to the loop.
 ///
-/// While it has a deadline the loop holds it; so capture the owner weakly in the handler, or clear the deadline.
+/// While it has a deadline the loop holds it: capture the owner weakly in the handler, or clear the deadline.
 public final class LoopTimer {
   private unowned let loop: EventLoop
   let handler: () -> Void
@@ -24,6 +24,6 @@ public final class LoopTimer {
     loop.setTimer(self, deadline)
   }
 
-  /// Sets the deadline that long from now.
+  /// Sets the deadline so far from now.
   public func set(after duration: Duration) { set(loop.now + duration) }
 }

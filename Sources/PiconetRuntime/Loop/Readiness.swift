@@ -7,9 +7,9 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public static let write = Readiness(rawValue: 2)
 }
 
-/// Who is told that a descriptor is ready. Called on the loop.
+/// Told that a descriptor is ready. Called on the loop.
 public protocol DescriptorHandler: AnyObject {
-  /// The descriptor is ready for `readiness`, which is what is wanted of it; a descriptor in error or hung up counts as
+  /// The descriptor is ready for `readiness`, a part of what is wanted; a descriptor in error or hung up counts as
   /// readable as well. Level-triggered: called again in each round as long as it stays ready and wanted.
   func descriptorIsReady(_ readiness: Readiness)
 }

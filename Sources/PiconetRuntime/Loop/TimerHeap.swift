@@ -6,7 +6,7 @@ struct TimerHeap {
   private struct Entry {
     let timer: LoopTimer
     let deadline: Instant
-    /// The order of equal deadlines.
+    /// Orders equal deadlines.
     let sequence: UInt64
 
     func isBefore(_ other: Entry) -> Bool {
@@ -29,7 +29,7 @@ struct TimerHeap {
     siftUp(entry, heap.count - 1)
   }
 
-  /// Takes the first timer that is due at `now` and was set before `sequence`; it has no deadline any more.
+  /// Takes out the first timer that is due at `now` and was set before `sequence`; its deadline is cleared.
   mutating func takeDue(at now: Instant, setBefore sequence: UInt64) -> LoopTimer? {
     guard let first = heap.first, first.deadline <= now, first.sequence < sequence else { return nil }
     remove(first.timer)

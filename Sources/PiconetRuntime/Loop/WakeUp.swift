@@ -2,7 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Wakes a loop that sleeps in epoll, from any thread: an eventfd that is written only if the loop sleeps, and once.
+/// Wakes a loop that sleeps in epoll, from any thread: an eventfd that is written only if the loop sleeps, and only
+/// once.
 ///
 /// It is registered edge-triggered, so the loop never has to read it. No wake-up is lost as long as the loop looks at
 /// its inbox between `willSleep` and sleeping, and producers call `wake` after they have put something into that inbox,
@@ -10,7 +11,7 @@ import Synchronization
 final class WakeUp: Sendable {
   let descriptor: Int32
   private let state = Atomic<UInt8>(WakeUp.awake)
-  /// How many writes were promised since the start; only the loop's thread counts.
+  /// How many writes were promised since the start; only the loop's thread counts them.
   private let promised = Atomic<UInt64>(0)
 
   private static let awake: UInt8 = 0
@@ -22,7 +23,7 @@ final class WakeUp: Sendable {
     if descriptor < 0 { throw SystemError("eventfd", errno) }
   }
 
-  /// Any thread, after it has put something into the loop's inbox.
+  /// Any thread calls it after putting something into the loop's inbox.
   func wake() {
     guard state.load(ordering: .acquiring) == Self.asleep else { return }
     let (exchanged, _) = state.compareExchange(
@@ -33,18 +34,18 @@ final class WakeUp: Sendable {
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// The loop, before it looks at its inbox for the last time.
+  /// The loop calls it before it looks at its inbox for the last time.
   func willSleep() { state.store(Self.asleep, ordering: .sequentiallyConsistent) }
 
-  /// The loop, after sleeping.
+  /// The loop calls it after sleeping.
   func didSleep() {
     if state.exchange(Self.awake, ordering: .acquiringAndReleasing) == Self.woken {
       promised.add(1, ordering: .relaxed)
     }
   }
 
-  /// The loop, at its end. Waits for writes that were promised, since the descriptor's number may be in use for
-  /// something else as soon as it is closed.
+  /// The loop calls it at its end. Waits for promised writes, since the descriptor's number may belong to something
+  /// else as soon as it is closed.
   func close() {
     var owed = promised.load(ordering: .relaxed)
     while owed > 0 {

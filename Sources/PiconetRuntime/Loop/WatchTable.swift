@@ -1,10 +1,10 @@
-/// Names one use of one slot: a slot that was freed and taken again has another generation, so that an event that was
-/// already fetched for the former watch does not reach the new one.
+/// Names one use of a slot: a slot that was freed and taken again has another generation, so an event already fetched
+/// for the former watch does not reach the new one.
 struct WatchToken: Hashable {
   var slot: UInt32
   var generation: UInt32
 
-  /// What epoll carries for us.
+  /// The token as epoll carries it.
   var packed: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
   init(slot: UInt32, generation: UInt32) {

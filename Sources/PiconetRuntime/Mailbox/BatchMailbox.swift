@@ -1,8 +1,9 @@
-/// Hands elements from any thread to a loop, all that wait in one go: one lock to push, one wake-up for a batch.
+/// Hands elements from any thread to a loop, all waiting ones in one go: one lock to push, one wake-up for a batch.
 ///
-/// Bounded by what its producers do about `full`: each has at most one push beyond the limit if it waits for room then.
+/// Bounded by how its producers react to `full`: if each waits for room then, each is at most one push beyond the
+/// limit.
 public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
-  // Sendable is right: all is constant; what waits is in the batches' monitor.
+  // Sendable is right: everything is constant; what waits is in the batches' monitor.
 
   /// What became of a push.
   public enum Push: Sendable, Hashable {
@@ -17,7 +18,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   @usableFromInline let batches: MailboxBatches<Element>
   @usableFromInline let limit: Int
   @usableFromInline let loop: EventLoop
-  /// What the loop is to call: made where the element's type is known, so that it is compiled for that.
+  /// What the loop calls: made where the element's type is known, so that it is specialized for that.
   @usableFromInline let drain: () -> Void
 
   /// - Parameter limit: the weight at which the mailbox is full; each push says what its element weighs.
@@ -32,9 +33,9 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Any thread, once. Hands what waits, and what comes until the mailbox is closed, to `handler`, which the mailbox
-  /// holds until then.
-  /// - Parameter handler: gets all that waits, in the order of the pushes, on the loop. The array is only good during
-  ///   the call, in which it may take elements out instead of copying them.
+  /// holds that long.
+  /// - Parameter handler: gets all that waits, in the order of the pushes, on the loop. The array is valid only during
+  ///   the call, and the handler may take elements out instead of copying them.
   @inlinable
   public func receive(_ handler: @escaping (inout [Element]) -> Void) {
     let mustSchedule = batches.state.withLock { state in
@@ -45,7 +46,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     if mustSchedule { schedule() }
   }
 
-  /// Any thread. Wakes the loop if the mailbox was empty. As long as nobody receives, what was pushed waits.
+  /// Any thread. Wakes the loop if the mailbox was empty. While nobody receives, what was pushed waits.
   @inlinable
   public func push(_ element: consuming Element, weight: Int = 1) -> Push {
     let (push, mustSchedule) = batches.state.withLock(moving: element) { state, element -> (Push, Bool) in
@@ -58,8 +59,8 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
     return push
   }
 
-  /// Any thread. Calls `body` once, when there is room: at once, or on the loop after it took what waits. Also when the
-  /// mailbox is closed.
+  /// Any thread. Calls `body` once, when there is room or the mailbox is closed: at once, or on the loop after it took
+  /// what waits.
   public func whenRoom(_ body: @escaping @Sendable () -> Void) {
     let hasRoom = batches.state.withLock { state in
       if state.isClosed || state.weight < limit { return true }
@@ -85,7 +86,7 @@ public final class BatchMailbox<Element: Sendable>: @unchecked Sendable {
       return (state.waiting, state.isScheduled ? nil : state.receiver)
     }
     for body in waiting { body() }
-    // Outside of the lock: with it goes whatever it holds.
+    // Outside the lock: whatever it holds goes with it.
     withExtendedLifetime(receiver) {}
   }
 

@@ -1,18 +1,18 @@
-/// What waits in a mailbox, and what the loop has taken of it.
+/// What waits in a mailbox, and what the loop has taken out.
 @usableFromInline
 final class MailboxBatches<Element: Sendable> {
   @usableFromInline
   struct State {
     @usableFromInline var pending: [Element] = []
     @usableFromInline var weight = 0
-    /// Nil as long as nobody receives, and when nobody does any more.
+    /// Nil before anybody receives, and once nobody does any more.
     @usableFromInline var receiver: Receiver?
     @usableFromInline var isScheduled = false
     @usableFromInline var isClosed = false
     @usableFromInline var waiting: [@Sendable () -> Void] = []
     @inlinable init() {}
 
-    /// Whether the loop has to be told now of what waits.
+    /// Whether the loop has to be told now that something waits.
     @inlinable
     mutating func schedule() -> Bool {
       if isScheduled || receiver == nil || pending.isEmpty { return false }
@@ -21,7 +21,7 @@ final class MailboxBatches<Element: Sendable> {
     }
   }
 
-  /// In an object: a closure alone would be made anew each time that it leaves the lock.
+  /// An object: a closure alone would be allocated anew each time it leaves the lock.
   @usableFromInline
   final class Receiver {
     @usableFromInline let take: (inout [Element]) -> Void
@@ -29,7 +29,7 @@ final class MailboxBatches<Element: Sendable> {
   }
 
   @usableFromInline let state: Monitor<State>
-  // Touched on the loop only, `batch` by `drain` alone, which takes it out of the object: not checked for overlapping
+  // Touched only on the loop, `batch` only by `drain`, which takes it out of the object: not checked for overlapping
   // accesses.
   @usableFromInline @exclusivity(unchecked) var batch: [Element] = []
 
@@ -39,7 +39,7 @@ final class MailboxBatches<Element: Sendable> {
   /// On the loop.
   @inlinable
   func drain() {
-    // The two arrays take turns, so that their room is kept; but not the room of one great flood.
+    // The two arrays take turns, so that their room is kept, except after one great flood.
     let (waiting, receiver) = state.withLock { state in
       swap(&state.pending, &batch)
       state.weight = 0
@@ -50,7 +50,7 @@ final class MailboxBatches<Element: Sendable> {
       }
       return (state.waiting, state.receiver)
     }
-    // Out of the object meanwhile: it is ours alone then.
+    // Taken out of the object meanwhile, so that it is ours alone.
     var taken: [Element] = []
     swap(&taken, &batch)
     receiver?.take(&taken)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value that one thread at a time may touch, and a condition that threads can wait for (a Hoare monitor on a pthread
+/// A value that one thread at a time may touch, and a condition that threads can wait for (a monitor on a pthread
 /// mutex).
 ///
 /// Not `Synchronization.Mutex`: it has no condition, and the thread sanitizer reports false races for it when
@@ -39,7 +39,7 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     return body(&value.pointee)
   }
 
-  /// As above, for a value that `body` takes over: what a closure captures it can only copy.
+  /// As above, for a value that `body` takes over: a closure can only copy what it captures.
   @inlinable @inline(__always)
   borrowing func withLock<Moved, Result>(
     moving moved: consuming Moved, _ body: (inout Value, consuming Moved) -> Result
@@ -49,7 +49,7 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     return body(&value.pointee, moved)
   }
 
-  /// Waits, without holding the lock, until `condition` holds of the value; then runs `body` alone.
+  /// Waits, without holding the lock, until `holds` is true of the value; then runs `body` alone.
   borrowing func withLock<Result>(when holds: (Value) -> Bool, do body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -57,6 +57,6 @@ struct Monitor<Value>: ~Copyable, @unchecked Sendable {
     return body(&value.pointee)
   }
 
-  /// Makes those who wait look at the value again. Call it after a change that someone may wait for.
+  /// Makes waiting threads look at the value again. Call it after a change that one may wait for.
   borrowing func notify() { pthread_cond_broadcast(condition) }
 }

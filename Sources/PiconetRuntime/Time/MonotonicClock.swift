@@ -1,13 +1,13 @@
 import Glibc
 import PiconetEngine
 
-/// The port of a clock that never goes back and that nobody sets.
+/// The port of a clock that never goes back and can't be set.
 public protocol MonotonicClock: Sendable {
   var now: Instant { get }
-  /// How long a loop sleeps, at most, when its next deadline is `deadline`; zero when that has come; nil to sleep until
-  /// it is woken, because this clock wakes its loops itself.
+  /// How long a loop may sleep if its next deadline is `deadline`; zero once that has come; nil to sleep until it is
+  /// woken, because this clock wakes its loops itself.
   func sleep(until deadline: Instant) -> Duration?
-  /// Keeps `wake` and calls it after each step, if this clock is one that is moved by hand. Called once per loop.
+  /// Keeps `wake` and calls it after each step, if this is a clock that is moved by hand. Called once per loop.
   func onStep(_ wake: @escaping @Sendable () -> Void)
 }
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// A trace on its way to a file: bytes are appended by the loop, which never waits, and written by a thread of its own.
 ///
-/// The file is readable by this user alone: it holds what was said.
+/// Only this user can read the file: it holds what was said.
 public final class TraceFile: Sendable {
   private let worker: WorkerThread
   private let descriptor: Int32
@@ -16,9 +16,9 @@ public final class TraceFile: Sendable {
   /// Bytes that may wait for the disk.
   public static let waitingLimit = 32 << 20
 
-  /// Makes the file anew, with mode 0600; a file or a link of this name is replaced, a link is not followed. Anything
-  /// else, such as a device, stays and is refused: root, who may unlink it, would take /dev/null from the whole
-  /// machine.
+  /// Makes the file anew, with mode 0600; a file or a link with this name is replaced, and a link is not followed.
+  /// Anything else, such as a device, stays and is refused: otherwise root, who may unlink it, could take /dev/null
+  /// from the whole machine.
   public init(path: String) throws(SystemError) {
     var status = stat()
     if lstat(path, &status) == 0 {
@@ -28,7 +28,7 @@ public final class TraceFile: Sendable {
       default: throw SystemError("open: no regular file", EINVAL)
       }
     }
-    // Never into what somebody else has laid there: a new file, or none.
+    // Never into something that somebody else has put there: a new file, or none.
     if unlink(path) != 0, errno != ENOENT { throw SystemError("unlink", errno) }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError("open", errno) }
@@ -42,7 +42,8 @@ public final class TraceFile: Sendable {
   }
 
   /// Any thread. Appends bytes.
-  /// - Returns: false if too much waits or the disk has failed: they are not written, and nothing should follow them.
+  /// - Returns: false if too much waits or the disk has failed: then these bytes are not written, and nothing should
+  ///   follow them.
   public func append(_ bytes: [UInt8]) -> Bool {
     let isTaken = state.withLock { state in
       guard state.failure == nil, state.waiting + bytes.count <= Self.waitingLimit else { return false }
@@ -67,7 +68,7 @@ public final class TraceFile: Sendable {
     state.withLock { $0.waiting -= bytes.count }
   }
 
-  /// Not on the loop: waits until all is written, then closes the file. Nothing may be appended afterwards.
+  /// Not on the loop: waits until everything is written, then closes the file. Nothing may be appended afterwards.
   /// - Returns: why not everything could be written.
   @discardableResult
   public func close() -> SystemError? {

@@ -1,7 +1,7 @@
-/// Where a node listens over Bluetooth, as it stands in the text of a transport address: `00:11:22:33:44:55/0x1005`, a
+/// Where a node listens over Bluetooth, as written in the text of a transport address: `00:11:22:33:44:55/0x1005`, a
 /// device and the PSM of L2CAP or the channel of RFCOMM; without the number the device is asked for it by SDP.
 ///
-/// A device of LE with a random address is written `C0:11:22:33:44:55(random)/0x0081`.
+/// An LE device with a random address is written `C0:11:22:33:44:55(random)/0x0081`.
 public struct BluetoothPlace: Sendable, Hashable, LosslessStringConvertible {
   /// The device.
   public var device: BluetoothAddress

@@ -12,7 +12,7 @@ public struct AdvertisingData: Sendable, Hashable {
     }
   }
 
-  /// The types that we know.
+  /// The types that we use.
   public enum Kind {
     public static let flags: UInt8 = 0x01
     public static let someUUIDs16: UInt8 = 0x02
@@ -26,17 +26,17 @@ public struct AdvertisingData: Sendable, Hashable {
     public static let serviceData128: UInt8 = 0x21
   }
 
-  /// How much each of the carriers takes, in bytes.
+  /// How many bytes each of the carriers takes.
   public enum Capacity {
     public static let inquiryResponse = 240
     public static let advertisement = 31
     public static let extendedAdvertisement = 1650
   }
 
-  /// Why bytes are no such data, or data doesn't fit.
+  /// Why bytes are not such data, or data doesn't fit.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLong(Int, limit: Int)
-    /// A structure claims more than there is.
+    /// A structure claims more bytes than there are.
     case truncated(at: Int)
     /// Data of more than 254 bytes in one structure.
     case structureTooLong(type: UInt8)
@@ -54,7 +54,7 @@ public struct AdvertisingData: Sendable, Hashable {
 
   public init(_ structures: [Structure] = []) { self.structures = structures }
 
-  /// Reads what anybody sent. A length of 0 ends the data early; what follows does not count.
+  /// Reads bytes that anybody may have sent. A length of 0 ends the data early; what follows is ignored.
   public init(decoding bytes: [UInt8], limit: Int = Capacity.extendedAdvertisement) throws(Failure) {
     guard bytes.count <= limit else { throw .tooLong(bytes.count, limit: limit) }
     self.init()
@@ -80,10 +80,10 @@ public struct AdvertisingData: Sendable, Hashable {
     return bytes
   }
 
-  /// The flags of LE; nil without them.
+  /// LE's flags; nil if there are none.
   public var flags: UInt8? { structures.first { $0.type == Kind.flags }?.data.first }
 
-  /// All UUIDs of services, in their order. What is left over of a list after the last whole one does not count.
+  /// All service UUIDs, in their order. Bytes after a list's last whole UUID are ignored.
   public var services: [BluetoothUUID] {
     structures.flatMap { structure -> [BluetoothUUID] in
       switch structure.type {
@@ -95,27 +95,27 @@ public struct AdvertisingData: Sendable, Hashable {
     }
   }
 
-  /// The device's name in full or, failing that, its beginning; nil without one or where it is not UTF-8. Its
-  /// characters are anybody's.
+  /// The device's name in full or, failing that, its beginning; nil without one or if it is not UTF-8. Its characters
+  /// are not checked.
   public var name: String? {
     let structure =
       structures.first { $0.type == Kind.name } ?? structures.first { $0.type == Kind.shortName }
     return structure.flatMap { String(validating: $0.data, as: UTF8.self) }
   }
 
-  /// What stands there of a service with a UUID of 128 bits.
+  /// The data for a service with a 128-bit UUID.
   public func serviceData(of service: BluetoothUUID) -> [UInt8]? {
     let key = Array(service.bytes.reversed())
     return structures.first { $0.type == Kind.serviceData128 && $0.data.starts(with: key) }
       .map { Array($0.data.dropFirst(16)) }
   }
 
-  /// A list of all services with UUIDs of 128 bits; they are little-endian here.
+  /// A list of all services with 128-bit UUIDs; they are little-endian here.
   public static func services128(_ services: [BluetoothUUID]) -> Structure {
     Structure(type: Kind.allUUIDs128, data: services.flatMap { $0.bytes.reversed() })
   }
 
-  /// The name, as a short one where it has to be cut to `limit` bytes of UTF-8.
+  /// The name, as a shortened one if it has to be cut to `limit` bytes of UTF-8.
   public static func name(_ name: String, limit: Int) -> Structure {
     if name.utf8.count <= limit { return Structure(type: Kind.name, data: Array(name.utf8)) }
     var cut = ""

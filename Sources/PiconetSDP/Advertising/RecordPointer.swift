@@ -1,5 +1,6 @@
-/// What an extended inquiry response says of the record channel, as service data of the session's UUID: where the
-/// record is told, and a mark that changes when the record does, so that it is read once and not after every inquiry.
+/// What an extended inquiry response says about the record channel, as service data of the session's UUID: where the
+/// record can be read, and a mark that changes when the record does, so that it is read once and not after every
+/// inquiry.
 public struct RecordPointer: Sendable, Hashable {
   /// The version of these bytes.
   public static let version: UInt8 = 1
@@ -15,13 +16,14 @@ public struct RecordPointer: Sendable, Hashable {
 
   /// The pointer to a record.
   public init(psm: UInt16, to record: NodeRecord, of service: BluetoothUUID) throws(NodeRecordRefusal) {
-    // FNV-1a: whoever lies with the mark makes us read a record in vain, or not again, and that he can do anyway.
+    // FNV-1a is enough: a device that lies with the mark makes us read a record in vain, or not again, which it can do
+    // anyway.
     var hash: UInt32 = 0x811C_9DC5
     for byte in try record.attributes(of: service).element.encoded { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
     self.init(psm: psm, mark: hash)
   }
 
-  /// Seven bytes, big-endian: version, PSM, mark. Longer ones are read as well: a later version adds at the end.
+  /// Seven bytes, big-endian: version, PSM, mark. Longer data is read as well: a later version may add to the end.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count >= 7, bytes[0] == Self.version else { return nil }
     let psm = UInt16(bytes[1]) << 8 | UInt16(bytes[2])

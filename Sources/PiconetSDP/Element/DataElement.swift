@@ -15,37 +15,37 @@ public indirect enum DataElement: Sendable, Hashable {
   case signed(Int64, Width)
   /// An integer of 128 bits, big-endian: 16 bytes.
   case wide(isSigned: Bool, [UInt8])
-  /// Written as short as the Bluetooth Base UUID lets it be.
+  /// Written as short as the Bluetooth Base UUID allows.
   case uuid(BluetoothUUID)
   /// Text, or any other bytes.
   case text([UInt8])
   case boolean(Bool)
   case sequence([DataElement])
-  /// One of which is chosen.
+  /// Elements of which one is chosen.
   case alternative([DataElement])
   case url([UInt8])
 
-  /// A number of 8 bits.
+  /// An 8-bit number.
   public static func uint8(_ value: UInt8) -> DataElement { .unsigned(UInt64(value), .one) }
-  /// A number of 16 bits.
+  /// A 16-bit number.
   public static func uint16(_ value: UInt16) -> DataElement { .unsigned(UInt64(value), .two) }
-  /// A number of 32 bits.
+  /// A 32-bit number.
   public static func uint32(_ value: UInt32) -> DataElement { .unsigned(UInt64(value), .four) }
-  /// A number of 64 bits.
+  /// A 64-bit number.
   public static func uint64(_ value: UInt64) -> DataElement { .unsigned(value, .eight) }
 }
 
-/// What data elements may cost whoever reads them.
+/// What data elements may cost their reader.
 public enum DataElementLimits {
-  /// How deep sequences may lie in one another; what is outermost has depth 1.
+  /// How deeply sequences may be nested; the outermost has depth 1.
   public static let depth = 8
-  /// Of the whole, in bytes.
+  /// The size of the whole, in bytes.
   public static let bytes = 65536
-  /// Of all elements, sequences among them.
+  /// The number of all elements, including sequences.
   public static let elements = 1024
 }
 
-/// Why bytes are no data element that we read.
+/// Why bytes are not a data element that we read.
 public enum DataElementFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// More bytes than `DataElementLimits.bytes`.
   case tooLong(Int)
@@ -53,13 +53,13 @@ public enum DataElementFailure: Error, Sendable, Hashable, CustomStringConvertib
   case tooDeep
   /// More than `DataElementLimits.elements`.
   case tooManyElements
-  /// An element ends after what it lies in.
+  /// An element ends beyond the one that contains it.
   case truncated(at: Int)
   /// A type, or a size for that type, that does not exist.
   case badDescriptor(UInt8, at: Int)
   /// A boolean that is neither 0 nor 1.
   case badBoolean(at: Int)
-  /// There is more behind the element.
+  /// There are more bytes after the element.
   case trailingBytes(Int)
 
   public var description: String {

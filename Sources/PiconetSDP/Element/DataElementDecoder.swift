@@ -1,5 +1,4 @@
-/// Reads data elements of anybody, within `DataElementLimits`: what it does and keeps is bounded whatever the bytes
-/// are.
+/// Reads anybody's data elements, within `DataElementLimits`: its work and memory are bounded whatever the bytes are.
 struct DataElementDecoder {
   private let bytes: [UInt8]
   private var offset = 0
@@ -10,7 +9,7 @@ struct DataElementDecoder {
     self.bytes = bytes
   }
 
-  /// The one element that the bytes are.
+  /// The single element that takes up all the bytes.
   mutating func whole() throws(DataElementFailure) -> DataElement {
     let element = try next(before: bytes.count, depth: 1)
     guard offset == bytes.count else { throw .trailingBytes(bytes.count - offset) }
@@ -77,7 +76,7 @@ struct DataElementDecoder {
     try take(length(size, from: start, before: end), from: start, before: end)
   }
 
-  /// The length that follows a descriptor, which must fit into what the element lies in.
+  /// The length that follows a descriptor; it must fit into the enclosing element.
   private mutating func length(_ size: UInt8, from start: Int, before end: Int) throws(DataElementFailure) -> Int {
     let length = Int(Self.number(try take(1 << Int(size - 5), from: start, before: end)))
     guard length <= end - offset else { throw .truncated(at: start) }

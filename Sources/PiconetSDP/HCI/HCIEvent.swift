@@ -1,13 +1,13 @@
-/// What a controller says (Core 5.4, Vol 4 Part E 7.7), as far as the headless way listens.
+/// What a controller reports (Core 5.4, Vol 4 Part E 7.7), as far as headless discovery uses it.
 public enum HCIEvent: Sendable, Hashable {
-  /// `parameters` are those behind the status.
+  /// `parameters` are those after the status.
   case commandComplete(opcode: UInt16, status: UInt8, parameters: [UInt8])
   case commandStatus(opcode: UInt16, status: UInt8)
   case inquiryComplete
-  /// A device that answered an inquiry with an extended response, which is anybody's.
+  /// A device answered an inquiry with an extended response, which may hold anything.
   case response(device: BluetoothAddress, signal: Int8, data: [UInt8])
 
-  /// Reads a packet as the kernel gives it, its type in front; nil for any other event, and for broken ones.
+  /// Reads a packet as the kernel gives it, with its type in front; nil for any other event, and for malformed ones.
   public init?(_ packet: [UInt8]) {
     guard packet.count >= 3, packet[0] == 0x04, Int(packet[2]) == packet.count - 3 else { return nil }
     let parameters = Array(packet[3...])

@@ -1,21 +1,20 @@
 import PiconetWire
 
-/// What inquiries have found: which devices have to be asked for their record, which nodes are there, and which are
-/// gone.
+/// What inquiries have found: which devices must be asked for their records, which nodes are there, and which are gone.
 ///
-/// A node is gone when its device was missed by several whole inquiries in a row, because one alone misses devices; an
-/// inquiry that was broken off, for the radio's sake, counts for nothing.
+/// A node is gone when several whole inquiries in a row have missed its device, because a single one may miss devices;
+/// an inquiry that was broken off to free the radio does not count.
 public struct InquiryTable: Sendable {
   /// The most devices with the session's service.
   public static let deviceLimit = 64
-  /// The most nodes of one device.
+  /// The most nodes on one device.
   public static let nodeLimit = 8
-  /// After how many inquiries a device is asked again that does not say whether its record has changed.
+  /// After how many inquiries a device is asked again if it does not say whether its record has changed.
   static let unmarkedInterval = 4
 
   /// What follows from a fact.
   public enum Effect: Sendable, Hashable {
-    /// Ask the device for its record; nil: it does not say where, as one with an SDP server does not.
+    /// Ask the device for its record; nil: it does not say where, like devices with an SDP server.
     case read(BluetoothAddress, psm: UInt16?)
     /// New, or changed.
     case seen(NodeRecord, on: BluetoothAddress)
@@ -24,11 +23,11 @@ public struct InquiryTable: Sendable {
 
   private struct Device: Hashable {
     var pointer: RecordPointer?
-    /// Whether `nodes` was read, and the pointer under which it was.
+    /// Whether `nodes` has been read, and the pointer under which it was.
     var isKnown = false
     var known: RecordPointer?
     var isBeingRead = false
-    /// How often it was asked in vain, one time after the other.
+    /// How often in a row it was asked in vain.
     var failures = 0
     /// The inquiry before which it is not asked again.
     var notBefore = 0
@@ -41,7 +40,7 @@ public struct InquiryTable: Sendable {
   /// After how many inquiries without an answer a device is gone.
   private let patience: Int
   private var devices: [BluetoothAddress: Device] = [:]
-  /// How many inquiries there were.
+  /// How many inquiries there have been.
   private var round = 0
 
   public init(service: BluetoothUUID, patience: Int = 3) {
@@ -61,7 +60,7 @@ public struct InquiryTable: Sendable {
     device.pointer = pointer
     device.wasSeen = true
     device.missed = 0
-    // Without a mark only the record itself says whether it is another one.
+    // Without a mark only the record itself shows whether it has changed.
     let isDue = !device.isKnown || device.known != pointer || pointer == nil
     let mustRead = isDue && !device.isBeingRead && round >= device.notBefore
     if mustRead { device.isBeingRead = true }
@@ -69,8 +68,8 @@ public struct InquiryTable: Sendable {
     return mustRead ? [.read(address, psm: pointer?.psm)] : []
   }
 
-  /// What a device said when it was asked; nil: nothing. Then it is asked again when it answers the next inquiry, but
-  /// ever more seldom, down to every sixteenth.
+  /// What a device said when it was asked; nil: nothing. In that case it is asked again when it answers the next
+  /// inquiry, but more and more rarely, down to every sixteenth.
   public mutating func answered(_ address: BluetoothAddress, with records: [NodeRecord]?) -> [Effect] {
     guard var device = devices[address] else { return [] }
     device.isBeingRead = false
@@ -112,7 +111,7 @@ public struct InquiryTable: Sendable {
     return effects
   }
 
-  /// An inquiry was broken off: who answered has been seen, and nobody was missed.
+  /// An inquiry was broken off: those that answered have been seen, and nobody counts as missed.
   public mutating func inquiryCancelled() {
     round += 1
     for address in devices.keys { devices[address]?.wasSeen = true }

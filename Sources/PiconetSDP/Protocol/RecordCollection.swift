@@ -1,14 +1,14 @@
-/// Puts an SDP server's answer together out of its parts, within limits.
+/// Puts an SDP server's answer together from its parts, within limits.
 public struct RecordCollection: Sendable {
   /// What one answer may cost.
   public enum Limits {
-    /// Of all parts together.
+    /// Bytes of all parts together.
     public static let bytes = DataElementLimits.bytes
-    /// Parts: one with the usual MTU of 672 has some 660 bytes, but a server may give less each time.
+    /// The number of parts: with the usual MTU of 672 each has some 660 bytes, but a server may give less each time.
     public static let parts = 128
   }
 
-  /// What is to be done after a part.
+  /// What to do after a part.
   public enum Step: Sendable, Hashable {
     /// Ask for the next part.
     case askOn
@@ -23,7 +23,7 @@ public struct RecordCollection: Sendable {
     case refused(code: UInt16)
     case tooLong
     case tooManyParts
-    /// Nothing, and more to come: a server could go on like that for ever.
+    /// An empty part with more to come: a server could go on like that forever.
     case emptyPart
     case lists(AttributeList.Failure)
 
@@ -45,7 +45,7 @@ public struct RecordCollection: Sendable {
   public init() {}
 
   /// A packet has come.
-  /// - Parameter transaction: of the question that it has to answer.
+  /// - Parameter transaction: that of the question that it must answer.
   public mutating func received(_ packet: [UInt8], transaction: UInt16) -> Step {
     let response: SDPResponse
     do {

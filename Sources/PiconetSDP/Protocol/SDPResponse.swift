@@ -1,14 +1,14 @@
-/// One answer of an SDP server (Core 5.4, Vol 3 Part B 4), as far as we ask such servers anything.
+/// An SDP server's answer (Core 5.4, Vol 3 Part B 4), as far as we use them.
 public enum SDPResponse: Sendable, Hashable {
   /// A part of the attribute lists; there is more if `continues`.
   case part(ArraySlice<UInt8>, continues: Bool)
   /// SDP_ErrorResponse.
   case refused(code: UInt16)
 
-  /// Why a packet is no answer.
+  /// Why a packet is not an answer.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case truncated
-    /// The parameters' length is not that of the packet.
+    /// The stated length of the parameters is not that of the packet.
     case badLength(said: Int, is: Int)
     /// An answer to another question.
     case wrongTransaction(UInt16)
@@ -28,7 +28,7 @@ public enum SDPResponse: Sendable, Hashable {
   }
 
   /// Reads one packet, whole.
-  /// - Parameter transaction: of the question.
+  /// - Parameter transaction: that of the question.
   public init(decoding packet: [UInt8], transaction: UInt16) throws(Failure) {
     guard packet.count >= 5 else { throw .truncated }
     let number = { (offset: Int) in UInt16(packet[offset]) << 8 | UInt16(packet[offset + 1]) }

@@ -2,9 +2,9 @@ import PiconetWire
 
 extension AttributeList {
   /// The list as the text that bluetoothd takes for the option `ServiceRecord` of `RegisterProfile` (BlueZ 5,
-  /// doc/profile-api.txt; what it reads is what `sdptool browse --xml` prints).
+  /// doc/profile-api.txt; it is the format that `sdptool browse --xml` prints).
   ///
-  /// Text that is not plain ASCII goes as hexadecimal digits, so nobody's name or id can end an attribute or start an
+  /// Text that is not plain ASCII is written as hexadecimal digits, so no name or id can end an attribute or start an
   /// element.
   public var xml: String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<record>\n"
@@ -39,7 +39,7 @@ extension AttributeList {
     case .sequence(let members): write(members, as: "sequence", indentation: indentation, to: &text)
     case .alternative(let members): write(members, as: "alternate", indentation: indentation, to: &text)
     case .url(let bytes):
-      // bluetoothd knows no other encoding of an URL, whose own is that of RFC 3986.
+      // bluetoothd has no other encoding for a URL; a URL's own is that of RFC 3986.
       let escaped = bytes.map { isPlain($0) ? String(decoding: [$0], as: UTF8.self) : "%" + [$0].hexadecimal }
       text += "\(indentation)<url value=\"\(escaped.joined())\"/>\n"
     }
@@ -53,7 +53,7 @@ extension AttributeList {
     text += "\(indentation)</\(name)>\n"
   }
 
-  /// Printable ASCII without what means something in XML.
+  /// Printable ASCII without the characters that mean something in XML.
   private static func isPlain(_ byte: UInt8) -> Bool {
     (0x20...0x7E).contains(byte) && ![0x22, 0x26, 0x27, 0x3C, 0x3E].contains(byte)
   }

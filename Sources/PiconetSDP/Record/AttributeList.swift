@@ -5,23 +5,23 @@ public struct AttributeList: Sendable, Hashable {
 
   public init(_ attributes: [UInt16: DataElement] = [:]) { self.attributes = attributes }
 
-  /// The attribute of that number.
+  /// The attribute with that number.
   public subscript(number: UInt16) -> DataElement? {
     get { attributes[number] }
     set { attributes[number] = newValue }
   }
 
-  /// A sequence of numbers and values in ascending order, as a server answers it.
+  /// A sequence of numbers and values in ascending order, as in a server's answer.
   public var element: DataElement {
     .sequence(attributes.sorted { $0.key < $1.key }.flatMap { [.uint16($0.key), $0.value] })
   }
 
-  /// Why an element is no list of attributes.
+  /// Why an element is not a list of attributes.
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case notASequence
-    /// A number without a value behind it.
+    /// A number without a value after it.
     case valueMissing
-    /// What stands in a number's place is not an unsigned integer of 16 bits.
+    /// Instead of a number there is something other than an unsigned 16-bit integer.
     case badNumber
     case numberTwice(UInt16)
     /// More than `limit` records in one answer.

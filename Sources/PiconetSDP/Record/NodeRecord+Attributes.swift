@@ -1,18 +1,18 @@
 import PiconetWire
 
 extension NodeRecord {
-  /// The version of the attributes of our own.
+  /// The version of our own attributes.
   public static let version: UInt8 = 1
 
-  /// The numbers of attributes. Those from 0x8000 on are ours: SDP leaves what lies above its universal ones to whoever
-  /// defines the service class (Core 5.4, Vol 3 Part B 5), and the session's UUID is such a class.
+  /// The numbers of attributes. Those from 0x8000 on are ours: SDP leaves numbers above its universal ones to the
+  /// definition of the service class (Core 5.4, Vol 3 Part B 5), and the session's UUID is such a class.
   public enum Attribute {
     public static let serviceClassIDList: UInt16 = 0x0001
     public static let protocolDescriptorList: UInt16 = 0x0004
     public static let browseGroupList: UInt16 = 0x0005
     public static let languageBaseAttributeIDList: UInt16 = 0x0006
     public static let additionalProtocolDescriptorLists: UInt16 = 0x000D
-    /// At the base 0x0100, which the list of languages names.
+    /// At the base 0x0100, which the language list names.
     public static let serviceName: UInt16 = 0x0100
     /// uint8
     public static let version: UInt16 = 0x8000
@@ -22,7 +22,7 @@ extension NodeRecord {
     public static let incarnation: UInt16 = 0x8002
     /// Text.
     public static let scope: UInt16 = 0x8003
-    /// uint64, of which 48 bits are used.
+    /// uint64, of which the lower 48 bits are used.
     public static let adapter: UInt16 = 0x8004
     /// uint16
     public static let l2capPSM: UInt16 = 0x8005
@@ -34,7 +34,7 @@ extension NodeRecord {
     public static let info: UInt16 = 0x8008
   }
 
-  /// The record as a server tells it.
+  /// The record as a server publishes it.
   /// - Parameter service: the session's UUID, derived from the session id.
   public func attributes(of service: BluetoothUUID) throws(NodeRecordRefusal) -> AttributeList {
     if let refusal { throw refusal }
@@ -53,9 +53,9 @@ extension NodeRecord {
         ]))
     }
     if let l2capPSM { stacks.append(.sequence([.sequence([.uuid(l2cap), .uint16(l2capPSM)])])) }
-    // Two ways to one service are an alternative by the letter (5.1.5), which hardly any browser reads: it would miss
-    // the channel as well. So one stack is the list and the other one an additional one (5.1.6); we ourselves read our
-    // own attributes.
+    // Formally, two ways to one service would be an alternative (5.1.5), but hardly any browser reads those and it
+    // would miss the channel as well. So one stack is the list and the other one an additional list (5.1.6); we
+    // ourselves read our own attributes.
     list[Attribute.protocolDescriptorList] = stacks.first
     if stacks.count > 1 { list[Attribute.additionalProtocolDescriptorLists] = .sequence(Array(stacks.dropFirst())) }
     list[Attribute.version] = .uint8(Self.version)
@@ -73,7 +73,7 @@ extension NodeRecord {
     return list
   }
 
-  /// Reads the attributes of anybody.
+  /// Reads anybody's attributes.
   /// - Parameter service: the session's UUID, which must be the record's service class; nil: any.
   public init(_ list: AttributeList, of service: BluetoothUUID? = nil) throws(NodeRecordRefusal) {
     guard case .unsigned(UInt64(Self.version), .one) = list[Attribute.version] else { throw .badVersion }

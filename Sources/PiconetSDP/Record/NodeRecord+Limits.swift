@@ -1,18 +1,18 @@
 extension NodeRecord {
-  /// The limits of what a record holds, in bytes of UTF-8.
+  /// The limits on what a record holds, in bytes of UTF-8.
   public enum Limits {
     public static let name = 63
     public static let scope = 128
-    /// Of one pair of info: key, `=` and value.
+    /// For one pair of info: key, `=` and value.
     public static let pair = 255
-    /// Of all info.
+    /// For all info together.
     public static let info = 400
-    /// Of info, in pairs.
+    /// For info, as a number of pairs.
     public static let pairs = 32
   }
 
-  /// What a name becomes in a record: control characters are replaced, what is too long is cut between characters, and
-  /// what is empty is called `?`.
+  /// What a name becomes in a record: control characters are replaced, a long name is cut between characters, and an
+  /// empty one becomes `?`.
   public static func name(from text: String) -> String {
     var name = ""
     for character in text {
@@ -23,7 +23,7 @@ extension NodeRecord {
     return name.isEmpty ? "?" : name
   }
 
-  /// What is wrong with the record; nil if it can be told to others.
+  /// What is wrong with the record; nil if it can be published.
   public var refusal: NodeRecordRefusal? {
     if let reason = Self.reason(against: name, limit: Limits.name) { return .badName(reason) }
     if let reason = Self.reason(against: scope, limit: Limits.scope) { return .badScope(reason) }

@@ -1,7 +1,7 @@
 import PiconetWire
 
-/// What a node says of itself in its service record, or wherever else Bluetooth lets it speak: a hint, never an
-/// admission.
+/// What a node says about itself in its service record, or wherever else Bluetooth lets it: a hint, never a reason to
+/// admit it.
 public struct NodeRecord: Sendable, Hashable {
   public var peer: PeerID
   public var incarnation: Incarnation
@@ -11,8 +11,8 @@ public struct NodeRecord: Sendable, Hashable {
   public var scope: String
   /// Free key=value pairs: at most 255 bytes a pair, 400 in all.
   public var info: [String: String]
-  /// The adapter on which the node listens. A host with several adapters serves the record on each of them, and only
-  /// what is read from this one leads to the node; nil: any.
+  /// The adapter on which the node listens. A host with several adapters serves the record on each of them, but only
+  /// the one read from this adapter leads to the node; nil: any.
   public var adapter: BluetoothAddress?
   /// The PSM of L2CAP over BR/EDR.
   public var l2capPSM: UInt16?

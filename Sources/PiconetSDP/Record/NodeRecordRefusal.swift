@@ -1,18 +1,18 @@
-/// Why attributes are no record of a node, or a record can't be told.
+/// Why attributes are not a node's record, or a record can't be published.
 public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Not a record of ours, or of a version that we don't read.
+  /// Not one of our records, or of a version that we don't read.
   case badVersion
   case serviceClassMissing
   /// Missing, or not 32 bytes.
   case badPeer
-  /// Missing, or not a number of 64 bits.
+  /// Missing, or not a 64-bit number.
   case badIncarnation
   case nameMissing
   /// Empty, above 63 bytes, not UTF-8, or with a control character.
   case badName(String)
   /// Missing, empty, above 128 bytes, not UTF-8, or with a control character.
   case badScope(String)
-  /// Not a number of 48 bits, or 0.
+  /// Not a 48-bit number, or 0.
   case badAdapter
   /// Not odd, with an odd upper byte, or below 0x1001 (Core 5.4, Vol 3 Part A 4.2).
   case badPSM
@@ -20,7 +20,7 @@ public enum NodeRecordRefusal: Error, Sendable, Hashable, CustomStringConvertibl
   case badChannel
   /// Not 0x80 to 0xFF (Core 5.4, Vol 3 Part A 4.22).
   case badLEPSM
-  /// Neither PSM nor channel: nowhere to go.
+  /// Neither PSM nor channel: there is no way to the node.
   case noPort
   case badInfo(String)
 

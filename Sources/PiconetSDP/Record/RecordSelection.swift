@@ -1,14 +1,14 @@
-/// Which of a device's records lead to a node of our session there.
+/// Which of a device's records lead to a node of our session on it.
 public struct RecordSelection: Sendable, Hashable {
   public private(set) var records: [NodeRecord] = []
-  /// Why the others were passed over, in their order.
+  /// Why the others were skipped, in their order.
   public private(set) var passedOver: [String] = []
 
   /// - Parameters:
   ///   - lists: what the device answered.
   ///   - service: the session's UUID.
-  ///   - scope: the session id; nil: any. Two of them could have one UUID.
-  ///   - device: the device that was asked. Its host may have other adapters, whose nodes it tells of as well.
+  ///   - scope: the session id; nil: any. Two session ids could share a UUID.
+  ///   - device: the device that was asked. Its host may have other adapters, and it lists their nodes as well.
   public init(
     from lists: [AttributeList], service: BluetoothUUID, scope: String?, device: BluetoothPlace
   ) {
@@ -30,8 +30,8 @@ public struct RecordSelection: Sendable, Hashable {
 }
 
 extension NodeRecord {
-  /// Whether the node listens at the device from which its record came: a host with several adapters tells of the nodes
-  /// on all of them. Behind a random address there is one adapter only, which has another address of its own.
+  /// Whether the node listens on the device from which its record came: a host with several adapters lists the nodes on
+  /// all of them. Behind a random address there is only one adapter, whose own address differs.
   public func leads(to device: BluetoothPlace) -> Bool {
     device.isRandom || adapter == nil || adapter == device.device
   }

@@ -1,5 +1,5 @@
 /// A universally unique identifier of a service or protocol (Core 5.4, Vol 3 Part B 2.5): 128 bits; short ones are
-/// offsets to the Bluetooth Base UUID.
+/// offsets from the Bluetooth Base UUID.
 public struct BluetoothUUID: Sendable, Hashable, LosslessStringConvertible {
   /// The upper and the lower half, big-endian as in the text.
   public let high: UInt64
@@ -32,8 +32,8 @@ public struct BluetoothUUID: Sendable, Hashable, LosslessStringConvertible {
     self.init(high: first, low: second)
   }
 
-  /// The UUID of version 5 (RFC 9562, section 5.5) from the SHA-1 of namespace and name, of which the first 16 bytes
-  /// count; fewer give nil.
+  /// The version 5 UUID (RFC 9562, section 5.5) from the SHA-1 of namespace and name, of which the first 16 bytes
+  /// count; nil for fewer.
   public init?(version5 digest: some Collection<UInt8>) {
     guard let plain = BluetoothUUID(bytes: digest.prefix(16)) else { return nil }
     self.init(

@@ -1,11 +1,11 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// What holds for each chain of certificates, whoever shows it.
+/// The rules for every certificate chain, whoever shows it.
 public enum CertificateChain {
-  /// The most certificates of a chain, the peer's own among them. That of the authority may be left out.
+  /// The most certificates in a chain, including the peer's own. That of the authority may be left out.
   public static let countLimit = 4
-  /// The most bytes of DER of all of them together. The peer's own is `PeerCertificate.byteLimit` at most.
+  /// The most bytes of DER of all of them together. The peer's own may have at most `PeerCertificate.byteLimit`.
   public static let byteLimit = 8192
 
   static func checkSize(_ counts: [Int]) throws(SecureChannelFailure) {
@@ -20,7 +20,7 @@ public enum CertificateChain {
     }
   }
 
-  /// Whether the first of them is one that we use: its size, and the type and encoding of its key.
+  /// Checks that the first of them is one that we can use: its size, and the type and encoding of its key.
   static func checkLeaf(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
     guard i2d_X509(certificate, nil) <= PeerCertificate.byteLimit else {
       throw SecureChannelFailure(
@@ -29,10 +29,10 @@ public enum CertificateChain {
     _ = try PeerCertificate.fingerprint(of: certificate)
   }
 
-  /// Whether it may be used on our links: each node is client and server, so one of the two is enough. A certificate
-  /// that names no purposes (RFC 5280, section 4.2.1.12) is for all.
+  /// Checks that it may be used on our links: each node is client and server, so one of the two purposes is enough. A
+  /// certificate that names no purposes (RFC 5280, section 4.2.1.12) is good for all.
   static func checkPurpose(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
-    // All bits are set where it has no extendedKeyUsage, and none where its extensions can't be read.
+    // All bits are set if it has no extendedKeyUsage, and none if its extensions can't be read.
     let purposes = X509_get_extended_key_usage(certificate)
     guard purposes & UInt32(XKU_SSL_CLIENT | XKU_SSL_SERVER | XKU_ANYEKU) == 0 else { return }
     throw SecureChannelFailure(
@@ -40,12 +40,12 @@ public enum CertificateChain {
       "a certificate's extendedKeyUsage has none of clientAuth, serverAuth and anyExtendedKeyUsage")
   }
 
-  /// Of a stack of X509; none where it is nil.
+  /// The elements of a stack of X509; none if it is nil.
   static func all(of stack: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, piconet_certificates_count(stack))).compactMap { piconet_certificates_at(stack, $0) }
   }
 
-  /// Reads DER, all of it. To be freed.
+  /// Reads DER, which must be a single certificate. The caller frees it.
   static func read(_ certificate: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
     ERR_clear_error()
     guard let read = DeviceIdentity.whole(certificate, { d2i_X509(nil, &$0, $1) }, free: X509_free) else {
@@ -54,7 +54,7 @@ public enum CertificateChain {
     return read
   }
 
-  /// All that there are, in DER; what can't be read ends it.
+  /// All certificates that there are, in DER; reading ends at the first that can't be read.
   public static func certificates(inPEM pem: [UInt8]) -> [[UInt8]] {
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return [] }
     defer {
@@ -78,13 +78,13 @@ public enum CertificateChain {
     return X509_self_signed(read, 0) == 1
   }
 
-  /// By names and signature.
+  /// Decided by names and signature.
   static func hasIssued(_ issuer: OpaquePointer, _ certificate: OpaquePointer) -> Bool {
     X509_check_issued(issuer, certificate) == X509_V_OK && X509_verify(certificate, X509_get0_pubkey(issuer)) == 1
   }
 
-  /// In the order in which they are shown: that of the key, its issuer, and so on. What leads nowhere stands last, and
-  /// is refused there.
+  /// The certificates in the order in which they are shown: that of the key, its issuer, and so on. Any that lead
+  /// nowhere come last, and are refused there.
   static func ordered(_ certificates: [[UInt8]], from key: OpaquePointer) -> [[UInt8]] {
     var left = certificates.compactMap { bytes in (try? read(bytes)).map { (bytes, $0) } }
     defer { ERR_clear_error() }
@@ -100,10 +100,10 @@ public enum CertificateChain {
     return chain + left.map(\.0)
   }
 
-  /// DER, the leaf first.
+  /// The certificates in DER, the leaf first.
   static func bytes(leaf: OpaquePointer?, _ others: OpaquePointer?) -> [[UInt8]] {
     guard let leaf else { return [] }
-    // A path that was verified has the leaf in it.
+    // A verified path contains the leaf.
     let rest = all(of: others).filter { X509_cmp($0, leaf) != 0 }
     return ([leaf] + rest).map { PeerCertificate.bytes(of: $0) }
   }

@@ -2,12 +2,12 @@ import CPiconetOpenSSL
 import PiconetEngine
 
 /// The decisions that OpenSSL asks us for during a handshake. A refusal is kept in the channel, since OpenSSL would
-/// report it as a failed callback only; returned so, the remote side gets the alert that fits.
+/// report only a failed callback; what is returned makes it send the remote side the alert that fits.
 enum HandshakeRules {
   private static let plain = Array(OpenSSLContext.applicationProtocol.utf8)
   private static let compact = Array(OpenSSLContext.compactProtocol.utf8)
 
-  /// The names that a side with this preference takes, the best first.
+  /// The names that a side with this preference accepts, the best first.
   private static func names(_ preference: OpenSSLContext.Preference) -> [[UInt8]] {
     switch preference {
     case .throughput: [plain]
@@ -25,7 +25,7 @@ enum HandshakeRules {
         }
         return HandshakeRules.verify(store, ssl, channel)
       }, nil)
-    // Called for each message, and also for each record's header: cheap to let go.
+    // Called for each message, and also for each record's header: those are cheap to ignore.
     SSL_CTX_set_msg_callback(
       context,
       { isSent, _, type, _, _, ssl, _ in
@@ -34,11 +34,11 @@ enum HandshakeRules {
       })
     switch role {
     case .client:
-      // Of each name its length and its bytes. This function alone returns 0 for success.
+      // Each name as its length and its bytes. Only this function returns 0 for success.
       let list = names(preference).flatMap { [UInt8($0.count)] + $0 }
       SSL_CTX_set_alpn_protos(context, list, UInt32(list.count))
     case .server:
-      // A ClientHello without ALPN never gets to the ALPN callback, and must not get to a finished handshake.
+      // A ClientHello without ALPN never reaches the ALPN callback, and must not lead to a finished handshake.
       SSL_CTX_set_client_hello_cb(
         context,
         { ssl, alert, _ in
@@ -66,7 +66,7 @@ enum HandshakeRules {
   static let noALPN = SecureChannelFailure(
     .noCommonProtocol, "the remote side does not speak \(OpenSSLContext.applicationProtocol)")
 
-  /// How records are written, by what the handshake has agreed on; nil: not on our application protocol.
+  /// How records are written, as agreed in the handshake; nil: it did not agree on our application protocol.
   static func agreedHeaders(_ ssl: OpaquePointer) -> RecordHeaders? {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -79,8 +79,8 @@ enum HandshakeRules {
   enum RecordHeaders { case whole, compact }
 
   private static func verify(_ store: OpaquePointer, _ ssl: OpaquePointer, _ channel: OpenSSLChannel) -> Int32 {
-    // Asked here too, since on the dialling side a missing answer is seen before the certificate and refused with an
-    // alert; after the handshake there is no way to send one.
+    // Checked here too, since on the dialling side a missing ALPN answer is known before the certificate, and can be
+    // refused with an alert; after the handshake there is no way to send one.
     guard agreedHeaders(ssl) != nil else {
       channel.refuse(noALPN)
       X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
@@ -105,7 +105,7 @@ enum HandshakeRules {
     do throws(TrustAnchors.Refusal) {
       let (peer, path) = try anchors.check(
         X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store))
-      // Takes the path, which the channel then has (`OpenSSLChannel.peerCertificates`).
+      // Takes over the path, from which `OpenSSLChannel.peerCertificates` reads.
       X509_STORE_CTX_set0_verified_chain(store, path)
       channel.prove(peer)
       X509_STORE_CTX_set_error(store, X509_V_OK)

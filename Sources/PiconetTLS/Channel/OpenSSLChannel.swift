@@ -4,12 +4,12 @@ import PiconetWire
 
 /// TLS 1.3 of one link as a transducer over OpenSSL: no socket, no clock, no thread; confined to the loop that made it.
 ///
-/// `open`: when the plaintext buffer came back full, call again, if need be with no ciphertext: the rest of a record
-/// may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. A link that ends without
-/// close_notify is for whoever reads the link to report.
+/// `open`: if the plaintext buffer came back full, call again, with no ciphertext if there is none: the rest of a
+/// record may wait inside. After `failed` or `ended` all ciphertext is taken and dropped. If a link ends without
+/// close_notify, its reader has to report that.
 ///
 /// `close`: what the remote side still sends can be opened afterwards; what is sealed afterwards is dropped. Before the
-/// handshake's end it only stops the handshake.
+/// end of the handshake it only stops the handshake.
 public final class OpenSSLChannel: SecureChannel {
   public enum Role: Sendable, Hashable {
     /// The side that dialled.
@@ -19,7 +19,7 @@ public final class OpenSSLChannel: SecureChannel {
   }
 
   public var state: SecureChannelState { current }
-  /// Seen by this module alone, so that the looks that each record takes at it need no check at run time.
+  /// Visible only in this file, so that looking at it for each record needs no check at run time.
   private var current: SecureChannelState = .handshaking
 
   /// Nil only if there was no memory for it.
@@ -48,7 +48,7 @@ public final class OpenSSLChannel: SecureChannel {
       current = .failed(SecureChannelFailure(.internalError, OpenSSLError.takeText()))
       return
     }
-    // One reference of the BIO goes to each direction; SSL_set_bio takes a single one if they are the same.
+    // SSL_set_bio takes one reference to the BIO for each direction, but only a single one if they are the same.
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     switch role {
@@ -76,8 +76,8 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isOver, !isClosed || isSecured else { return (ciphertext.count, 0) }
     io.pointee.input = ciphertext.baseAddress?.assumingMemoryBound(to: UInt8.self)
     io.pointee.input_count = ciphertext.count
-    // Once a call is enough: the queue stays empty as long as operations succeed or want more. To look costs a third of
-    // clearing it.
+    // Once per call is enough: the queue stays empty as long as operations succeed or want more. Looking costs a third
+    // of what clearing does.
     if ERR_peek_error() != 0 { ERR_clear_error() }
     if case .handshaking = current { continueHandshake(ssl) }
     let produced = isSecured ? read(ssl, plaintext) : 0
@@ -91,13 +91,13 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, isSecured, !isClosed, !plaintext.isEmpty else { return }
     let records = (plaintext.count - 1) / Self.recordCapacity + 1
     if recordsUnderKey + records > recordsPerKey {
-      // Goes out before the next record. The remote side need not change its own key.
+      // The KeyUpdate goes out before the next record. The remote side need not change its own key.
       ERR_clear_error()
       guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { return fail() }
       recordsUnderKey = 0
     }
     recordsUnderKey += records
-    // One allocation at most for all records of this call.
+    // At most one allocation for all records of this call.
     guard piconet_channel_io_reserve(io, plaintext.count + records * Self.recordOverheadLimit) == 1 else {
       current = .failed(SecureChannelFailure(.internalError, "too much waiting output, or out of memory"))
       return
@@ -120,14 +120,14 @@ public final class OpenSSLChannel: SecureChannel {
     if taken > 0 { piconet_channel_io_drained(io, min(taken, outputCount)) }
   }
 
-  /// Two buffers of a record each.
+  /// This concerns two buffers, each the size of a record.
   public func keepBuffers(_ keeps: Bool) {
     guard let ssl else { return }
     if keeps {
       piconet_ssl_clear_mode(ssl, Int(SSL_MODE_RELEASE_BUFFERS))
     } else {
       piconet_ssl_set_mode(ssl, Int(SSL_MODE_RELEASE_BUFFERS))
-      // Not those that hold a part of a record: they go with the end of it.
+      // Buffers that hold a part of a record are not freed now, but at its end.
       SSL_free_buffers(ssl)
     }
   }
@@ -136,13 +136,13 @@ public final class OpenSSLChannel: SecureChannel {
     guard let ssl, !isClosed else { return }
     isClosed = true
     guard SSL_is_init_finished(ssl) == 1, !hasFailed else { return }
-    // 0 is success: sent, and the remote side's is not there yet.
+    // 0 is success: ours was sent, and the remote side's has not come yet.
     ERR_clear_error()
     if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
   }
 
-  /// What the remote side has shown and was verified, in DER, its own certificate first: where authorities are asked
-  /// for, the path that leads to one of them; else the self-signed one. Empty before its key is proven.
+  /// The certificates that the remote side has shown and that were verified, in DER, its own first: if authorities are
+  /// asked for, the path that leads to one of them; otherwise the self-signed one. Empty before its key is proven.
   public var peerCertificates: [[UInt8]] {
     guard let ssl, provenPeer != nil else { return [] }
     return CertificateChain.bytes(leaf: SSL_get0_peer_certificate(ssl), SSL_get0_verified_chain(ssl))
@@ -162,7 +162,7 @@ public final class OpenSSLChannel: SecureChannel {
 
   // MARK: - The handshake
 
-  /// The channel whose TLS this is, in a callback from OpenSSL.
+  /// The channel that owns this SSL, in a callback from OpenSSL.
   static func of(_ ssl: OpaquePointer) -> OpenSSLChannel? {
     SSL_get_ex_data(ssl, 0).map { Unmanaged<OpenSSLChannel>.fromOpaque($0).takeUnretainedValue() }
   }
@@ -172,7 +172,7 @@ public final class OpenSSLChannel: SecureChannel {
   func refuse(_ failure: SecureChannelFailure) { refusal = failure }
 
   /// The remote side may renew keys and send tickets (RFC 8446, section 4.6), each of which costs us far more time than
-  /// its bytes cost the remote side: so many, and one more for so many records of data.
+  /// its bytes cost the remote side: so many are allowed, and more only with records of data.
   static let postHandshakeMessageLimit = 32
   static let recordsPerPostHandshakeMessage = 1024
 
@@ -183,19 +183,19 @@ public final class OpenSSLChannel: SecureChannel {
       return
     }
     refuse(SecureChannelFailure(.protocolViolation, "too many key updates or tickets"))
-    // OpenSSL would go on through all of the input within one call.
+    // Otherwise OpenSSL would go on through all of the input within one call.
     io.pointee.input_count = 0
   }
 
   private func continueHandshake(_ ssl: OpaquePointer) {
     let result = SSL_do_handshake(ssl)
     guard result == 1 else { return settle(ssl, result) }
-    // All of it was asked during the handshake; asked again, because on these three rests all the rest.
+    // All of it was checked during the handshake, and is checked again, because everything else rests on these three.
     guard SSL_version(ssl) == TLS1_3_VERSION, let headers = HandshakeRules.agreedHeaders(ssl), let provenPeer else {
       current = .failed(HandshakeRules.noALPN)
       return
     }
-    // OpenSSL has read up to the end of a record, and no further, and all that it has written is in the output.
+    // OpenSSL has read up to the end of a record and no further, and everything that it has written is in the output.
     if headers == .compact { io.pointee.is_compact = 1 }
     current = .secured(peer: provenPeer)
   }
@@ -210,7 +210,7 @@ public final class OpenSSLChannel: SecureChannel {
   private func read(_ ssl: OpaquePointer, _ plaintext: UnsafeMutableRawBufferPointer) -> Int {
     guard let base = plaintext.baseAddress else { return 0 }
     var produced = 0
-    // No call that could only say "want more": the usual end of a read is the end of a record.
+    // Avoids a call that could only say "want more": a read usually ends at the end of a record.
     while produced < plaintext.count, io.pointee.input_count > 0 || SSL_has_pending(ssl) == 1 {
       var count = 0
       let result = SSL_read_ex(ssl, base + produced, plaintext.count - produced, &count)

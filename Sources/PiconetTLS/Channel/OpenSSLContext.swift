@@ -8,24 +8,24 @@ import PiconetWire
 public final class OpenSSLContext: Sendable {
   /// Which of the suites is preferred. Both ends of a link should say the same; the accepting side decides.
   public enum Preference: Sendable, Hashable {
-    /// TLS_AES_128_GCM_SHA256: fastest, 22 bytes more than the plaintext a record. For TCP.
+    /// TLS_AES_128_GCM_SHA256: fastest, 22 bytes more than the plaintext per record. For TCP.
     case throughput
-    /// TLS_AES_128_CCM_8_SHA256: 14 bytes more a record, 11 with compact headers, which both ends must prefer; a third
-    /// as fast in bulk. For Bluetooth, where a message of 1000 bytes then fits one packet, and one of 64 bytes one
-    /// slot.
+    /// TLS_AES_128_CCM_8_SHA256: 14 bytes more per record, 11 with compact headers, which both ends must prefer; a
+    /// third as fast in bulk. For Bluetooth, where a message of 1000 bytes then fits into one packet, and one of 64
+    /// bytes into one slot.
     case shortRecords
   }
 
   public struct Options: Sendable {
     /// Default: `.throughput`.
     public var preference: Preference
-    /// The most ciphertext that waits in one channel, in bytes; a channel that would need more fails with
+    /// The most ciphertext that may wait in one channel, in bytes; a channel that would need more fails with
     /// `internalError`. Default: 16 MiB. At least 64 KiB.
     public var outputLimit: Int
-    /// After so many records sealed with one key the next key is taken (KeyUpdate, RFC 8446, section 4.6.3). Default:
-    /// 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
+    /// After sealing so many records with one key the channel takes the next (KeyUpdate, RFC 8446, section 4.6.3).
+    /// Default: 2^23, below the 2^24.5 records that section 5.5 allows with AES-GCM. At least 1.
     public var recordsPerKey: Int
-    /// To one of which the other side's certificates have to lead; nil (the default): it shows a self-signed one.
+    /// The other side's certificates must lead to one of these; nil (the default): it shows a self-signed one.
     public var anchors: TrustAnchors?
 
     public init(
@@ -41,14 +41,14 @@ public final class OpenSSLContext: Sendable {
 
   /// The application protocol both sides must name (ALPN, RFC 7301), alone or with `compactProtocol`.
   public static let applicationProtocol = "piconet/1"
-  /// The same in records with compact headers (Documentation/wire-format.md, section 1); agreed on where both sides
-  /// prefer short records.
+  /// The same in records with compact headers (Documentation/wire-format.md, section 1); agreed on if both sides prefer
+  /// short records.
   public static let compactProtocol = "piconet/1-compact"
 
-  /// Whose key the channels prove.
+  /// The peer id of the key that the channels prove.
   public let peer: PeerID
   let options: Options
-  /// Held for the contexts, which show its certificates.
+  /// Kept alive for the contexts, which show its certificates.
   private let identity: DeviceIdentity
 
   // SSL_CTX counts its references atomically and is not changed after init; OpenSSL allows SSL_new on it from several
@@ -56,7 +56,7 @@ public final class OpenSSLContext: Sendable {
   private nonisolated(unsafe) let client: OpaquePointer
   private nonisolated(unsafe) let server: OpaquePointer
 
-  /// - Throws: `internalError` if OpenSSL can't be set up so, with its reason.
+  /// - Throws: `internalError` with OpenSSL's reason, if it can't be set up like this.
   public init(identity: DeviceIdentity, options: Options = Options()) throws(SecureChannelFailure) {
     peer = identity.peer
     self.options = options
@@ -87,7 +87,7 @@ public final class OpenSSLContext: Sendable {
     guard let context = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
     }
-    // OpenSSL 3.2 and later count CCM_8, for its short tag, as security level 0. Nothing else gets weaker by it: the
+    // OpenSSL 3.2 and later count CCM_8, for its short tag, as security level 0. This weakens nothing else: the
     // version, suites, groups, signatures and key types are all named here.
     if options.preference == .shortRecords { SSL_CTX_set_security_level(context, 0) }
     let suites =
@@ -108,10 +108,10 @@ public final class OpenSSLContext: Sendable {
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
     }
     piconet_ssl_ctx_set_options(context)
-    // No partial writes: the output takes all, so that one SSL_write makes all records of a `seal`.
+    // No partial writes: the output takes everything, so that one SSL_write makes all records of a `seal`.
     piconet_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN))
     piconet_ssl_ctx_no_session_cache(context)
-    // Length fields included; larger ones are refused before they are read.
+    // Includes length fields; larger lists are refused before they are read.
     piconet_ssl_ctx_set_max_cert_list(
       context, options.anchors == nil ? 2 * PeerCertificate.byteLimit : 2 * CertificateChain.byteLimit)
     options.anchors?.name(in: context)

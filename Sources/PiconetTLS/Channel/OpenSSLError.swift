@@ -3,7 +3,7 @@ import PiconetEngine
 
 /// What OpenSSL's error queue of this thread said, oldest first.
 struct OpenSSLError {
-  /// `ERR_LIB_SSL` and its like.
+  /// `ERR_LIB_SSL` and the like.
   var library: Int32
   var reason: Int32
   var text: String
@@ -36,7 +36,7 @@ extension SecureChannelFailure {
   init(_ errors: [OpenSSLError]) {
     let text = errors.map(\.text).joined(separator: "; ")
     guard let first = errors.first(where: { $0.library == ERR_LIB_SSL }) else {
-      // No error at all is a failed write into the output.
+      // No error at all means a failed write into the output.
       self.init(.internalError, errors.isEmpty ? "out of memory, or too much waiting output" : text)
       return
     }

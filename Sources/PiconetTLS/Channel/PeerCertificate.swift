@@ -2,16 +2,16 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// What we ask of a certificate on a link: that it is one self-signed certificate of a strong key, in the one encoding
-/// that this key has. Whose key it is, is decided above, by its fingerprint.
+/// What we require of a certificate on a link: that it is a single self-signed certificate with a strong key, in the
+/// only encoding allowed for that key. Whose key it is, is decided elsewhere, by its fingerprint.
 ///
-/// Dates and names in it mean nothing here: devices have wrong clocks, and the name is said in the hello.
+/// Dates and names in it mean nothing here: devices have wrong clocks, and the name comes in the hello.
 enum PeerCertificate {
   /// The largest certificate we take, in bytes of DER.
   static let byteLimit = 2048
 
   /// The DER of a SubjectPublicKeyInfo up to the key's own bytes. Whole prefixes, not parsed fields, so that a key has
-  /// one encoding only and with it one fingerprint: no compressed points, no explicit curve parameters.
+  /// only one encoding and so only one fingerprint: no compressed points, no explicit curve parameters.
   private static let keyTypes: [(prefix: [UInt8], count: Int)] = [
     // id-ecPublicKey, prime256v1, uncompressed point (RFC 5480).
     (
@@ -24,7 +24,7 @@ enum PeerCertificate {
     ([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00], 44),
   ]
 
-  /// Checks the certificate and gives the fingerprint of its key.
+  /// Checks the certificate and returns the fingerprint of its key.
   /// - Parameter chainCount: how many certificates the remote side sent.
   static func check(_ certificate: OpaquePointer?, chainCount: Int) throws(SecureChannelFailure) -> PeerID {
     guard let certificate, chainCount > 0 else {
@@ -37,20 +37,20 @@ enum PeerCertificate {
       throw SecureChannelFailure(.badCertificate, "the certificate is larger than \(byteLimit) bytes")
     }
     let key = try publicKey(of: certificate)
-    // Last: only keys of known size get as far as a signature check.
-    // The signature alone: `X509_self_signed` asks for equal names and key identifiers as well.
+    // Last, so that only keys of known size get as far as a signature check. Only the signature: `X509_self_signed`
+    // asks for equal names and key identifiers as well.
     guard X509_verify(certificate, X509_get0_pubkey(certificate)) == 1 else {
       throw SecureChannelFailure(.badCertificate, "the certificate is not self-signed")
     }
     return try fingerprint(ofPublicKey: key)
   }
 
-  /// Whether others take this certificate of ours.
+  /// Checks that others would accept this certificate of ours.
   static func checkOwn(_ certificate: OpaquePointer) throws(SecureChannelFailure) {
     _ = try check(certificate, chainCount: 1)
   }
 
-  /// DER; empty where there is none.
+  /// The certificate in DER; empty if there is none.
   static func bytes(of certificate: OpaquePointer?) -> [UInt8] {
     guard let certificate else { return [] }
     let count = Int(i2d_X509(certificate, nil))

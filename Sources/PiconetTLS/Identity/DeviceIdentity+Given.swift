@@ -1,15 +1,15 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// An identity that somebody else has made: what peers would refuse of it is refused here.
+/// An identity that somebody else has made: whatever peers would refuse is refused here.
 extension DeviceIdentity {
   /// Reads one key and one certificate, in any order.
-  /// - Parameter passphrase: without NUL; nil where the key is not encrypted.
-  /// - Throws: `internalError` where there is no key that can be read, `badCertificate` for all else.
+  /// - Parameter passphrase: without NUL; nil if the key is not encrypted.
+  /// - Throws: `internalError` if no key can be read, `badCertificate` for anything else.
   public convenience init(anyPEM pem: [UInt8], passphrase: [UInt8]?) throws(SecureChannelFailure) {
     let key = try Self.key(inPEM: pem, passphrase)
     let certificates = CertificateChain.certificates(inPEM: pem)
-    // Read above: there is one at least.
+    // Checked above: there is at least one.
     guard let first = certificates.first else {
       EVP_PKEY_free(key)
       throw SecureChannelFailure(.badCertificate, "no certificate in it")
@@ -34,7 +34,7 @@ extension DeviceIdentity {
     try self.init(key: try Self.read(key), certificates: certificates)
   }
 
-  /// Takes over the key, also when it throws.
+  /// Takes over the key, even if it throws.
   private convenience init(key: OpaquePointer, certificates: [[UInt8]]) throws(SecureChannelFailure) {
     let issued: IssuedCertificates
     let own: OpaquePointer
@@ -52,7 +52,7 @@ extension DeviceIdentity {
     try self.init(key: key, certificate: own, issued: issued)
   }
 
-  /// What an authority has issued, in DER; empty where none has.
+  /// The certificates that an authority has issued, in DER; empty if there are none.
   public var issuedBytes: [[UInt8]] { issued?.bytes ?? [] }
 
   private static func read(_ key: [UInt8]) throws(SecureChannelFailure) -> OpaquePointer {
@@ -74,7 +74,7 @@ extension DeviceIdentity {
     try PeerCertificate.checkOwn(self.certificate)
   }
 
-  /// What is read of all the bytes; nil where some are left.
+  /// Reads something that must take up all the bytes; nil if some are left.
   static func whole(
     _ bytes: [UInt8], _ read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?, free: (OpaquePointer?) -> Void
   ) -> OpaquePointer? {

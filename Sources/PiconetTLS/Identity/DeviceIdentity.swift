@@ -7,13 +7,13 @@ public final class DeviceIdentity: Sendable {
   /// SHA-256 of the key's SubjectPublicKeyInfo.
   public let peer: PeerID
 
-  // EVP_PKEY and X509 count their references atomically and are never changed once they are here.
+  // EVP_PKEY and X509 count their references atomically and are never changed once they are stored here.
   nonisolated(unsafe) let key: OpaquePointer
   nonisolated(unsafe) let certificate: OpaquePointer
-  /// What those are shown who ask for a certificate that an authority has issued; nil: nothing else than all others.
+  /// What peers that ask for certificates from an authority are shown; nil: the same as everybody else.
   let issued: IssuedCertificates?
 
-  /// Takes over both references, also when it throws.
+  /// Takes over both references, even if it throws.
   init(key: OpaquePointer, certificate: OpaquePointer, issued: IssuedCertificates? = nil) throws(SecureChannelFailure) {
     do throws(SecureChannelFailure) {
       peer = try PeerCertificate.fingerprint(of: certificate)
@@ -50,7 +50,7 @@ public final class DeviceIdentity: Sendable {
     }
   }
 
-  /// A new certificate of this key. To be freed.
+  /// A new certificate of this key. The caller frees it.
   static func selfSigned(_ key: OpaquePointer) throws(SecureChannelFailure) -> OpaquePointer {
     guard let certificate = X509_new() else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
     guard fill(certificate, for: key) else {
@@ -83,7 +83,7 @@ public final class DeviceIdentity: Sendable {
   /// - Throws: `internalError` with OpenSSL's reason.
   public func pem(passphrase: [UInt8]? = nil) throws(SecureChannelFailure) -> [UInt8] {
     ERR_clear_error()
-    // The kind that wipes what it held.
+    // The kind of BIO that wipes its memory.
     guard let bio = BIO_new(BIO_s_secmem()) else { throw SecureChannelFailure(.internalError, OpenSSLError.takeText()) }
     defer { BIO_free(bio) }
     guard write(to: bio, passphrase), PEM_write_bio_X509(bio, certificate) == 1 else {
@@ -94,7 +94,7 @@ public final class DeviceIdentity: Sendable {
     return Array(UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// As OWASP recommends it in 2023; a guess costs an attacker as much as it costs us.
+  /// As OWASP recommended in 2023; a guess costs an attacker as much as it costs us.
   private static let iterations: Int32 = 600_000
 
   private func write(to bio: OpaquePointer, _ passphrase: [UInt8]?) -> Bool {
@@ -116,11 +116,11 @@ public final class DeviceIdentity: Sendable {
   }
 
   /// Reads what `pem()` wrote.
-  /// - Parameter passphrase: without NUL; nil where the key is not encrypted.
+  /// - Parameter passphrase: without NUL; nil if the key is not encrypted.
   /// - Throws: what is wrong with it.
   public convenience init(pem: [UInt8], passphrase: [UInt8]? = nil) throws(SecureChannelFailure) {
     let key = try Self.key(inPEM: pem, passphrase)
-    // It may stand before the key.
+    // The certificate may come before the key.
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
       EVP_PKEY_free(key)
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
@@ -134,7 +134,7 @@ public final class DeviceIdentity: Sendable {
     try self.init(key: key, certificate: certificate)
   }
 
-  /// To be freed.
+  /// The caller frees the key.
   static func key(inPEM pem: [UInt8], _ passphrase: [UInt8]?) throws(SecureChannelFailure) -> OpaquePointer {
     ERR_clear_error()
     guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else {
@@ -148,7 +148,7 @@ public final class DeviceIdentity: Sendable {
   }
 
   private static func readKey(_ bio: OpaquePointer, _ passphrase: [UInt8]?) -> OpaquePointer? {
-    // Without a callback and a passphrase OpenSSL would ask the terminal for that of an encrypted key.
+    // Without a callback OpenSSL would ask for the passphrase of an encrypted key on the terminal.
     guard let passphrase else { return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) }
     var text = passphrase + [0]
     defer { text.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }

@@ -1,11 +1,11 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// The identity in `identity.pem` of the state folder: key and certificate in one file, mode 0600, so that there is no
-/// moment at which one is there without the other.
+/// The identity in `identity.pem` of the state folder: key and certificate in one file, mode 0600, so that at no moment
+/// one exists without the other.
 ///
-/// Processes that start at once agree on one key. A file that is damaged or that others can read is an error; it is
-/// never replaced, since that would make another device of this one.
+/// Processes that start at the same time agree on one key. A file that is damaged, or that others can read, is an
+/// error; it is never replaced, since that would turn this device into another one.
 public struct FileIdentityStore: IdentityStore {
   static let fileName = "identity.pem"
   static let byteLimit = 16 << 10
@@ -39,8 +39,9 @@ public struct FileIdentityStore: IdentityStore {
     return theirs
   }
 
-  /// Makes this device another one: the identity that is there is gone for good.
-  /// - Parameter replacing: whether there may be one; otherwise it stays, and the call throws `exists`.
+  /// Turns this device into another one: the present identity is gone for good.
+  /// - Parameter replacing: whether an existing identity may be replaced; if not, it stays, and the call throws
+  ///   `exists`.
   public func put(_ identity: DeviceIdentity, replacing: Bool) throws(StateFailure) {
     try file.directory.prepare()
     var pem: [UInt8]
@@ -56,7 +57,7 @@ public struct FileIdentityStore: IdentityStore {
     }
   }
 
-  /// The identity that is there; nil if there is none.
+  /// The stored identity; nil if there is none.
   public func load() throws(StateFailure) -> DeviceIdentity? {
     guard var pem = try file.read() else { return nil }
     defer { wipe(&pem) }

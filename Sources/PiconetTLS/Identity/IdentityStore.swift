@@ -1,6 +1,6 @@
 import PiconetEngine
 
-/// The port of where a device's identity is kept. Any thread may call it; it may block on the disk.
+/// The port of the place where a device's identity is kept. Any thread may call it; it may block on the disk.
 public protocol IdentityStore: Sendable {
   /// The device's identity: the same one every time, made the first time.
   func identity() throws(StateFailure) -> DeviceIdentity

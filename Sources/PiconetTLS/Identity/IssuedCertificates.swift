@@ -1,15 +1,15 @@
 import CPiconetOpenSSL
 import PiconetEngine
 
-/// A certificate of a device's key that an authority has issued, with those between it and the authority's own.
+/// A certificate that an authority has issued for a device's key, with those between it and the authority's own.
 final class IssuedCertificates: Sendable {
-  // X509 and the stack are never changed once they are here.
+  // X509 and the stack are never changed once they are stored here.
   nonisolated(unsafe) let leaf: OpaquePointer
   /// A stack of X509, each of which has issued the one before it; the first has issued the leaf.
   nonisolated(unsafe) let intermediates: OpaquePointer
 
   /// Reads DER, the leaf first, each of the others the issuer of the one before it.
-  /// - Throws: `badCertificate`, with what is wrong: what peers would refuse is refused here.
+  /// - Throws: `badCertificate`, with what is wrong: whatever peers would refuse is refused here.
   init(_ certificates: [[UInt8]]) throws(SecureChannelFailure) {
     try CertificateChain.checkSize(certificates.map(\.count))
     var read: [OpaquePointer] = []
@@ -41,9 +41,9 @@ final class IssuedCertificates: Sendable {
   /// DER, the leaf first.
   var bytes: [[UInt8]] { CertificateChain.bytes(leaf: leaf, intermediates) }
 
-  /// Has the channels of this context show it to whoever names an authority that it asks for (RFC 8446, section 4.2.4);
-  /// everybody else is shown the self-signed certificate.
-  /// - Parameter identity: whose certificate it is, which outlives the context.
+  /// Makes the channels of this context show it to every peer that names authorities (RFC 8446, section 4.2.4); all
+  /// others are shown the self-signed certificate.
+  /// - Parameter identity: the identity with the certificate; it must outlive the context.
   static func show(of identity: DeviceIdentity, in context: OpaquePointer) {
     guard identity.issued != nil else { return }
     SSL_CTX_set_cert_cb(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The folder of what a device must remember: `$XDG_STATE_HOME/piconet` (XDG Base Directory Specification 0.8).
+/// The folder for what a device must remember: `$XDG_STATE_HOME/piconet` (XDG Base Directory Specification 0.8).
 public struct StateDirectory: Sendable, Hashable {
   public let path: String
 
@@ -22,7 +22,7 @@ public struct StateDirectory: Sendable, Hashable {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Makes the folder and the ones above it where they are missing, mode 0700, and checks that only we can change it.
+  /// Makes the folder and any missing ones above it, mode 0700, and checks that only we can change it.
   func prepare() throws(StateFailure) {
     var end = path.utf8.startIndex
     while end < path.utf8.endIndex {
@@ -30,7 +30,7 @@ public struct StateDirectory: Sendable, Hashable {
       let folder = String(path[..<end])
       if mkdir(folder, 0o700) != 0, errno != EEXIST {
         let error = errno
-        // A read-only folder above is no obstacle as long as the next one exists.
+        // A read-only folder above is not an obstacle as long as the next one exists.
         var status = stat()
         if stat(folder, &status) != 0 { throw .system("mkdir", path: folder, error: error) }
       }

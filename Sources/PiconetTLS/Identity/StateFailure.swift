@@ -1,6 +1,7 @@
 import Glibc
 
-/// Why the identity or the known peers could not be read or written. Nothing is ever replaced or repaired on our own.
+/// Why the identity or the known peers could not be read or written. Nothing is ever replaced or repaired
+/// automatically.
 public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened.
   public enum Code: String, Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case limit
     /// Another process holds the lock for too long.
     case busy
-    /// A newer version of this program has written it.
+    /// A newer version of this program wrote it.
     case newerVersion
     /// A person has blocked the peer.
     case blocked
@@ -33,7 +34,7 @@ public struct StateFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
   /// What happened.
   public var code: Code
-  /// The file or folder that it happened to.
+  /// The file or folder concerned.
   public var path: String
   /// What is wrong and what to do about it.
   public var detail: String

@@ -5,7 +5,7 @@ import Glibc
 struct StateFile {
   let directory: StateDirectory
   let name: String
-  /// In bytes; a larger file counts as damaged.
+  /// The size limit in bytes; a larger file counts as damaged.
   let limit: Int
 
   var path: String { directory.file(name) }
@@ -39,7 +39,7 @@ struct StateFile {
 
   /// The file's bytes; nil if there is none.
   func read() throws(StateFailure) -> [UInt8]? {
-    // Not blocking: somebody's FIFO must not hold us up.
+    // Nonblocking: somebody's FIFO must not hold us up.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw .system("open", path: path) }
@@ -59,7 +59,7 @@ struct StateFile {
         .permissionsTooOpen, path: path,
         "other users can get at it (mode \(mode)); if nobody has, say: chmod 600 '\(path)'")
     }
-    // One byte more than the limit, to notice a file that is too large; the size above may be old already.
+    // One byte more than the limit, to notice a file that is too large; the size read above may be out of date.
     var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit) + 1)
     var count = 0
     while count < bytes.count {
@@ -94,7 +94,7 @@ struct StateFile {
     return true
   }
 
-  /// Replaces the file, or creates it. Where a person has put a link to a file in its place, that one.
+  /// Replaces the file, or creates it. If a person has put a link to a file in its place, that file is replaced.
   func replace(_ bytes: [UInt8]) throws(StateFailure) {
     let target = try target()
     let temporary = try target.writeTemporary(bytes)
@@ -111,7 +111,7 @@ struct StateFile {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// There is no file; a link to one that is not there, as on a disk that is not mounted, is another matter.
+  /// Called when there is no file: a dangling link, for example to a disk that is not mounted, is a different matter.
   private func checkNoLink() throws(StateFailure) {
     if isLink { throw StateFailure(.damaged, path: path, "is a link to a file that is not there") }
   }
@@ -131,14 +131,14 @@ struct StateFile {
       limit: limit)
   }
 
-  /// A new file beside, mode 0600, complete and on disk.
+  /// A new file beside it, mode 0600, complete and on the disk.
   private func writeTemporary(_ bytes: [UInt8]) throws(StateFailure) -> String {
     var dice: UInt64 = 0
     guard withUnsafeMutableBytes(of: &dice, { RAND_bytes($0.baseAddress?.assumingMemoryBound(to: UInt8.self), 8) }) == 1
     else { throw StateFailure(.key, path: path, "the system gives no random bytes") }
     let temporary = directory.file(".\(name).\(String(dice, radix: 16))")
     let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    // What is told is the file that the person knows.
+    // The error names the file that the person knows.
     guard descriptor >= 0 else { throw .system("open", path: path) }
     defer { Glibc.close(descriptor) }
     do throws(StateFailure) {

@@ -2,18 +2,18 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// The six digits that both screens show so that two people can see that nobody is in the middle of their link.
+/// The six digits that both screens show, so that two people can see that nobody is in the middle of their link.
 ///
-/// A code made from the channel's exported key alone could be ground: somebody in the middle tries keys on one of his
-/// two links until its code equals the other's, a million tries for six digits. So each side adds a nonce, and none may
-/// choose its own after it has seen the other's:
+/// A code made from the channel's exported key alone could be forged by search: an attacker in the middle tries keys on
+/// one of the two links until its code equals the other's, a million tries for six digits. So each side adds a nonce,
+/// and neither can choose its own after it has seen the other's:
 ///
 /// 1. The inviter sends `commitment(to:)` its nonce, with the invitation.
 /// 2. The invited side sends its nonce, once its question is on the screen.
 /// 3. The inviter reveals its nonce; the invited side checks it with `verify(_:against:)`.
 /// 4. Both show `code(exportedKey:_:)`.
 ///
-/// Somebody in the middle then has one try in a million for each time that a person is asked.
+/// An attacker in the middle then has one chance in a million each time a person is asked.
 public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
   /// 0 to 999,999.
   public let value: UInt32
@@ -24,8 +24,8 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
   /// The label under which both sides export the channel's key (`SecureChannel.exportedKey(label:)`).
   public static let exporterLabel = "EXPORTER-piconet-short-code"
 
-  // Each hash has its own label, ended by a zero byte, and otherwise fields of fixed length: no input of one is an
-  // input of the other, and none can be cut in two ways.
+  // Each hash has its own label, ended by a zero byte, and otherwise fields of fixed length: no input to one is an
+  // input to the other, and none can be parsed in two ways.
   private static let commitmentLabel = Array("piconet short code commitment\0".utf8)
   private static let codeLabel = Array("piconet short code\0".utf8)
 
@@ -39,7 +39,7 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     return nonce
   }
 
-  /// What the inviter says first: it binds to the nonce without showing it. 32 bytes.
+  /// What the inviter sends first: it binds the inviter to the nonce without showing it. 32 bytes.
   public static func commitment(to nonce: [UInt8]) -> [UInt8] { sha256(commitmentLabel, nonce) }
 
   /// True if the revealed nonce is the one committed to.
@@ -47,12 +47,13 @@ public struct ShortCode: Sendable, Hashable, CustomStringConvertible {
     nonce.count == byteCount && Self.commitment(to: nonce) == commitment
   }
 
-  /// The code of an invitation; nil if the key or a nonce is not 32 bytes long, or the inviter's nonce is not the one
-  /// committed to.
+  /// The code of an invitation; nil if the key or a nonce is not 32 bytes long, or the inviter's nonce does not match
+  /// the commitment.
   ///
   /// The first 8 bytes of SHA-256(label, exported key, the inviter's and the invited side's fingerprint, their nonces
-  /// in the same order), big-endian, modulo 10^6. Of 2^64 values no code gets more than one in 10^13 too many; of 20
-  /// bits, which would also do for six digits, 48,576 codes would come up twice as often as the others.
+  /// in the same order), big-endian, modulo 10^6. With 2^64 values no code is more likely than another by more than one
+  /// part in 10^13; with 20 bits, which are also enough for six digits, 48,576 codes would come up twice as often as
+  /// the others.
   public static func code(exportedKey: [UInt8], _ inputs: CodeInputs) -> ShortCode? {
     guard [exportedKey, inputs.inviterNonce, inputs.invitedNonce].allSatisfy({ $0.count == byteCount }),
       verify(inputs.inviterNonce, against: inputs.commitment)

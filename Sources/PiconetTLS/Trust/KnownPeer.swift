@@ -1,23 +1,23 @@
 import PiconetWire
 
-/// A key that a person has taken for a device's, and what that person said of it.
+/// A key that a person has accepted as a device's, and what that person said about it.
 public struct KnownPeer: Sendable, Hashable, Identifiable {
   /// Proven at every link.
   public var id: PeerID
-  /// The petname: what the person calls it here. What the device calls itself changes nothing of it.
+  /// The petname: what the person calls it here, whatever the device calls itself.
   public var name: String
-  /// When it was taken, in seconds since 1970.
+  /// When it was accepted, in seconds since 1970.
   public var since: Int64
-  /// How the person came to take the key for the device's.
+  /// How the person came to accept the key as the device's.
   public var confirmation: PeerConfirmation
-  /// What it may, in which programs.
+  /// What it may do, in which programs.
   public var rights: Set<PeerRight>
-  /// It is refused before anybody is asked about it.
+  /// Whether it is refused before anybody is asked about it.
   public var isBlocked: Bool
-  /// Where the person has reached it by hand, as it was written: another key there is refused.
+  /// Addresses at which the person reached it by hand, as written: another key there is refused.
   public var addresses: [String]
 
-  /// An entry as a person would make it; nothing of it is checked.
+  /// An entry as a person would make it; nothing in it is checked.
   public init(
     id: PeerID, name: String, since: Int64, confirmation: PeerConfirmation, rights: Set<PeerRight> = [],
     isBlocked: Bool = false, addresses: [String] = []
@@ -41,7 +41,7 @@ public struct KnownPeer: Sendable, Hashable, Identifiable {
 }
 
 extension KnownPeer {
-  /// The line of the file, without its newline: fingerprint, name, since, confirmation, rights, addresses, parted by
+  /// The line of the file, without its newline: fingerprint, name, since, confirmation, rights, addresses, separated by
   /// tabs.
   var line: [UInt8] {
     let words = (isBlocked ? ["blocked"] : []) + rights.map(\.description).sorted()
@@ -53,8 +53,8 @@ extension KnownPeer {
   }
 
   /// Reads a line of the file.
-  /// - Parameter version: 1: fingerprint, name and time alone, as a peer was remembered that nobody had confirmed. We
-  ///   had sent to it, or it to us: nobody said that it may go on.
+  /// - Parameter version: 1: only fingerprint, name and time; peers were then remembered without anybody's
+  ///   confirmation. We had sent to it, or it to us, but nobody said that this may go on.
   init?(line: ArraySlice<UInt8>, version: Int) {
     let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     guard fields.count == (version == 1 ? 3 : 6),

@@ -2,15 +2,15 @@ import PiconetWire
 
 /// What a person may do to the table. Each changes one peer and leaves all others as they are.
 extension KnownPeers {
-  /// Takes a key for a device's, under this name; or, of a known one, adds what the person says now: the name stays, a
+  /// Accepts a key as a device's, under this name; for a known key, adds what the person says now: the name stays, a
   /// confirmation is never weakened, and rights are only added.
   ///
-  /// A name that looks like another known device's gets digits of the fingerprint behind it, so that the two are told
-  /// apart. In the place of a name with nothing to see stand the digits alone.
+  /// A name that looks like another known device's gets digits of the fingerprint appended, so that the two can be told
+  /// apart. A name in which nothing is visible is replaced by the digits alone.
   /// - Parameters:
   ///   - seconds: now, since 1970.
-  ///   - address: where it was reached by hand; it is nobody else's from now on.
-  /// - Throws: `blocked` where a person has blocked the key, `limit`.
+  ///   - address: where it was reached by hand; from now on it belongs to no other peer.
+  /// - Throws: `blocked` if a person has blocked the key, `limit`.
   public mutating func take(
     _ peer: PeerID, name: String, at seconds: Int64, confirmed confirmation: PeerConfirmation, rights: Set<PeerRight>,
     address: String? = nil
@@ -33,7 +33,7 @@ extension KnownPeers {
   }
 
   private func petname(_ name: String, of peer: PeerID) -> String {
-    // None at all is a mistake.
+    // A name that is empty altogether is a mistake.
     guard name.isEmpty || Self.isVisible(name: name) else { return peer.shortDescription }
     return lookalikes(of: name).isEmpty ? name : "\(name) (\(peer.shortDescription))"
   }
@@ -51,7 +51,7 @@ extension KnownPeers {
     entry.addresses = entry.addresses.suffix(KnownPeer.addressLimit)
   }
 
-  /// - Throws: `nameTaken` where another device's name looks the same; `limit` where nothing of the name can be seen;
+  /// - Throws: `nameTaken` if another device's name looks the same; `limit` if nothing in the name is visible;
   ///   `unknown`.
   public mutating func rename(_ peer: PeerID, to name: String) throws(StateFailure) {
     var entry = try known(peer)
@@ -81,7 +81,7 @@ extension KnownPeers {
     try take(peer, name: entry.name, at: entry.since, confirmed: .firstUse, rights: rights)
   }
 
-  /// Takes rights away. One that holds for any program goes with the first program that it is denied for.
+  /// Takes rights away. A right for any program is lost as soon as it is denied for one.
   /// - Throws: `unknown`.
   public mutating func deny(_ peer: PeerID, _ rights: Set<PeerRight>) throws(StateFailure) {
     var entry = try known(peer)
@@ -109,7 +109,7 @@ extension KnownPeers {
     try put(entry)
   }
 
-  /// The key is a stranger's again.
+  /// Makes the key a stranger's again.
   /// - Throws: `unknown`.
   public mutating func forget(_ peer: PeerID) throws(StateFailure) {
     _ = try known(peer)

@@ -2,14 +2,14 @@ import PiconetWire
 
 /// The peers that this device knows, as read from a `known-peers` file.
 ///
-/// The line `piconet-known-peers 2` says the version; without one it is 1. Of the others each is a peer: see
-/// `KnownPeer.line`. In names `\\` and `\u{..}` stand for a backslash and for what is not visible. Empty lines and
-/// lines that begin with `#` count for nothing. Damaged lines are reported and kept as they are; one that says
-/// `blocked` of a key still keeps that key out.
+/// The line `piconet-known-peers 2` says the version; without it the version is 1. Each other line is a peer: see
+/// `KnownPeer.line`. In names `\\` and `\u{..}` stand for a backslash and for characters that are not visible. Empty
+/// lines and lines that begin with `#` count for nothing. Damaged lines are reported and kept as they are; one that
+/// says that a key is `blocked` still keeps that key out.
 public struct KnownPeers: Sendable, Hashable {
   /// A line of the file that can't be read.
   public struct DamagedLine: Sendable, Hashable {
-    /// Counted from 1; 0: the whole file.
+    /// Counted from 1; 0 stands for the whole file.
     public var line: Int
     /// Why it can't be read, for a person.
     public var reason: String
@@ -22,8 +22,8 @@ public struct KnownPeers: Sendable, Hashable {
   public static let entryLimit = 1024
   /// The longest name, in bytes of UTF-8.
   public static let nameByteLimit = 255
-  /// Whether somebody who looks at a name sees anything: not where it is empty, or made of spaces, control and format
-  /// characters, and marks alone.
+  /// Whether anything in a name is visible: not if it is empty, or made only of spaces, control and format characters,
+  /// and marks.
   public static func isVisible(name: String) -> Bool {
     name.unicodeScalars.contains { scalar in
       let properties = scalar.properties
@@ -31,7 +31,7 @@ public struct KnownPeers: Sendable, Hashable {
       case .control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator, .spaceSeparator,
         .nonspacingMark, .enclosingMark:
         return false
-      // The Braille pattern without a dot.
+      // The Braille pattern without dots.
       default: return !properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
       }
     }
@@ -47,23 +47,23 @@ public struct KnownPeers: Sendable, Hashable {
   /// What could not be read; it stays in the file as it is.
   public private(set) var damagedLines: [DamagedLine] = []
   private var lines: [[UInt8]] = []
-  /// Of each entry the index of its line.
+  /// The index of each entry's line.
   private var places: [Int] = []
   private var index: [PeerID: Int] = [:]
   private var names: [String: [PeerID]] = [:]
-  /// Blocked by lines that can't be read otherwise, with the numbers of these lines, counted from 1.
+  /// Keys blocked by lines that are otherwise unreadable, with the numbers of these lines, counted from 1.
   private var damagedBlocks: [PeerID: Int] = [:]
-  /// Of the text that was read.
+  /// The version of the text that was read.
   private var versionRead = Self.version
 
-  /// - Throws: `newerVersion` where another version of this program has written it: nothing of it can be relied upon.
+  /// - Throws: `newerVersion` if a newer version of this program wrote it: nothing in it can be relied upon.
   public init(path: String, text: [UInt8]) throws(StateFailure) {
     self.init(path: path)
     if text.isEmpty { damagedLines = [DamagedLine(line: 0, reason: Self.emptied)] }
     for bytes in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       lines.append(Array(bytes))
     }
-    // What follows the last newline is a line only if there is something in it.
+    // What follows the last newline is a line only if it is not empty.
     if lines.last?.isEmpty == true { lines.removeLast() }
     let declared = lines.firstIndex { $0.starts(with: Self.versionWord.utf8) }
     versionRead = 1
@@ -80,13 +80,13 @@ public struct KnownPeers: Sendable, Hashable {
     for (place, bytes) in lines.enumerated() where place != declared { read(bytes[...], place) }
   }
 
-  /// None.
+  /// Makes a table without peers.
   public init(path: String) { self.path = path }
 
-  /// What is known of the peer with this fingerprint; nil of a stranger.
+  /// What is known about the peer with this fingerprint; nil for a stranger.
   public subscript(peer: PeerID) -> KnownPeer? { index[peer].map { entries[$0] } }
 
-  /// Where the peer stands in the file, counted from 1.
+  /// The peer's line in the file, counted from 1.
   public func line(of peer: PeerID) -> Int? { index[peer].map { places[$0] + 1 } }
 
   /// A damaged line that blocks the peer, counted from 1.
@@ -101,14 +101,14 @@ public struct KnownPeers: Sendable, Hashable {
   /// The peer that was reached at this address.
   public func entry(at address: String) -> KnownPeer? { entries.first { $0.addresses.contains(address) } }
 
-  /// Peers whose names look like this one, but for the peer itself.
+  /// Peers whose names look like this one, except the peer itself.
   public func lookalikes(of name: String, but peer: PeerID? = nil) -> [KnownPeer] {
     let wanted = NameSkeleton(name)
     return entries.filter { $0.id != peer && NameSkeleton($0.name) == wanted }
   }
 
-  /// Adds the peer, or puts it in the place of the one with its key.
-  /// - Throws: `limit` where there is no room, or something of the peer is too long.
+  /// Adds the peer, or replaces the one with its key.
+  /// - Throws: `limit` if there is no room, or something about the peer is too long.
   mutating func put(_ peer: KnownPeer) throws(StateFailure) {
     guard !peer.name.isEmpty, peer.name.utf8.count <= Self.nameByteLimit else {
       throw StateFailure(.limit, path: path, "a name has 1 to \(Self.nameByteLimit) bytes")
@@ -143,7 +143,7 @@ public struct KnownPeers: Sendable, Hashable {
     entries.remove(at: gone)
     places.remove(at: gone)
     for other in index.keys { if let former = index[other], former > gone { index[other] = former - 1 } }
-    // Other lines of the key count for nothing as long as this one stands before them: they must not come to life now.
+    // Further lines with this key were ignored because this one came first: they must not come to life now.
     for place in lines.indices.reversed() {
       if PeerID(hexadecimal: String(decoding: lines[place].prefix(64), as: UTF8.self)) == peer { drop(line: place) }
     }
@@ -158,7 +158,7 @@ public struct KnownPeers: Sendable, Hashable {
     damagedBlocks = damagedBlocks.filter { $0.value != place + 1 }.mapValues { $0 > place ? $0 - 1 : $0 }
   }
 
-  /// The whole file, in the version of now.
+  /// The whole file, in the present version.
   var text: [UInt8] {
     var written = lines
     if versionRead < Self.version || !written.contains(where: { $0.starts(with: Self.versionWord.utf8) }) {
@@ -170,11 +170,11 @@ public struct KnownPeers: Sendable, Hashable {
     return written.reduce(into: []) { $0 += $1 + [UInt8(ascii: "\n")] }
   }
 
-  /// It is never written without its first line.
+  /// No program writes it without its first line.
   private static let emptied = "it is empty, as no program leaves it: whoever was known or blocked is a stranger now"
   private static let header =
     "# One line a device: fingerprint, name here, since (seconds since 1970), how confirmed, rights, addresses. Change it with: piconet trust"
-  /// Of version 1.
+  /// The header of version 1.
   private static let firstHeader = "# Piconet: one line a device: fingerprint, name, first seen (seconds since 1970)"
 
   private mutating func add(_ peer: KnownPeer, at place: Int) {
@@ -210,7 +210,7 @@ public struct KnownPeers: Sendable, Hashable {
     if let peer = Self.blocked(by: bytes) { damagedBlocks[peer] = place + 1 }
   }
 
-  /// The key of a line that can't be read, if it says that it is blocked: a slip in an editor must let nobody in.
+  /// The key in an unreadable line, if the line says that it is blocked: a slip in an editor must not let anybody in.
   private static func blocked(by bytes: ArraySlice<UInt8>) -> PeerID? {
     let words = bytes.split { $0 <= UInt8(ascii: " ") }
     guard words.dropFirst().contains(where: { $0.elementsEqual("blocked".utf8) }) else { return nil }

@@ -1,15 +1,15 @@
 import Glibc
 import PiconetWire
 
-/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for the lock at
-/// most a second.
+/// The file `known-peers` of the state folder. Any thread may call it; it may block on the disk, and for at most a
+/// second on the lock.
 public struct KnownPeersFile: Sendable {
   static let fileName = "known-peers"
   static let byteLimit = 8 << 20
   private static let lockPause: UInt32 = 5_000  // microseconds
 
   private let directory: StateDirectory
-  /// With a pause after each: one second in all.
+  /// With the pause after each: one second in all.
   var lockAttempts = 200
 
   public init(directory: StateDirectory) { self.directory = directory }
@@ -27,10 +27,10 @@ public struct KnownPeersFile: Sendable {
     return try KnownPeers(path: path, text: text)
   }
 
-  /// As `load`, where the file is another one than at the last call with this memory, or was written to since; else
-  /// what was read then.
+  /// As `load` if the file was replaced or written to since the last call with this memory; otherwise what was read
+  /// then.
   public func load(_ memory: inout Memory) throws(StateFailure) -> KnownPeers {
-    // Asked before it is read: what changes meanwhile is then read once too often, and never once too seldom.
+    // Asked before the file is read: if it changes meanwhile, it is read once too often, never once too seldom.
     let version = try file.version()
     if let known = memory.known, memory.version == version { return known }
     let known = try load()
@@ -38,7 +38,7 @@ public struct KnownPeersFile: Sendable {
     return known
   }
 
-  /// What was read last, and of which file.
+  /// What was last read, and which version of the file that was.
   public struct Memory: Sendable {
     fileprivate var version: StateFile.Version?
     fileprivate var known: KnownPeers?
@@ -56,7 +56,7 @@ public struct KnownPeersFile: Sendable {
 
   /// Changes what the file holds now, whatever another process has written in the meantime, and writes it: when this
   /// returns it is on the disk.
-  /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written where it throws or changes nothing.
+  /// - Parameter act: one or several of `KnownPeers`' acts; nothing is written if it throws or changes nothing.
   /// - Returns: what the file holds now.
   @discardableResult
   public func change(
@@ -64,7 +64,7 @@ public struct KnownPeersFile: Sendable {
   ) throws(StateFailure) -> KnownPeers {
     try directory.prepare()
     let lock = try lock()
-    // Closing gives the lock back; the file stays, since removing it would let two processes hold two locks.
+    // Closing releases the lock; the file stays, since removing it would let two processes hold two locks.
     defer { Glibc.close(lock) }
     let before = try load()
     var known = before
@@ -80,12 +80,12 @@ public struct KnownPeersFile: Sendable {
     return known
   }
 
-  /// A lock of its own file: the file itself is replaced each time.
+  /// The lock has a file of its own, since the file itself is replaced each time.
   private func lock() throws(StateFailure) -> Int32 {
     let path = directory.file(".known-peers.lock")
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .system("open", path: path) }
-    // Not simply waiting: a stopped process may hold the lock for ever.
+    // It does not simply block: a stopped process may hold the lock forever.
     for _ in 0..<lockAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
       guard errno == EWOULDBLOCK || errno == EINTR else {

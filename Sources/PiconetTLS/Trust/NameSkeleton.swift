@@ -1,9 +1,9 @@
-/// What is left of a name when everything is taken away by which two names may differ and still look alike: case,
-/// width, accents, characters that nobody sees, the way of writing an accented letter, and letters of several scripts
-/// or digits with one shape.
+/// What is left of a name without everything in which two names may differ and still look alike: case, width, accents,
+/// invisible characters, the encoding of an accented letter, and letters of several scripts or digits with the same
+/// shape.
 ///
 /// Coarser than the skeletons of UTS #39, section 4: names that a hasty reader would confuse are equal here, and so are
-/// some that he would not. It serves to show more of two devices, never to take one for the other.
+/// some that nobody would. It serves to show more about two devices, never to take one for the other.
 public struct NameSkeleton: Sendable, Hashable {
   /// Compared as Swift compares strings, by canonical equivalence.
   private let text: String
@@ -17,7 +17,7 @@ public struct NameSkeleton: Sendable, Hashable {
       switch properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: continue
       case .nonspacingMark, .enclosingMark:
-        // An accent of a letter that goes with its accents; those of other scripts are letters' parts.
+        // An accent on a letter that can do without it; in other scripts marks are parts of letters.
         if isLetterBefore || properties.isDefaultIgnorableCodePoint || properties.isVariationSelector { continue }
         letters.unicodeScalars.append(scalar)
         continue
@@ -42,7 +42,7 @@ public struct NameSkeleton: Sendable, Hashable {
     text = letters
   }
 
-  /// The Latin letter that somebody would read; nil for what looks like none.
+  /// The Latin letter that a reader would see; nil for a character that looks like none.
   private static func shape(of scalar: Unicode.Scalar) -> String? {
     if let drawn = drawings[scalar] { return drawn }
     if scalar.properties.numericType == .decimal, let value = scalar.properties.numericValue {
@@ -65,10 +65,10 @@ public struct NameSkeleton: Sendable, Hashable {
     return nil
   }
 
-  /// 1, I, l and | are one stroke.
+  /// 1, I, l and | are all a single stroke.
   private static func folded(_ letter: String) -> String { letter == "i" ? "l" : letter }
 
-  /// By what they look like, and not by what they are called.
+  /// By what they look like, not by what they are called.
   private static let drawings: [Unicode.Scalar: String] = [
     "|": "l", "!": "l", "\u{2223}": "l", "\u{FF5C}": "l", "\u{2113}": "l", "\u{0131}": "l", "\u{01C0}": "l",
     "\u{0251}": "a", "\u{0261}": "g", "\u{212A}": "k", "\u{212E}": "e", "\u{00DF}": "b", "\u{00F0}": "o",
@@ -94,7 +94,7 @@ public struct NameSkeleton: Sendable, Hashable {
     "DE": "d", "IZHITSA": "v", "SIGN": "b", "ZE": "3", "GHE": "r",
   ]
 
-  /// Halfwidth Katakana as the fullwidth ones: U+FF65 and what follows it.
+  /// Halfwidth Katakana, U+FF65 and following, as the fullwidth ones.
   private static func halfwidth(_ scalar: Unicode.Scalar) -> Character? {
     guard (0xFF65...0xFF9D).contains(scalar.value) else { return nil }
     return katakana[Int(scalar.value - 0xFF65)]

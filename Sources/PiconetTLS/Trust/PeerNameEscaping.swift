@@ -36,14 +36,14 @@ enum PeerNameEscaping {
       default: return nil
       }
     }
-    // One way to write a name only: nothing escaped that need not be.
+    // There is only one way to write a name: nothing is escaped that need not be.
     return escape(name) == text ? name : nil
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == " " { return true }
     return switch scalar.properties.generalCategory {
-    // Format covers the characters that turn the direction of writing, with which one name can look like another.
+    // Format covers the characters that change the direction of writing, with which one name can look like another.
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator, .spaceSeparator:
       false
     default: true

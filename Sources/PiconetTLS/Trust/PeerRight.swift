@@ -4,7 +4,7 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   public enum Action: String, Sendable, Hashable, CaseIterable {
     /// We may send to it without being asked again.
     case send
-    /// It may send to us without being asked about again.
+    /// It may send to us without anybody being asked again.
     case push
   }
 
@@ -13,7 +13,7 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   /// As in `NodeConfiguration.program`; nil: any program.
   public var program: String?
 
-  /// A right in this program; nil: in any.
+  /// A right in this program; nil: in any program.
   public init(_ action: Action, _ program: String?) {
     self.action = action
     self.program = program
@@ -73,7 +73,7 @@ public struct PeerRight: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// How a person came to take a key for that of a device.
+/// How a person came to accept a key as a device's.
 public enum PeerConfirmation: String, Sendable, Hashable, CaseIterable {
   /// Both screens showed the same code.
   case code

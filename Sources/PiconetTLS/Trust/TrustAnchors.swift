@@ -2,23 +2,24 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// The authorities to one of which the certificates of each peer have to lead. Those of the system are not asked.
-/// No certificate on the way to one may be for other purposes than these links (`CertificateChain.checkPurpose`).
+/// The authorities: each peer's certificates must lead to one of them. The system's authorities are not consulted.
+/// Every certificate on the path must allow use on these links (`CertificateChain.checkPurpose`).
 public final class TrustAnchors: Sendable {
-  /// The most authorities, whose names each handshake carries.
+  /// The most authorities; each handshake carries their names.
   public static let countLimit = 16
-  /// The most bytes of DER of one.
+  /// The most bytes of DER of each.
   public static let byteLimit = 4096
 
-  // X509_STORE counts its references and has a lock of its own; neither is changed once it is here.
+  // X509_STORE counts its references and has a lock of its own; neither this nor the names change once they are stored
+  // here.
   private nonisolated(unsafe) let store: OpaquePointer
   /// Their names.
   private nonisolated(unsafe) let names: OpaquePointer
   private let checksDates: Bool
 
   /// - Parameters:
-  ///   - authorities: certificates in DER, as a rule self-signed; one in the middle of a hierarchy is good as well, and
-  ///     stands for all that it has issued.
+  ///   - authorities: certificates in DER, as a rule self-signed; one in the middle of a hierarchy will do as well, and
+  ///     stands for everything it has issued.
   ///   - checksDates: whether certificates count only between their dates, by the clock of this device.
   /// - Throws: `badCertificate`, with what is wrong with them.
   public init(_ authorities: [[UInt8]], checksDates: Bool) throws(SecureChannelFailure) {
@@ -54,18 +55,18 @@ public final class TrustAnchors: Sendable {
     piconet_names_free(names)
   }
 
-  /// Has the channels of this context name them to the other side, which shows a chain to who does.
+  /// Makes the channels of this context name the authorities to the other side, which then shows its chain.
   func name(in context: OpaquePointer) { piconet_ssl_ctx_set_authorities(context, names) }
 
-  /// Why a peer is not let in: for us, and what OpenSSL makes the alert of that the other side gets.
+  /// Why a peer is not let in: in words for us, and as the code from which OpenSSL makes the alert for the other side.
   struct Refusal: Error {
     let failure: SecureChannelFailure
     let reason: Int32
   }
 
-  /// Checks what a peer shows, and gives the fingerprint of its key, and of what it has shown the path that leads to an
-  /// authority: a stack of X509, to be freed. What it has shown beside that path is not in it.
-  /// - Parameter others: what came with it, a stack of X509 in which it may be itself.
+  /// Checks what a peer shows, and returns the fingerprint of its key and the path to an authority, as far as the peer
+  /// has shown it: a stack of X509 that the caller frees. Certificates beside that path are not in it.
+  /// - Parameter others: what came with the leaf, as a stack of X509, which may contain the leaf itself.
   func check(_ leaf: OpaquePointer?, _ others: OpaquePointer?) throws(Refusal) -> (peer: PeerID, path: OpaquePointer) {
     let peer: PeerID
     do throws(SecureChannelFailure) {
@@ -94,7 +95,7 @@ public final class TrustAnchors: Sendable {
       throw Refusal(failure: error, reason: X509_V_ERR_INVALID_PURPOSE)
     }
     guard let path = piconet_certificates_new() else { throw Self.refusal(X509_V_ERR_OUT_OF_MEM) }
-    // Without the authority's own, which is ours, unless the peer has shown it.
+    // Leaves out the authority's own certificate, which is ours, unless the peer has shown it.
     let shown = [leaf] + CertificateChain.all(of: others)
     for certificate in verified where shown.contains(where: { X509_cmp($0, certificate) == 0 }) {
       X509_up_ref(certificate)

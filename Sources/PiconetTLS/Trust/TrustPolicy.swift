@@ -1,15 +1,15 @@
 import PiconetWire
 
-/// Whom to let in, once TLS has proven whose key the remote side has. Trust belongs to keys: what a peer calls itself
+/// Whom to let in, once TLS has proven which key the remote side has. Trust belongs to keys: what a peer calls itself
 /// lets nobody in.
 public enum TrustPolicy: Sendable, Hashable {
   /// Only peers with a right in this program.
   case remembered
-  /// Also new ones. They are not remembered: that takes a person (`Node.remember`).
+  /// New ones as well. They are not remembered: that takes a person (`Node.remember`).
   case firstUse
-  /// Only these; what is remembered does not matter.
+  /// Only these keys; what is remembered does not matter.
   case pinned(Set<PeerID>)
-  /// New ones when a person has compared the short code.
+  /// New ones once a person has compared the short code.
   case ask
 
   /// Judges a peer; pure. A blocked key is refused under every policy. Under every policy but `pinned`, a stranger with
@@ -17,8 +17,8 @@ public enum TrustPolicy: Sendable, Hashable {
   /// - Parameters:
   ///   - peer: the proven fingerprint.
   ///   - name: what the peer calls itself.
-  ///   - program: the one of which rights count.
-  ///   - isDialled: we have dialled it: then the right to be sent to is what counts.
+  ///   - program: the program whose rights count.
+  ///   - isDialled: whether we have dialled it: then the right to be sent to counts.
   public func judge(
     peer: PeerID, name: String, program: String, isDialled: Bool = false, knownPeers: KnownPeers
   ) -> TrustVerdict {
@@ -39,20 +39,20 @@ public enum TrustPolicy: Sendable, Hashable {
     switch self {
     case .pinned, .firstUse: return .known
     case .remembered:
-      // Whoever has come to us may be one that we invite.
+      // A peer that has come to us may be one that we want to invite.
       return entry.may(.send, in: program) || !isDialled && entry.may(.push, in: program) ? .known : .refused(.noRight)
-    // What was taken without a person's look at the code is asked about once; who is confirmed and has lost the right,
-    // too.
+    // A key accepted without anybody looking at the code is asked about once; so is a confirmed peer that has lost the
+    // right.
     case .ask: return entry.may(.send, in: program) && entry.confirmation != .firstUse ? .known : .new(.needsAsking)
     }
   }
 }
 
-/// What a policy says of a peer.
+/// What a policy says about a peer.
 public enum TrustVerdict: Sendable, Hashable {
   /// It is let in.
   case known
-  /// Nobody here has said anything of this key.
+  /// Nobody here has said anything about this key.
   case new(NewPeer)
   /// It is not let in.
   case refused(TrustRefusal)
@@ -72,7 +72,7 @@ public enum TrustVerdict: Sendable, Hashable {
 public enum TrustRefusal: String, Sendable, Hashable, CustomStringConvertible {
   /// A stranger, under a policy that lets none in.
   case notRemembered
-  /// None of the pinned keys.
+  /// Not one of the pinned keys.
   case notPinned
   /// Known, without a right in this program.
   case noRight

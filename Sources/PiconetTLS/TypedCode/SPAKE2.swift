@@ -2,16 +2,16 @@ import CPiconetOpenSSL
 import PiconetEngine
 
 /// One side of SPAKE2-P256-SHA256-HKDF-HMAC (RFC 9382): two sides that hold the same password prove it to each other,
-/// and somebody who doesn't know it has one guess for each run, on the wire or in the middle, and nothing to search at
-/// home.
+/// and somebody who doesn't know it has one guess per run, at either end or in the middle, and gets nothing that could
+/// be searched offline.
 ///
-/// The key that the two share at the end is not handed out: what they go on with is secured by TLS, to which
+/// The key that the two share at the end is not handed out: everything that follows is secured by TLS, to which
 /// `additionalData` binds the confirmations.
 struct SPAKE2: Sendable {
-  /// The sides of the RFC: they have different masks, so that none can be given back its own share.
+  /// The sides in the RFC: they have different masks, so that neither can be given back its own share.
   enum Role: Sendable, Hashable { case a, b }
 
-  /// What both sides must agree on beside the password.
+  /// What both sides must agree on besides the password.
   struct Context: Sendable, Hashable {
     var identityA: [UInt8]
     var identityB: [UInt8]
@@ -41,7 +41,7 @@ struct SPAKE2: Sendable {
 
   /// - Parameters:
   ///   - password: w, 32 bytes, below the order of the group: see `scalar(reducing:)`.
-  ///   - secret: x or y for this run alone; a test may give one.
+  ///   - secret: x or y, for this run only; a test may supply one.
   /// - Throws: `internalError` with OpenSSL's reason.
   init(
     _ role: Role, _ context: Context, password: SecretBytes, secret: SecretBytes? = nil
@@ -59,8 +59,8 @@ struct SPAKE2: Sendable {
     self.share = share
   }
 
-  /// What the two sides confirm to each other, once the remote side's share is there.
-  /// - Throws: `protocolViolation` for a share that is no point of the group in uncompressed form, is our own, or is
+  /// What the two sides confirm to each other, once the remote side's share has come.
+  /// - Throws: `protocolViolation` for a share that is not a point of the group in uncompressed form, is our own, or is
   ///   nothing but the mask; `internalError` with OpenSSL's reason.
   func confirmations(farShare: [UInt8]) throws(SecureChannelFailure) -> Confirmations {
     guard farShare.count == Self.shareCount, farShare != share else { throw Self.badShare }
@@ -88,7 +88,7 @@ struct SPAKE2: Sendable {
 
   // MARK: Key schedule, section 4
 
-  /// TT: each field behind its length, 8 bytes little-endian.
+  /// TT: each field follows its length, 8 bytes little-endian.
   private func transcript(farShare: [UInt8], element: SecretBytes) -> SecretBytes {
     let (shareA, shareB) = role == .a ? (share, farShare) : (farShare, share)
     let open = [context.identityA, context.identityB, shareA, shareB]
@@ -142,8 +142,8 @@ struct SPAKE2: Sendable {
 
   // MARK: Scalars
 
-  /// A wide secret modulo the order of the group. With 8 bytes more than a scalar none comes up more often than another
-  /// by more than one in 2^64.
+  /// A wide secret modulo the order of the group. With 8 bytes more than a scalar has, no value is more likely than
+  /// another by more than one part in 2^64.
   static func scalar(reducing wide: SecretBytes) throws(SecureChannelFailure) -> SecretBytes {
     try SecretBytes(count: scalarCount) { scalar throws(SecureChannelFailure) in
       guard wide.withBytes({ piconet_spake2_reduce($0.baseAddress, $0.count, scalar.baseAddress) }) == 1

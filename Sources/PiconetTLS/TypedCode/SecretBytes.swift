@@ -2,11 +2,11 @@ import CPiconetOpenSSL
 
 /// Bytes that are erased when nobody holds them any more. An array would leave copies behind wherever it grew or was
 /// moved.
-// Unchecked is safe because the bytes are written in `init` alone.
+// Unchecked is safe because the bytes are written only in `init`.
 final class SecretBytes: @unchecked Sendable {
   private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-  /// Zeros, and then whatever `fill` makes of them.
+  /// Starts with zeros, which `fill` then changes.
   init<Failure: Error>(
     count: Int, _ fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {

@@ -2,11 +2,11 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// A code that one device shows, or has on a label, and that is typed on the other one, where a person can't compare
-/// two screens.
+/// A code that one device shows, or has on a label, and that is typed on the other, for when a person can't compare two
+/// screens.
 ///
-/// Six digits are enough: neither who listens nor who is in the middle can search for them (`TypedCodeExchange`), each
-/// guess is an attempt of its own, and a code is over after three wrong ones. What stands on a label for years may be
+/// Six digits are enough: nobody who listens or stands in the middle can search for them (`TypedCodeExchange`), each
+/// guess is an attempt of its own, and three wrong ones end a code. A code that stays on a label for years may be
 /// longer.
 public struct TypedCode: Sendable, Hashable {
   /// The digits alone.
@@ -15,7 +15,7 @@ public struct TypedCode: Sendable, Hashable {
   /// How many digits a code has.
   public static let lengths = 6...16
 
-  /// A code as people type it: digits, and spaces or hyphens between them.
+  /// Reads a code as people type it: digits, with spaces or hyphens between them.
   /// - Returns: nil unless there are 6 to 16 digits and nothing else.
   public init?(_ text: some StringProtocol) {
     var digits = ""
@@ -36,7 +36,7 @@ public struct TypedCode: Sendable, Hashable {
   /// A new code of six digits that nobody can foresee.
   /// - Throws: `internalError` if the system gives no random bytes.
   public static func random() throws(SecureChannelFailure) -> TypedCode {
-    // Of 2^64 values no code gets more than one in 10^13 too many.
+    // With 2^64 values no code is more likely than another by more than one part in 10^13.
     var bytes = [UInt8](repeating: 0, count: 8)
     guard RAND_priv_bytes(&bytes, Int32(bytes.count)) == 1 else {
       throw SecureChannelFailure(.internalError, OpenSSLError.takeText())
@@ -58,7 +58,7 @@ public struct TypedCode: Sendable, Hashable {
 }
 
 extension TypedCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Not the code: it is a secret for as long as it counts, and has no place in a log.
+  /// Not the code itself: it is a secret as long as it counts, and must not appear in a log.
   public var description: String { "a code of \(digits.utf8.count) digits" }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -2,21 +2,20 @@ import CPiconetOpenSSL
 import PiconetEngine
 import PiconetWire
 
-/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited
-/// makes it once for each code; then nothing that a stranger sends costs more than a few multiplications of points.
+/// What a code becomes for one invited key: the w of SPAKE2. Making it costs some 30 ms and 16 MiB, so the invited side
+/// makes it once for each code; after that nothing that a stranger sends costs more than a few point multiplications.
 public struct TypedCodeScalar: Sendable {
   let password: SecretBytes
   let invited: PeerID
 
-  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything that guesses could be
-  // held against, so it need not be harder than this for codes that live for minutes: it is there in case the
-  // arithmetic of the curve falls one day. The invited's key in the salt keeps a table of all codes from being good for
-  // more than one device.
+  // RFC 9382, section 3.2, wants a memory-hard function. Nobody who runs SPAKE2 gets anything against which guesses
+  // could be checked, so it need not be harder than this for codes that live for minutes: it is there in case the curve
+  // is broken one day. Because the invited side's key is in the salt, a table of all codes is good for only one device.
   private static let label = Array("piconet typed code\0".utf8)
   private static let cost: (n: UInt64, r: UInt64, p: UInt64, memory: UInt64) = (1 << 14, 8, 1, 1 << 25)
   private static let wideCount = SPAKE2.scalarCount + 8
 
-  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited's id: 40 bytes,
+  /// scrypt (RFC 7914) of the digits, N = 2^14, r = 8, p = 1, salted with a label and the invited side's id: 40 bytes,
   /// modulo the order of the group.
   /// - Throws: `internalError` with OpenSSL's reason.
   public init(_ code: TypedCode, invited: PeerID) throws(SecureChannelFailure) {
@@ -39,11 +38,11 @@ public struct TypedCodeScalar: Sendable {
 }
 
 /// One try to prove that both ends of a link know the same code: SPAKE2, bound to the link's TLS, both keys and the
-/// roles. The inviter is A of RFC 9382, the invited B.
+/// roles. The inviter is A of RFC 9382, the invited side B.
 ///
-/// The invited gets the inviter's share and answers with its own and its confirmation; the inviter checks that, and
-/// sends its own confirmation. Whoever sees a wrong one has met somebody who doesn't know the code, and neither side
-/// learns another one's guess.
+/// The invited side gets the inviter's share and answers with its own share and confirmation; the inviter checks that,
+/// and sends its own confirmation. A wrong confirmation means that the other end doesn't know the code; neither side
+/// learns what the other one guessed.
 public struct TypedCodeExchange: Sendable {
   /// The two ends of an invitation.
   public enum Role: Sendable, Hashable { case inviter, invited }
@@ -60,8 +59,8 @@ public struct TypedCodeExchange: Sendable {
   private var confirmations: SPAKE2.Confirmations?
 
   /// - Parameters:
-  ///   - scalar: of the code and the invited's key.
-  ///   - exportedKey: of the link, 32 bytes.
+  ///   - scalar: made of the code and the invited side's key.
+  ///   - exportedKey: the link's exported key, 32 bytes.
   /// - Throws: `internalError` with OpenSSL's reason.
   public init(
     _ role: Role, _ scalar: TypedCodeScalar, inviter: PeerID, exportedKey: [UInt8]
@@ -78,10 +77,10 @@ public struct TypedCodeExchange: Sendable {
     exchange = try SPAKE2(role == .inviter ? .a : .b, context, password: scalar.password, secret: secret)
   }
 
-  /// 65 bytes for the remote side.
+  /// Our share, 65 bytes, for the remote side.
   public var share: [UInt8] { exchange.share }
 
-  /// Takes the remote side's share, and says what confirms ours to it: 32 bytes.
+  /// Takes the remote side's share, and returns our confirmation for it: 32 bytes.
   /// - Throws: `protocolViolation` for a share that can't be the remote side's; `internalError` with OpenSSL's reason.
   public mutating func take(farShare: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
     let confirmations = try exchange.confirmations(farShare: farShare)
@@ -89,7 +88,7 @@ public struct TypedCodeExchange: Sendable {
     return confirmations.own
   }
 
-  /// True if the remote side knows the code; false before its share was taken. In constant time.
+  /// True if the remote side knows the code; false before its share has been taken. Runs in constant time.
   public func verifies(_ confirmation: [UInt8]) -> Bool {
     guard let expected = confirmations?.expected, expected.count == confirmation.count else { return false }
     return CRYPTO_memcmp(expected, confirmation, expected.count) == 0

@@ -2,15 +2,15 @@ import PiconetEngine
 import PiconetWire
 import Synchronization
 
-/// Has the codes of one node, and computes the engine's proofs of them; it alone sees digits and secrets.
+/// Holds the codes of one node, and computes the proofs for the engine; it alone sees digits and secrets.
 ///
-/// `number(of:)` and `prepare(_:)` may be called anywhere; the proofs are confined to the loop.
+/// `number(of:)` and `prepare(_:)` may be called on any thread; the proofs are confined to the loop.
 public final class TypedCodeProver: Sendable {
   private struct State {
     var numbers: [TypedCode: TypedCodeID] = [:]
     var codes: [TypedCodeID: TypedCode] = [:]
     var next: UInt64 = 1
-    /// For the code with which this node is invited: a stranger's share must not cost what making it does.
+    /// For the code by which this node is invited, made beforehand: a stranger's share must not cost that much.
     var own: (id: TypedCodeID, scalar: TypedCodeScalar)?
     var exchanges: [CodeID: TypedCodeExchange] = [:]
   }
@@ -21,14 +21,14 @@ public final class TypedCodeProver: Sendable {
   /// - Parameter own: this node's id.
   public init(own: PeerID) { self.own = own }
 
-  /// The number under which the engine knows the code: the same one for the same digits as long as the process lives,
-  /// so that their wrong tries add up.
+  /// The number under which the engine knows the code: always the same for the same digits while the process lives, so
+  /// that their wrong tries add up.
   public func number(of code: TypedCode) -> TypedCodeID {
     state.withLock { state in
       if let number = state.numbers[code] { return number }
       let number = TypedCodeID(rawValue: state.next)
       state.next += 1
-      // A program that types codes without end forgets the first of them.
+      // If a program types codes endlessly, the oldest are forgotten.
       if state.numbers.count >= Self.limit, let oldest = state.codes.keys.min(), let code = state.codes[oldest] {
         state.numbers[code] = nil
         state.codes[oldest] = nil
@@ -39,13 +39,13 @@ public final class TypedCodeProver: Sendable {
     }
   }
 
-  /// Codes that are kept in mind.
+  /// How many codes are remembered.
   public static let limit = 1_024
 
-  /// A number of its own for the code with which this node is to be invited, whatever was tried of the same digits
-  /// before; nil for none. The former one is erased.
+  /// A new number for the code by which this node can be invited, whatever was tried with the same digits before; nil
+  /// for none. The former code is erased.
   ///
-  /// It takes some 30 ms, and is not for the loop.
+  /// Takes some 30 ms: don't call it on the loop.
   /// - Throws: `internalError` with OpenSSL's reason.
   public func prepare(_ code: TypedCode?) throws(SecureChannelFailure) -> TypedCodeID? {
     guard let code else {
@@ -61,8 +61,8 @@ public final class TypedCodeProver: Sendable {
     }
   }
 
-  /// One step of a proof: what it has found; nil for `end`.
-  /// - Parameter channel: of the link that the step names.
+  /// Computes one step of a proof, and returns what it found; nil for `end`.
+  /// - Parameter channel: the channel of the link that the step names.
   public func prove(_ id: CodeID, _ step: TypedCodeStep, over channel: (any SecureChannel)?) -> TypedCodeFinding? {
     do throws(SecureChannelFailure) {
       switch step {

@@ -13,7 +13,7 @@ struct SimulatedSource {
   let content: Int
   let bytes: [UInt8]
   let trouble: Trouble
-  /// Reads are answered in the order in which they were asked for.
+  /// Reads are answered in the order in which they were requested.
   var busyUntil: UInt64 = 0
   var finishes = 0
 

@@ -17,11 +17,11 @@ struct SimulatedStore {
   var bytes: [UInt8]
   var phase = Phase.open
   var busyUntil: UInt64 = 0
-  /// Bytes that the engine handed over, on the disk or not.
+  /// Bytes that the engine has handed over, whether or not they are on the disk yet.
   var handedOver: UInt64
-  /// The last offset that the engine was told of.
+  /// The last offset reported to the engine.
   var stored: Int
-  /// What is there is of the offered size and something else: the digest shows it, and the store begins anew.
+  /// The existing file has the offered size but other content: the digest shows it, and the store starts over.
   var isSomethingElse = false
   /// All of it was there before.
   var wasThere = false

@@ -45,7 +45,7 @@ extension World {
   }
 
   func finishSource(_ transfer: TransferID, of node: SimulatedNode) {
-    // Twice where the remote side has found that what it has is something else.
+    // Twice if the remote side has found that its existing bytes are something else.
     guard var source = node.sources[transfer], source.finishes < 2 else {
       return finding("a source finished three times, or closed before")
     }
@@ -73,7 +73,7 @@ extension World {
     }
     var store = SimulatedStore(content: incoming.content, offeredSize: incoming.offer.size, prefix: prefix)
     if let content = incoming.content, applicationDice.chance(scenario.personas[node.index].resumeChance / 2) {
-      // A file of that name and size is there: the same, or another.
+      // A file of that name and size exists already: the same one, or another.
       prefix = contents[content]
       store.isSomethingElse = !prefix.isEmpty && applicationDice.chance(50)
       if store.isSomethingElse { prefix[prefix.count / 2] ^= 1 }
@@ -142,7 +142,7 @@ extension World {
     node.stores[transfer] = store
   }
 
-  /// What is there when the same is offered again, is drawn then.
+  /// What exists when the same file is offered again is drawn then.
   func keepStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard let store = node.stores[transfer] else { return }
     if store.phase == .committed || store.phase == .committing {
@@ -151,7 +151,7 @@ extension World {
     node.stores[transfer]?.phase = .discarded
   }
 
-  /// Giving up twice, or what was never opened, does no harm.
+  /// Discarding twice, or discarding what was never opened, does no harm.
   func discardStore(_ transfer: TransferID, of node: SimulatedNode) {
     guard let store = node.stores[transfer] else { return }
     if store.phase == .committed { return finding("a committed resource is discarded") }

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// Any bytes give frames or an error, the same however they were cut; what was read is written as it was.
+/// Any bytes give frames or an error, the same however they are cut; what was read is written back as it was.
 enum DecoderFuzz {
   static func run(_ bytes: some Collection<UInt8>) -> String? {
     var input = FuzzInput(bytes)
@@ -44,7 +44,7 @@ enum DecoderFuzz {
     return nil
   }
 
-  /// A trace from anybody: read, and replayed as far as it goes.
+  /// A trace from an untrusted source: read, and replayed as far as it goes.
   private static func trace(_ bytes: Bytes, step: Int) -> String? {
     var decoder = TraceDecoder()
     var rest = bytes

@@ -23,7 +23,7 @@ extension EngineFuzz {
     if !members.contains(honest.node) { broken("the honest peer is no member") }
   }
 
-  /// The hostile peers fall silent; what the honest one has begun comes to its end, and then everything.
+  /// The hostile peers fall silent; what the honest one has begun comes to its end, and then everything else.
   func end() {
     for link in links.keys.sorted() { close(link, .ended) }
     settle()

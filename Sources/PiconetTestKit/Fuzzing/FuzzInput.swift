@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Bytes of a fuzzer as decisions: each takes some; where none are left, the first choice is taken.
+/// A fuzzer's bytes as decisions: each consumes some; when none are left, the first choice is taken.
 struct FuzzInput {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -19,7 +19,7 @@ struct FuzzInput {
   }
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[number(below: choices.count)] }
 
-  /// Numbers as a peer would choose them to do harm: small ones, those near limits, and any.
+  /// Numbers that a peer would choose to do harm: small ones, those near limits, and arbitrary ones.
   mutating func hostileNumber() -> UInt64 {
     let choice = byte()
     switch choice {
@@ -44,7 +44,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
   case engine
 
   /// Runs the target once.
-  /// - Returns: what was not as it must be, or nil. A trap is a finding, too.
+  /// - Returns: what was not as it must be, or nil. A trap is a finding as well.
   public func run(_ bytes: some Collection<UInt8>) -> String? {
     switch self {
     case .decoder: return DecoderFuzz.run(bytes)

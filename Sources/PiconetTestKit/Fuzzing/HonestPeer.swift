@@ -1,8 +1,8 @@
 import PiconetEngine
 import PiconetWire
 
-/// The honest peer of a fuzzed engine: an engine of its own, connected by one link that carries all in order, which
-/// sends messages and a file each way while the others do what they like.
+/// The honest peer of a fuzzed engine: an engine of its own, connected by one link that delivers everything in order.
+/// The two send each other messages and a file while the others do what they like.
 final class HonestPeer {
   static let link = LinkID(rawValue: 1)
   static let fileSize: UInt64 = 5_000
@@ -22,7 +22,7 @@ final class HonestPeer {
   var sentBack = 0
   var gotBack = 0
   var wrong: String?
-  /// What the engine's application has not taken yet, and what that of the honest peer has not.
+  /// What the engine's application has not taken yet, and what the honest peer's has not.
   var unconsumed = 0
 
   /// Our file at the engine's side, and the engine's file at ours.
@@ -57,14 +57,14 @@ final class HonestPeer {
 
   func owns(_ transfer: TransferID) -> Bool { transfer == incomingThere || transfer == Self.outgoing }
 
-  /// The bytes of both files: they follow from the place.
+  /// The bytes of both files: each follows from its position.
   static let content = (0..<fileSize).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
   static func content(_ offset: UInt64, _ count: Int) -> ArraySlice<UInt8> {
     content.dropFirst(Int(clamping: offset)).prefix(count)
   }
 
-  /// So many bytes: those of the file, as far as it goes; offers to hostile peers may be longer.
+  /// This many bytes: those of the file, as far as it goes; offers to hostile peers may be longer.
   private static func bytes(_ offset: UInt64, _ count: Int) -> Bytes {
     let known = content(offset, count)
     return known.count == count ? known : [UInt8](repeating: 1, count: count)[...]

@@ -23,7 +23,7 @@ extension World {
       for _ in 0..<times { send(.codeNonce(node.dice.bytes(Invite.nonceCount)), node, number) }
       if node.dice.chance(50) { return }
     default:
-      // As the rules want it, now and then.
+      // Now and then by the rules.
       if node.dice.chance(50) { send(.codeNonce(node.dice.bytes(Invite.nonceCount)), node, number) }
     }
     send(.accept, node, number)

@@ -11,7 +11,7 @@ extension World {
     case .streamsOutOfOrder:
       let first: [Frame] = [.openStream(stream: own, name: "x"), .streamData(stream: own, payload)]
       return node.dice.pick([
-        // Before it is open, after its end, twice open, twice ended, open again before the remote side's last word,
+        // Before it is open, after its end, opened twice, ended twice, opened again before the remote side's last word,
         // after a reset.
         [.streamData(stream: own, payload)], [.endStream(stream: own)],
         first + [.endStream(stream: own), .streamData(stream: own, payload)],
@@ -21,7 +21,7 @@ extension World {
         first + [.resetStream(stream: own, .cancelled, detail: "x"), .streamData(stream: own, payload)],
       ])
     case .foreignStreams:
-      // Numbers that streams of other peers have.
+      // Numbers of other peers' streams.
       let foreign = UInt64(node.dice.number(0...3))
       return [
         node.dice.pick([
@@ -39,7 +39,7 @@ extension World {
           ])
       }
     default:
-      // Opened, filled and given up without end: what is void must not pile up.
+      // Opened, filled and given up endlessly: what is void must not pile up.
       return (0..<30).flatMap { number -> [Frame] in
         [
           .openStream(stream: UInt64(number), name: "churn"), .streamData(stream: UInt64(number), payload.prefix(50)),

@@ -1,9 +1,9 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of how attempts and memberships end: with a reason that such an end has, and one that somebody gave.
+/// Checks on how attempts and memberships end: with a reason that such an end can have, and that somebody gave.
 struct Causes {
-  /// Members that were removed by whom.
+  /// Which members were removed, and by whom.
   var removals: Set<Removal> = []
   /// Invitations that honest applications have declined, and those whose inviters were told so.
   var declined = 0
@@ -11,7 +11,7 @@ struct Causes {
 
   /// Members of one side that ended before the other side's did, by the association that both share.
   var endings: [AssociationID: MemberEnding] = [:]
-  /// Until when what a node said may not have come, and what anybody said.
+  /// Until when something that a node said, or that anybody said, may have been lost.
   private var troubles: [Int: UInt64] = [:]
   private var troubleOfAll: UInt64?
 
@@ -83,7 +83,7 @@ extension World {
     }
   }
 
-  /// A removal is somebody's wish, and everybody knows whose.
+  /// A removal is always requested by somebody, and everybody knows by whom.
   func checkRemoval(_ ending: Ending, of peer: NodeID, at node: SimulatedNode) {
     guard ending.reason == .removed else { return }
     guard let by = ending.by else {

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is checked of peers' states: they follow one another as they may, and agree with what else was told.
+/// Checks on peers' states: they follow one another as they may, and agree with everything else that was reported.
 extension World {
   func observe(_ condition: PeerCondition, of peer: NodeID, _ node: SimulatedNode) {
     if scenario.faults.contains(.stateLost), faultDice.chance(20) { return }

@@ -12,7 +12,7 @@ final class Connection {
 
   struct End {
     let node: Int
-    /// Which life of the node it belongs to: a crashed node's connections are nobody's.
+    /// Which life of the node it belongs to: a crashed node's connections belong to nobody.
     let life: Int
     var link: LinkID?
     var state = State.opening

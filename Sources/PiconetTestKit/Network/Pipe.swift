@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// One direction of a connection: what waits for the kernel, and what is under way.
+/// One direction of a connection: what waits for the kernel, and what is in flight.
 final class Pipe {
   enum Cargo {
     case bytes(Bytes)

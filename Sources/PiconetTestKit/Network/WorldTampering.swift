@@ -1,11 +1,11 @@
 import PiconetEngine
 import PiconetWire
 
-/// Faults in what an engine sends again upon another link.
+/// Faults in what an engine sends again over another link.
 extension World {
   private var resumeFaults: Set<PlantedFault> { [.resendLost, .resendRepeated, .wrongPosition] }
 
-  /// What a planted fault makes of the frames that an engine transmits; without one, what they are.
+  /// What a planted fault turns an engine's frames into; without one, they stay as they are.
   func tampered(_ bytes: Bytes, _ link: LinkID, of node: SimulatedNode) -> Bytes {
     guard !scenario.faults.isDisjoint(with: resumeFaults) else { return bytes }
     var decoder = FrameDecoder(frameLimit: WireLimits.largestFrame)

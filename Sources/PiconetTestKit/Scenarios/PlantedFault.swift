@@ -6,36 +6,36 @@ public enum PlantedFault: String, Sendable, CaseIterable {
   case linkDuplicatesBytes
   /// A link delivers two pieces in the wrong order now and then.
   case linkSwapsBytes
-  /// A store says that it verified a resource, and did not look; its bytes are damaged.
+  /// A store says that it verified a resource without looking; the bytes are damaged.
   case storeLies
   /// A reply gets lost between the engine and the application.
   case replyLost
   /// A reply comes twice.
   case replyRepeated
-  /// The driver hands an event about messages over twice.
+  /// The driver delivers an event about messages twice.
   case deliveryRepeated
-  /// The driver says that nothing of a link was ever transmitted to the kernel.
+  /// The driver says that nothing was ever transmitted to the kernel on a link.
   case transmittedForgotten
-  /// The driver hands unreliable messages over in the wrong order.
+  /// The driver delivers unreliable messages in the wrong order.
   case unreliableSwapped
   /// A change of a peer's state gets lost on its way to the application.
   case stateLost
   /// A change of a peer's state comes twice.
   case stateRepeated
-  /// The first message upon a link that an association has taken over does not go.
+  /// The first message on a link that an association has taken over isn't sent.
   case resendLost
-  /// It goes twice.
+  /// That message is sent twice.
   case resendRepeated
-  /// A transfer goes on upon another link from a byte too early.
+  /// A transfer continues on another link one byte too early.
   case wrongPosition
-  /// The driver hands bytes of a stream over twice now and then.
+  /// The driver delivers bytes of a stream twice now and then.
   case streamBytesRepeated
   /// The end of a stream gets lost between the engine and the application.
   case streamEndLost
-  /// One side is told of another reason for the end of a member.
+  /// One side is given a different reason for the end of a member.
   case reasonChanged
-  /// The driver closes no source.
+  /// The driver never closes a source.
   case sourceLeaks
-  /// The engine is told that a transfer goes on when the application lets it rest.
+  /// The engine is told to resume a transfer when the application pauses it.
   case pauseIgnored
 }

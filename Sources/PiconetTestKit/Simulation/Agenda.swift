@@ -1,4 +1,4 @@
-/// What is to happen, by time, and by the order in which it was entered where times are equal.
+/// What will happen, ordered by time, then by order of entry.
 struct Agenda<Item> {
   // The heap holds plain numbers, and moves no item: a run spends much of its time here.
   private var places = Places()

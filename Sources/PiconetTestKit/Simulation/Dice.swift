@@ -6,7 +6,7 @@ struct Dice: Sendable {
 
   init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-  /// Dice of their own, which follow from these.
+  /// Separate dice, derived from these.
   mutating func fork() -> Dice { Dice(seed: random.next()) }
 
   mutating func word() -> UInt64 { random.next() }

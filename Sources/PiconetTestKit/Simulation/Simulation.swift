@@ -4,7 +4,7 @@ import PiconetEngine
 /// not.
 public enum Simulation {
   /// - Parameters:
-  ///   - faults: put into the world on purpose; the run should find them.
+  ///   - faults: planted in the world on purpose; the run should find them.
   ///   - transcriptLimit: how many of the last lines of the transcript are kept.
   ///   - recordsTraces: whether the report has a trace of every engine.
   public static func run(
@@ -28,7 +28,7 @@ public struct SimulationReport: Sendable {
   public let statistics: SimulationStatistics
   /// Nanoseconds that passed in the simulated world.
   public let virtualTime: UInt64
-  /// The trace of every engine of the run, where it was asked for; those of engines that crashed are cut off.
+  /// The trace of every engine of the run, if requested; those of crashed engines are cut off.
   public let traces: [[UInt8]]
   let transcript: Transcript
   let wording: TranscriptWording
@@ -36,7 +36,7 @@ public struct SimulationReport: Sendable {
   /// The last lines of the transcript.
   public var transcriptLines: [String] { transcript.lines(wording) }
 
-  /// A number that differs for transcripts that differ (FNV-1a), over the lines that were kept and the count of all.
+  /// A hash (FNV-1a) that differs for different transcripts, over the lines that were kept and the count of all.
   public var transcriptHash: UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(transcript.count)
     for line in transcriptLines {
@@ -79,8 +79,8 @@ extension World {
     if findings.first == nil { checkEnd() }
   }
 
-  /// Whatever was begun ends. Members that are quiet go on asking one another whether they live, most of a run
-  /// otherwise: only every fourth seed looks at that to its end, the others until all has been quiet for a while.
+  /// Whatever was begun ends. Quiet members keep asking one another whether they are alive, which would take up most of
+  /// a run: only every fourth seed watches that to its end, the others until all has been quiet for a while.
   private func settle() {
     let end = now + scenario.settleTime
     if seed.number % 4 == 0 { return advance(to: end) }

@@ -6,7 +6,7 @@ import PiconetWire
 /// What it does NOT simulate:
 /// - cryptography: a handshake is a delay after which both sides know who the other is; the commitment to a nonce is a
 ///   digest without strength; nobody in the middle reads or changes bytes of a secured link
-/// - loss, repetition or reordering of bytes on a link (a reliable stream has none); it does so as a planted fault only
+/// - loss, repetition or reordering of bytes on a link (a reliable stream has none), except as a planted fault
 /// - packet links: every link is a byte stream with no largest write
 /// - the DNS-SD messages behind a sighting, addresses and interfaces, the racing of addresses within one dial
 /// - threads: a driver takes facts and performs effects without being interrupted, as the real loop does
@@ -101,7 +101,7 @@ final class World {
 
   func note(_ entry: Transcript.Entry) { transcript.note(entry, at: now) }
 
-  /// The world is not as it must be; the first finding counts.
+  /// Something in the world is not as it must be; the first finding counts.
   func finding(_ text: @autoclosure () -> String) {
     findings.isAny = true
     guard findings.first == nil, !findings.areDropped else { return }
@@ -109,7 +109,7 @@ final class World {
     note(.world("BROKEN: \(findings.first ?? "")"))
   }
 
-  /// Lets the world go on until the given time, or until something is broken.
+  /// Runs the world until the given time, or until something is broken.
   func advance(to end: UInt64) {
     while findings.first == nil, let next = agenda.nextTime, next <= end {
       guard let (time, occurrence) = agenda.popNext() else { break }
@@ -147,7 +147,7 @@ final class World {
 /// What was found broken.
 struct Findings {
   var first: String?
-  /// While it is only asked whether there would be any.
+  /// Set while the question is only whether there would be any.
   var areDropped = false
   var isAny = false
 }

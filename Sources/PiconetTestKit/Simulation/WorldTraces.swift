@@ -1,14 +1,14 @@
 import PiconetEngine
 
-/// Traces of the engines, for whoever asks for them.
+/// Traces of the engines, where they are requested.
 extension World {
   func startRecording(_ node: SimulatedNode) {
     guard recordsTraces, !isHostile(node.index) else { return }
-    // Every other engine's trace is redacted: the same run has to come out of both kinds.
+    // Every other engine's trace is redacted: both kinds have to give the same run.
     node.engine.startRecording(limit: 1 << 30, redacted: node.index % 2 == 1)
   }
 
-  /// The trace of an engine that is over: of one that crashed it just stops.
+  /// The trace of an engine that is over; that of a crashed one just stops.
   func collectTrace(of node: SimulatedNode) {
     guard recordsTraces, !isHostile(node.index) else { return }
     if node.isAlive { node.engine.endRecording(.complete) }

@@ -1,16 +1,17 @@
 import PiconetEngine
 import PiconetWire
 
-/// What is true of every stream that an honest node has opened: who to whom, what was written, how far it was read.
+/// The truth about every stream that an honest node has opened: from whom to whom, what was written, how far it was
+/// read.
 struct StreamTruths {
   struct Truth {
     let from: NodeID
     let to: NodeID
     /// Bytes handed to the engine.
     var written = 0
-    /// Where the writer has ended it.
+    /// Its size, once the writer has ended it.
     var size: Int?
-    /// The receiving engine's name of it.
+    /// The receiving engine's name for it.
     var incoming: StreamID?
     /// Bytes that the receiver's application was given, and how many of them it has read.
     var delivered = 0
@@ -50,7 +51,7 @@ struct StreamTruths {
     return nil
   }
 
-  /// What is wrong with bytes that were delivered, or nil: what a reader gets is a beginning of what was written.
+  /// What is wrong with bytes that were delivered, or nil: what a reader gets is always a prefix of what was written.
   mutating func came(_ bytes: Bytes, of number: Int) -> String? {
     let truth = truths[number]
     if truth.isEnded { return "stream \(number) goes on after its end" }
@@ -73,7 +74,7 @@ struct StreamTruths {
 
   mutating func read(_ number: Int, count: Int) { truths[number].read += count }
 
-  /// What is wrong with a writer that is told that all was read, or nil.
+  /// What is wrong with telling a writer that all was read, or nil.
   func done(_ number: Int) -> String? {
     let truth = truths[number]
     guard truth.isEnded, truth.read == truth.size else {

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What must hold of streams, with every event about them.
+/// What must hold for streams, checked with every event about them.
 extension World {
   func observeStream(_ event: Event, _ node: SimulatedNode) {
     switch event {

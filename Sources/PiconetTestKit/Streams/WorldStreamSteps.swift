@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What an application knows of a stream that it writes.
+/// What an application knows about a stream that it writes.
 struct WrittenStream {
   let peer: NodeID
   /// Number of its truth.
@@ -13,12 +13,12 @@ struct WrittenStream {
   var endsCleanly: Bool
 }
 
-/// What an application knows of a stream that it reads.
+/// What an application knows about a stream that it reads.
 struct ReadStream {
   let peer: NodeID
   /// Number of its truth; nil for a stream of a hostile node.
   let number: Int?
-  /// Delivered and not read.
+  /// Delivered but not read.
   var unread = 0
   var isReading: Bool
   var hasEnded = false
@@ -42,7 +42,7 @@ extension World {
     }
   }
 
-  /// Writes what the budget has room for; what is left follows when bytes were taken.
+  /// Writes what the budget has room for; the rest follows when bytes have been taken.
   func writeStream(_ id: StreamID, _ node: SimulatedNode) {
     guard var stream = node.application.written[id] else { return }
     let budget = scenario.configurations[node.index].streamWindow
@@ -85,7 +85,7 @@ extension World {
     command(.cancelStream(id, .cancelled, detail: "no more"), of: node)
   }
 
-  /// Whoever left a stream unread reads it now.
+  /// An application that left a stream unread reads it now.
   func wakeReaders(of node: SimulatedNode) {
     for id in node.application.read.keys.sorted() {
       node.application.read[id]?.isReading = true

@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetWire
 
 /// Every fact, effect and network event with its virtual time. Values are kept and written out only when somebody reads
-/// them: thousands of runs in which nothing is wrong pay little for it.
+/// them: thousands of runs without a finding pay little for it.
 struct Transcript {
   enum Entry {
     case fact(Int, Fact)

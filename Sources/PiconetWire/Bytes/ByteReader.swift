@@ -37,7 +37,7 @@ struct ByteReader {
     return rest.prefix(count)
   }
 
-  /// Bytes behind their length.
+  /// Bytes that follow their length.
   mutating func counted(_ field: String, atMost limit: Int) throws(WireError) -> Bytes {
     let count = try integer(field)
     guard count <= UInt64(limit) else { throw malformed("\(field) has \(count) bytes, above \(limit)") }
@@ -48,7 +48,7 @@ struct ByteReader {
     try Self.text(counted(field, atMost: limit), field, type: type)
   }
 
-  /// All that is left, as text.
+  /// All the rest of the body, as text.
   mutating func remainingText(_ field: String, atMost limit: Int) throws(WireError) -> String {
     guard rest.count <= limit else { throw malformed("\(field) has \(rest.count) bytes, above \(limit)") }
     defer { rest = rest.suffix(0) }

@@ -1,12 +1,12 @@
 /// Reads the extensible part of a hello or an offer: fields, each an id, a length and a value. Ids ascend, so none
-/// comes twice and there is one order only; ids that the caller doesn't know it leaves alone.
+/// comes twice and there is only one order; the caller skips ids that it doesn't know.
 struct FieldReader {
   private var reader: ByteReader
   private let kind: String
   private var lastID: UInt64?
   private var count = 0
 
-  /// - Parameter kind: What errors call a field.
+  /// - Parameter kind: what errors call a field.
   init(_ reader: ByteReader, kind: String) {
     self.reader = reader
     self.kind = kind
@@ -20,7 +20,7 @@ struct FieldReader {
     lastID = id
     count += 1
     guard count <= WireLimits.parameters else { throw reader.malformed("more than \(WireLimits.parameters) \(kind)s") }
-    // The frame is the limit of an unknown field; known ones have their own.
+    // An unknown field is limited only by the frame; known ones have limits of their own.
     let value = try reader.counted("value", atMost: WireLimits.largestFrame)
     return (id, reader.nested(value))
   }

@@ -1,6 +1,6 @@
 /// The variable-length integers of RFC 9000, section 16: the two high bits of the first byte give the length (1, 2, 4
 /// or 8 bytes), the rest is the value, big-endian. Only the shortest form of a value is legal here, so that every value
-/// has exactly one encoding. The limit of 62 bits also means that the sum of two values never overflows an `Int`.
+/// has exactly one encoding. Because values have at most 62 bits, the sum of two never overflows an `Int`.
 public enum VariableInteger {
   /// The largest value: 2^62 - 1.
   public static let max: UInt64 = 1 << 62 - 1
@@ -33,9 +33,9 @@ public enum VariableInteger {
   /// The outcome of reading an integer at the start of some bytes.
   public enum Reading: Equatable, Sendable {
     case value(UInt64, byteCount: Int)
-    /// More bytes are needed to tell.
+    /// More bytes are needed.
     case incomplete
-    /// A longer form than the value needs.
+    /// The form is longer than the value needs.
     case notShortest
   }
 

@@ -5,7 +5,7 @@ public struct ChunkLayout: Sendable, Hashable {
   public let transfer: UInt64
   /// Bytes of a full frame, its header included.
   public let frameCount: Int
-  /// What of them is payload.
+  /// How many of these are payload.
   public let payloadCount: Int
 
   /// - Parameter frameLimit: the longest body of a frame, in bytes, at least `WireLimits.smallestFrame`.
@@ -15,7 +15,7 @@ public struct ChunkLayout: Sendable, Hashable {
     payloadCount = frameLimit - VariableInteger.byteCount(of: transfer)
   }
 
-  /// The layout whose full frames have `frameCount` bytes. Where no payload fills such a frame, as its header would
+  /// The layout whose full frames have `frameCount` bytes. If no payload fills such a frame, because its header would
   /// grow with it, the frames are one or two bytes shorter.
   public init(transfer: UInt64, frameCount: Int) {
     // A header is longest before the longest payload.
@@ -29,20 +29,20 @@ public struct ChunkLayout: Sendable, Hashable {
 
   // MARK: Bytes of frames
 
-  /// What the frames have in all that carry `payload` bytes.
+  /// The bytes of all frames that carry `payload` bytes.
   public func frameBytes(ofPayload payload: Int) -> Int {
     let rest = payload % payloadCount
     let last = rest == 0 ? 0 : rest + FrameEncoder.chunkHeaderCount(transfer: transfer, payloadCount: rest)
     return payload / payloadCount * frameCount + last
   }
 
-  /// Bytes of the full frames that fit into `room`, at least of one.
+  /// The bytes of as many full frames as fit into `room`, but at least of one.
   public func wholeFrames(in room: Int) -> Int { max(1, room / frameCount) * frameCount }
 
-  /// The payload of so many bytes of full frames.
+  /// The payload of full frames that have so many bytes.
   public func payload(ofFrames bytes: Int) -> Int { bytes / frameCount * payloadCount }
 
-  /// How many frames so many bytes are, the last of which may be shorter.
+  /// How many frames these bytes are; the last may be shorter.
   public func frames(in bytes: Int) -> UInt64 { UInt64((bytes + frameCount - 1) / frameCount) }
 
   /// The payload of one read: as many full frames as `bytes` holds, at least one.

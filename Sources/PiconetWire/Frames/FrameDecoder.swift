@@ -1,11 +1,11 @@
-/// Bytes to frames, however the bytes were cut on their way.
+/// Turns bytes into frames, however they were cut on their way.
 ///
 /// What is complete is handed out as slices of the bytes that came in; only a frame that is cut between two pushes is
 /// copied, and never more than the limit of one frame and its header is kept. A decoder that has thrown is done: it
 /// takes nothing more and throws the same error again.
 public struct FrameDecoder: Sendable {
-  /// The longest body of messages and chunks that is taken; ours, stated in our hello. Other frames may have
-  /// `WireLimits.controlFrame` bytes in any case.
+  /// The longest body of messages, chunks and stream data that is taken, as our hello states it. Other frames may
+  /// always have `WireLimits.controlFrame` bytes.
   public let frameLimit: Int
 
   private var input: Bytes = []
@@ -15,13 +15,12 @@ public struct FrameDecoder: Sendable {
   private var partial: [UInt8] = []
   private var failure: WireError?
 
-  /// - Parameter frameLimit: Bytes; brought between `WireLimits.smallestFrame` and `WireLimits.largestFrame`.
+  /// - Parameter frameLimit: in bytes; brought between `WireLimits.smallestFrame` and `WireLimits.largestFrame`.
   public init(frameLimit: Int) {
     self.frameLimit = min(max(frameLimit, WireLimits.smallestFrame), WireLimits.largestFrame)
   }
 
-  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil: only then is the memory
-  /// bounded.
+  /// Adds bytes. Before, `next` must have given nil: only then is the memory bounded.
   public mutating func push(_ bytes: Bytes) {
     guard failure == nil else { return }
     if position == input.endIndex {
@@ -60,7 +59,7 @@ public struct FrameDecoder: Sendable {
     } catch { throw fail(error) }
   }
 
-  /// The stream can't be followed beyond a broken frame: nothing of it is read on.
+  /// The stream can't be followed beyond a broken frame: nothing more of it is read.
   private mutating func fail(_ error: WireError) -> WireError {
     failure = error
     partial = []
@@ -87,7 +86,7 @@ public struct FrameDecoder: Sendable {
   private mutating func nextFromPartial() throws(WireError) -> Frame? {
     if let failure { throw failure }
     guard !partial.isEmpty else {
-      // All is handed out: nothing here keeps the storage alive any longer.
+      // Everything is handed out: nothing here keeps the storage alive any longer.
       input = []
       position = 0
       return nil

@@ -3,10 +3,10 @@ public struct Invite: Hashable, Sendable {
   /// How long the inviter waits for an answer, in milliseconds.
   public var timeout: UInt64
   public var terms: InvitationTerms
-  /// SHA-256 over the inviter's nonce for the short code, 32 bytes; the nonce itself follows in a `codeReveal`, if it
-  /// is asked for.
+  /// SHA-256 of the inviter's nonce for the short code, 32 bytes; the nonce itself follows in a `codeReveal`, if it is
+  /// asked for.
   public var commitment: [UInt8]
-  /// For the application.
+  /// For the invited side's application.
   public var context: Bytes
 
   public init(timeout: UInt64, terms: InvitationTerms = [], commitment: [UInt8], context: Bytes = []) {
@@ -25,6 +25,6 @@ public struct InvitationTerms: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// A person compares the codes on the inviter's side, too, before anybody is admitted.
+  /// A person on the inviter's side compares the codes, too, before anybody is admitted.
   public static let comparesCodes = InvitationTerms(rawValue: 1 << 0)
 }

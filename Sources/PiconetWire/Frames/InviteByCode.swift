@@ -1,10 +1,11 @@
-/// What an `inviteByCode` says: an invitation whose inviter proves that a person has typed the invited's code.
+/// What an `inviteByCode` says: an invitation whose inviter proves that a person has typed the code of the invited
+/// side.
 public struct InviteByCode: Hashable, Sendable {
   /// How long the inviter waits for an answer, in milliseconds.
   public var timeout: UInt64
   /// pA of SPAKE2, `shareCount` bytes.
   public var share: [UInt8]
-  /// For the application.
+  /// For the invited side's application.
   public var context: Bytes
 
   public init(timeout: UInt64, share: [UInt8], context: Bytes = []) {
@@ -23,7 +24,7 @@ public struct InviteByCode: Hashable, Sendable {
 public struct CodeAnswer: Hashable, Sendable {
   /// pB of SPAKE2, 65 bytes.
   public var share: [UInt8]
-  /// cB: by it the inviter knows whether the invited has the same code; 32 bytes.
+  /// cB: it tells the inviter whether the invited side has the same code; 32 bytes.
   public var confirmation: [UInt8]
   /// How many tries the code has left if this one is wrong.
   public var left: UInt64

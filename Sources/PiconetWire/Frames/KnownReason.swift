@@ -29,7 +29,7 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   case idle = 15
   /// The association is not, or no longer, known.
   case noSuchAssociation = 16
-  /// A newer incarnation of the same peer has taken the place of the former.
+  /// A newer incarnation of the same peer has taken its place.
   case restarted = 17
   /// Both ends of a link have the same key.
   case selfConnection = 18
@@ -45,7 +45,7 @@ public enum KnownReason: UInt16, Sendable, Hashable, CaseIterable {
   case notAvailable = 23
   /// The node is invited by its code only.
   case codeNeeded = 24
-  /// The code that was typed is not the one of the other side, or the proof of it broke off.
+  /// The code that was typed is not that of the other side, or the proof of it broke off.
   case wrongCode = 25
 
   // Ends of transfers.

@@ -1,4 +1,4 @@
-/// Why something ended, as a number on the wire. New ones may be added: an unknown number is kept and passed on.
+/// Why something ended, as a number on the wire. New numbers may be added: an unknown one is kept and passed on.
 public struct Reason: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt16
 
@@ -6,7 +6,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
 
   private init(_ known: KnownReason) { rawValue = known.rawValue }
 
-  /// Nil: a later version, or an application, has given the number.
+  /// Nil if the number is one of a later version, or of an application.
   public var known: KnownReason? { KnownReason(rawValue: rawValue) }
 
   // Ends of links, invitations and associations.
@@ -38,7 +38,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let idle = Reason(.idle)
   /// The association is not, or no longer, known.
   public static let noSuchAssociation = Reason(.noSuchAssociation)
-  /// A newer incarnation of the same peer has taken the place of the former.
+  /// A newer incarnation of the same peer has taken its place.
   public static let restarted = Reason(.restarted)
   /// Both ends of a link have the same key.
   public static let selfConnection = Reason(.selfConnection)
@@ -54,7 +54,7 @@ public struct Reason: RawRepresentable, Hashable, Sendable {
   public static let notAvailable = Reason(.notAvailable)
   /// The node is invited by its code only.
   public static let codeNeeded = Reason(.codeNeeded)
-  /// The code that was typed is not the one of the other side, or the proof of it broke off.
+  /// The code that was typed is not that of the other side, or the proof of it broke off.
   public static let wrongCode = Reason(.wrongCode)
 
   // Ends of transfers.

@@ -1,7 +1,7 @@
-/// What is wrong with bytes that a peer sent. Each ends the link with `Reason.protocolBroken`, and the peer is to
+/// What is wrong with bytes that a peer sent. Each error ends the link with `Reason.protocolBroken`, and the peer is to
 /// blame.
 public enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// A frame's fields break its layout.
+  /// The fields of a frame break its layout.
   case malformed(type: UInt8, what: String)
   /// A frame announces a longer body than the limit that our hello stated.
   case frameTooLarge(type: UInt8, size: UInt64, limit: Int)

@@ -1,5 +1,5 @@
-/// How frames name a third node: its key's fingerprint and its incarnation. Whether there is such a node, nobody has
-/// proven.
+/// How frames name a third node: its key's fingerprint and its incarnation. Nobody has proven that there is such a
+/// node.
 public struct MemberName: Hashable, Sendable {
   public let peer: PeerID
   public let incarnation: Incarnation

@@ -1,4 +1,4 @@
-/// What a sender tells of a resource before its first byte.
+/// What a sender says about a resource before its first byte.
 public struct ResourceOffer: Hashable, Sendable {
   /// The sender's name for the file, as raw bytes: nothing says that it is UTF-8 or safe.
   public var name: [UInt8]
@@ -6,15 +6,16 @@ public struct ResourceOffer: Hashable, Sendable {
   public var size: UInt64
   /// An IANA media type, or empty.
   public var mediaType: String
-  /// Nanoseconds since 1970 (UTC), if the sender tells.
+  /// When the content was last changed, in nanoseconds since 1970 (UTC), if the sender says.
   public var modified: Int64?
   /// Free data for the receiving application.
   public var metadata: [UInt8]
   /// What the sender calls this very content, at most `WireLimits.contentIdentity` bytes: the same bytes have the same
-  /// one when they are offered again, others never. Empty: nothing that was stored before can be gone on with.
+  /// identity when they are offered again, other bytes never. Empty: a transfer can't go on with what was stored
+  /// before.
   public var identity: [UInt8]
 
-  /// The folders that the file is to be stored below, the outermost first, with a slash between two: raw bytes, at most
+  /// The folders to store the file below, the outermost first, with a slash between two: raw bytes, at most
   /// `WireLimits.resourceFolder`. Empty: none.
   public var folder: [UInt8]
 

@@ -7,7 +7,7 @@ import Testing
 private let adapters = (ProcessInfo.processInfo.environment["PICONET_ADAPTERS"] ?? "").split(separator: ",").map(
   String.init)
 
-/// In a machine of their own: an adapter that was blocked is not for others at once as it was.
+/// In a machine of their own: an adapter that was blocked is not at once as it was, which others would notice.
 @Suite(
   "The programs with an adapter that is blocked", .serialized,
   .machine("--adapters 2", alone: true, or: .realAdapters))
@@ -19,7 +19,7 @@ struct BlockedAdapterTests {
     ).end(within: .seconds(20))
   }
 
-  /// As a laptop's switch does.
+  /// Does what a laptop's switch does.
   private func block(_ adapter: String, _ isBlocked: Bool) throws {
     let folder = "/sys/class/bluetooth/\(adapter)"
     let name = try FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasPrefix("rfkill") }

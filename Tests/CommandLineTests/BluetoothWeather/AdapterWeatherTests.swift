@@ -4,17 +4,18 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// What befalls an adapter in each part of a photo's way: both programs end what they were about with a reason and in
+/// What befalls an adapter in each part of a photo's way: both programs end what they were doing with a reason and in
+/// time, nothing half is left, and the receiver takes the next photo once the adapter is back.
 /// time, nothing half is left, and the receiver takes the next photo when the adapter is back.
 @Suite(
   "imagesend and imagerecv when an adapter is switched off, unplugged or carried away", .serialized,
   .machine("--adapters 2", alone: true, long: true))
 struct AdapterWeatherTests {
-  /// How long a sender waits for an answer, or for anything to move; and within what time it is to have ended then.
+  /// How long a sender waits for an answer, or for anything to move; and the time within which it must then have ended.
   private static let timeout = "8"
   private static let limit = Duration.seconds(40)
 
-  /// The receiver's place over L2CAP, and its number.
+  /// The receiver's address over L2CAP, and its number.
   private func place(_ receiver: ToolProcess) throws -> (text: String, number: Int) {
     let addresses = try #require(receiver.events("listening").first?["addresses"] as? [String])
     let text = try #require(addresses.first { $0.contains("/0x") })
@@ -61,7 +62,7 @@ struct AdapterWeatherTests {
   func senderInDiscovery(weather: Weather) async throws {
     try await WeatherScene.run { scene in
       let photo = try scene.scene.photo("a.jpg")
-      // The sender, which looks for it before it is there, has to know it all the same.
+      // The sender, which looks for the receiver before it is there, has to know it all the same.
       let key = try await scene.scene.fingerprint("Kitchen", isOrdinary: true)
       try await scene.scene.trust("add", "Kitchen", key, state: "sender", isOrdinary: true)
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "80", photo)
@@ -79,7 +80,7 @@ struct AdapterWeatherTests {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver(transport: "l2cap")
       let place = try place(receiver)
-      // Each of the ten packets that make a channel takes so long.
+      // Each of the ten packets that set up a channel takes so long.
       try await VirtualMachine.fault("delay 1000")
       let sender = try scene.sender(
         "--address", place.text, "--fingerprint", try #require(receiver.fingerprint), "--timeout",
@@ -101,7 +102,7 @@ struct AdapterWeatherTests {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver(transport: "l2cap")
       let place = try place(receiver)
-      // The 1,500 bytes of the handshake take so many times as long as a channel.
+      // The 1,500 bytes of the handshake take many times as long as a channel.
       try await VirtualMachine.fault("rate 200")
       let sender = try scene.sender(
         "--address", place.text, "--fingerprint", try #require(receiver.fingerprint), "--timeout",
@@ -123,7 +124,7 @@ struct AdapterWeatherTests {
   func midPhoto(weather: Weather, side: Side) async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
-      // BlueZ's own patience has no part in this.
+      // BlueZ's own patience must play no part in this.
       try await VirtualMachine.fault("supervision 0")
       try await VirtualMachine.fault("rate 100000")
       let sender = try scene.sender(
@@ -135,7 +136,7 @@ struct AdapterWeatherTests {
       #expect(WeatherScene.failure(receiver).map { ["link-failed", "timed-out"].contains($0.reason) } == true)
       #expect(scene.stored == [])
       try await VirtualMachine.fault("rate 0")
-      // What the adapters still hold of the link ends as it would in time.
+      // What the adapters still hold of the link ends, as it would in time.
       try await VirtualMachine.fault("supervision 1000")
       try await weather.end(at: side.adapter)
       try await expectNextPhoto(scene, receiver)

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// The air between the adapters of the virtual machine, asked for weather without a process in between, which would
-/// come late.
+/// The air between the adapters of the virtual machine. It is asked for weather directly: a process in between would
+/// come too late.
 enum Air {
   private static let path = ProcessInfo.processInfo.environment["PICONET_FAULTS"] ?? ""
 
@@ -13,7 +13,7 @@ enum Air {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
-    // An address of its own, chosen by the kernel, to be answered at.
+    // The kernel chooses an address for the answer.
     var own = sockaddr(sa_family: sa_family_t(AF_UNIX), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     try #require(bind(descriptor, &own, socklen_t(MemoryLayout<sa_family_t>.size)) == 0)
     var address = sockaddr_un()
@@ -34,7 +34,7 @@ enum Air {
     return String(decoding: answer.prefix(count), as: UTF8.self)
   }
 
-  /// What has to succeed.
+  /// Makes a request that has to succeed.
   static func make(_ request: String) throws {
     let answer = try ask(request)
     try #require(answer == "ok", "\(request): \(answer)")

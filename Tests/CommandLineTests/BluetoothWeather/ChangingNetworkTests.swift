@@ -8,7 +8,7 @@ import Testing
   "One imagerecv while networks and adapters come and go", .serialized,
   .machine("--adapters 2", long: true))
 struct ChangingNetworkTests {
-  /// A network of this machine alone: what is sent to its address stays here.
+  /// A network within this machine: what is sent to its address stays here.
   private static let network = "photos0"
 
   private func network(_ state: String) async throws {
@@ -19,7 +19,7 @@ struct ChangingNetworkTests {
 
   private func send(_ name: String, _ scene: WeatherScene) async throws -> String? {
     let photo = try scene.scene.photo(name)
-    // Neither side has an option of transport; the adapters alone have to be told apart, which are in one machine.
+    // Neither side is given a transport. Only the adapters have to be told apart, since they are in one machine.
     let sender = try scene.scene.start(
       "imagesend", ["--json", "--to", "Kitchen", "--adapter", WeatherScene.near, photo], state: "sender",
       isLoopbackOnly: false, isOrdinary: true)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// Two nodes, each with an adapter of its own, and an IP network that is this machine's alone.
+/// Two nodes, each with an adapter of its own, and an IP network within this machine.
 @Suite(
   "A session while networks and adapters come and go", .serialized,
   .machine("--adapters 2", alone: true, long: true))
@@ -16,7 +16,7 @@ struct ChangingSessionTests {
   private static let address = "192.0.2.9"
   private static let kinds = [TransportKind.l2cap, .rfcomm, .le]
 
-  /// What is sent one way, in all: some before the change, the rest after it.
+  /// How many messages go each way in all: some before the change, the rest after it.
   private static let messages = 400
   private static let messagesBefore = 100
   private static let fileSize = 4_000_000
@@ -29,7 +29,7 @@ struct ChangingSessionTests {
       let members = try await connect(server, client, addresses)
       #expect(members.map(\.transport) == [.tcp, .tcp])
       try await flow(members, [server, client], scene, over: kind) { try await network("addr del") }
-      // It is better again when it is back.
+      // Once it is back it is the better way again.
       try await network("addr add")
       #expect(await becomes { members.allSatisfy { $0.transport == .tcp } }, "\(members.map(\.transport))")
     }
@@ -39,7 +39,7 @@ struct ChangingSessionTests {
     "an adapter is switched off in mid-flow: messages both ways and a file go on over IP, each once and in order",
     arguments: kinds, [WeatherScene.near, WeatherScene.far])
   func adapterGoes(kind: TransportKind, adapter: String) async throws {
-    // Over Bluetooth although IP is there.
+    // They stay on Bluetooth although there is IP.
     try await run(kind, { $0.movesBetweenTransports = false }) { server, client, addresses, scene in
       try await network("addr del")
       let members = try await connect(server, client, addresses)
@@ -95,7 +95,7 @@ struct ChangingSessionTests {
     try await Node.run(configuration("Server", .server, adapter)) { server in
       try await server.setAvailable(true)
       try #require(await becomes { await Set(server.listeningAddresses.map(\.kind)) == [.tcp, kind] })
-      // bluetoothd needs a moment to let anybody connect.
+      // bluetoothd needs a moment before it lets anybody connect.
       try #require(await VirtualMachine.becomes("hciconfig \(adapter) | grep -q PSCAN"))
       let addresses = await server.listeningAddresses
       try await Node.run(configuration("Client", .client, WeatherScene.near)) { client in
@@ -131,7 +131,7 @@ struct ChangingSessionTests {
 
   // MARK: What flows
 
-  /// Sends messages both ways and a file from the first member's node to the second's, and lets the change happen when
+  /// Sends messages both ways and a file from the first member's node to the second's, and lets the change happen once
   /// a part of each has come.
   private func flow(
     _ members: [Member], _ nodes: [Node], _ scene: ToolScene, over kind: TransportKind,
@@ -170,7 +170,7 @@ struct ChangingSessionTests {
     let storing = try await #require(offer).startStoring(in: directory)
 
     for await progress in storing.changes where progress.stored > 0 { break }
-    // TCP would bring all of it before the change is made.
+    // TCP would bring all of it before the change.
     storing.pause()
     #expect(await becomes { came.all.allSatisfy { $0 >= Self.messagesBefore } }, "\(came.all)")
     try await change()
@@ -185,7 +185,7 @@ struct ChangingSessionTests {
     #expect(sent.digest == received.digest)
     #expect(try scene.isSame(photo, received.path))
     #expect(try scene.received() == ["a.bin"])
-    // Nobody has left, and there is nothing beyond what was sent.
+    // Nobody has left, and nothing has come beyond what was sent.
     #expect(nodes.map { $0.session.members.count } == [1, 1])
     #expect(came.all == [Self.messages, Self.messages])
   }
@@ -197,7 +197,7 @@ struct ChangingSessionTests {
     func add(_ place: Int) { counts.withLock { $0[place] += 1 } }
   }
 
-  /// Bytes that tell their number.
+  /// Bytes that show their number.
   private func numbered(_ number: Int) -> [UInt8] {
     [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 300)
       + [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]

@@ -28,7 +28,7 @@ struct DaemonTests {
       try await VirtualMachine.shell("kill -STOP $(pidof bluetoothd)")
       let sender = try scene.sender("--to", "Kitchen", "--timeout", "80", try scene.scene.photo("a.jpg"))
       let isTold = await sender.shows("bluetoothd does not answer")
-      // Whoever comes later needs it.
+      // Later tests need bluetoothd.
       try await VirtualMachine.shell("kill -CONT $(pidof bluetoothd)")
       #expect(isTold, "\(sender.error)")
       #expect(await sender.end() == 0, "\(sender.error)")
@@ -48,7 +48,7 @@ struct DaemonTests {
       try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
       let status = await sender.end()
       try await VirtualMachine.fault("rate 0")
-      // A new bluetoothd sets the adapters up anew, which may end their connections: the members outlive that.
+      // A new bluetoothd sets the adapters up anew, which may end their connections; the members outlive that.
       #expect(status == 0, "\(sender.error)\n\(receiver.error)")
       #expect(try scene.scene.isSame(photo, scene.scene.into + "/a.jpg"))
       try await scene.sendsWell("b.jpg")
@@ -59,12 +59,12 @@ struct DaemonTests {
   func withoutDaemon() async throws {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver(isOrdinary: false)
-      // At once: what is switched off later stays off.
+      // In one command: what is switched off later stays off.
       try await VirtualMachine.shell("fault daemon-kill; hciconfig \(WeatherScene.far) down")
       let isTaken = try await VirtualMachine.becomes(within: 60, "hciconfig \(WeatherScene.far) | grep -q ISCAN")
       #expect(isTaken, "\(receiver.error)")
       try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
-      // It looks every two seconds whether bluetoothd is there.
+      // The receiver looks every two seconds whether bluetoothd is there.
       let stays = try await VirtualMachine.shell(
         """
         seconds() { cut -d . -f 1 /proc/uptime; }
@@ -91,7 +91,7 @@ struct DaemonTests {
       try await scene.sendsWell("kitchen.jpg")
       try await scene.sendsWell("garden.jpg", to: "Garden", into: other)
       let photo = try scene.scene.photo("all.jpg")
-      // Both are in one record list, so they come into sight together.
+      // Both are in one list of records, so they come into sight together.
       let both = try scene.sender("--to", "all", photo)
       #expect(await both.end() == 0, "\(both.error)")
       #expect(both.events("stored").count == 2, "\(both.error)")
@@ -114,7 +114,7 @@ struct DaemonTests {
       let status = await sender.end(within: .seconds(60))
       #expect(status == 3 || status == 5, "\(sender.error)")
       #expect(clock.now - start < .seconds(16))
-      // Whatever was said of it stays in nobody's way, and is put right by who comes next.
+      // What the killed receiver has left behind is in nobody's way, and the next one puts it right.
       _ = try await scene.receiver()
       try await scene.sendsWell("b.jpg")
     }
@@ -141,7 +141,7 @@ struct DaemonTests {
           within: 65,
           "dbus-send --system --print-reply=literal --dest=org.bluez /org/bluez/\(WeatherScene.far) "
             + "org.freedesktop.DBus.Properties.Get string:org.bluez.Adapter1 string:Discoverable | grep -q false"))
-      // Its successor removes what is half there, and puts the timeout right.
+      // Its successor removes the partial file, and puts the timeout right.
       _ = try await scene.receiver()
       try await scene.sendsWell("b.jpg")
       #expect(scene.stored == ["b.jpg"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// In turn with BlueZ's own tool in one run, so that a busy machine slows both.
+/// Takes turns with BlueZ's own tool in one run, so that a busy machine slows both.
 @Suite(
   "How soon a peer is found", .serialized, .machine("--adapters 2", long: true))
 struct DiscoveryTimeTests {
@@ -30,7 +30,7 @@ struct DiscoveryTimeTests {
     return time
   }
 
-  /// From the program's first word to the peer in sight, its record read.
+  /// The time from the start of the program until the peer is in sight, its record read.
   private func search(_ scene: WeatherScene, round: Int) async throws -> Duration {
     let scan = try scene.scene.start(
       "piconet", ["scan", "--transport", "bluetooth", "--adapter", WeatherScene.near, "--timeout", "60"],
@@ -56,13 +56,13 @@ struct DiscoveryTimeTests {
         }
         print("\(controllers): hcitool inq took \(inquiries); found and read after \(searches)")
         #expect(median(searches) <= median(inquiries) + .seconds(1))
-        // The kernel inquires when it has scanned over LE for half an inquiry's time, which is not needed.
+        // The kernel inquires once it has scanned over LE for half of an inquiry's time, which is not needed here.
         if controllers == .dual { #expect(median(searches) * 2 < median(inquiries)) }
       }
     }
   }
 
-  /// An advertisement comes every 1.28 s at most, as the kernel has it where nobody asks for less, and a scan hears the
+  /// An advertisement comes at least every 1.28 s, as the kernel does it unless asked for less, and a scan hears the
   /// next one.
   @Test("over LE a peer is found in two seconds, in the best of three rounds", arguments: [Arrival.before, .after])
   func overLowEnergy(_ arrival: Arrival) async throws {
@@ -89,7 +89,7 @@ struct DiscoveryTimeTests {
         }
       }
       print("over LE, a peer that comes \(arrival) the search: found and read after \(times)")
-      // A busy host slows the guest, the best round least.
+      // A busy host slows the guest, and the best round the least.
       #expect(times.min().map { $0 < .seconds(2) } == true, "\(times)")
     }
   }

@@ -6,7 +6,7 @@
 
   @testable import PiconetBluetooth
 
-  /// A profile of another program at bluetoothd, with a record of its own, for as long as this is not closed.
+  /// A profile that another program has registered with bluetoothd, with a record of its own, until this is closed.
   final class ForeignProfile: @unchecked Sendable {
     // Sendable is right: the connection is touched on the loop only.
     private let loop: EventLoop

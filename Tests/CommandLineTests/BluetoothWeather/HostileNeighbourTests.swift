@@ -7,7 +7,7 @@
 
   @testable import PiconetCommandLine
 
-  /// What others say of themselves is hostile until shown otherwise: nothing of it reaches a terminal raw, and nothing
+  /// What others say of themselves is hostile until shown otherwise: none of it reaches a terminal raw, and nothing
   /// hangs.
   @Suite(
     "imagesend, piconet scan and piconet doctor beside hostile neighbours", .serialized,
@@ -19,12 +19,12 @@
       try #require(try AdapterTable.read().adapter(.named(adapter))).device
     }
 
-    /// Whether a terminal would only show this.
+    /// Whether a terminal would show this text and do nothing else.
     private func isHarmless(_ text: String) -> Bool {
       text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
     }
 
-    /// Lets all three run beside one another, to their ends; the sender's exit status.
+    /// Runs all three side by side to their ends, and gives the sender's exit status.
     private func look(_ scene: WeatherScene) async throws -> Int32? {
       let here = ["--transport", "l2cap", "--adapter", WeatherScene.near, "--timeout", "16"]
       let programs = [
@@ -41,7 +41,7 @@
         #expect(isHarmless(program.error), "\(program.error.debugDescription)")
         await program.discard()
       }
-      // Found or not, and a problem or none: each has really run.
+      // Found or not, with a problem or without: each has really run.
       #expect(ends[1] == 0 || ends[1] == 3, "\(programs[1].error)")
       #expect(ends[2] == 0 || ends[2] == 1, "\(programs[2].error)")
       return ends[0]
@@ -52,12 +52,12 @@
       try await WeatherScene.run { scene in
         let answer = try kind.answer(
           scope: scene.scene.session, service: .session(scene.scene.session), device: try device(WeatherScene.far))
-        // Of two listeners that would do, Linux takes the older one.
+        // Of two listeners that would both do, Linux takes the older one.
         try await VirtualMachine.fault("daemon-stop")
         let server = try HostileSDPServer(on: WeatherScene.far, answer: answer)
         defer { server.close() }
         try await VirtualMachine.fault("daemon-start >/dev/null 2>&1")
-        // What makes the adapter announce the session, so that it is asked.
+        // Makes the adapter announce the session, so that its records are asked for.
         _ = try await scene.receiver(transport: "l2cap")
         #expect(try await look(scene) == 3)
         #expect(server.clientCount > 0, "nobody has asked")

@@ -2,18 +2,18 @@
   import PiconetSDP
   import PiconetWire
 
-  /// What somebody with a Bluetooth adapter and bad intentions may answer to the question for a session's records.
+  /// What somebody with a Bluetooth adapter and bad intentions may answer when asked for a session's records.
   enum HostileRecord: String, CaseIterable, Sendable, CustomStringConvertible {
     case endless, nested, wrongTypes, wrongLengths, longName, escapesInName, garbage, silence, hangsUp
 
     var description: String { rawValue }
 
-    /// What a terminal would obey: clear the screen, set the title, and one control character of eight bits.
+    /// What a terminal would obey: clear the screen, set the title, and one eight-bit control character.
     static let escapes = "\u{1B}[2J\u{1B}]0;hello\u{07}\u{9B}31m\r"
 
     /// - Parameters:
     ///   - scope: the session.
-    ///   - device: the adapter that it is told of.
+    ///   - device: the adapter that the record is about.
     func answer(scope: String, service: BluetoothUUID, device: BluetoothAddress) throws -> HostileSDPServer.Answer {
       switch self {
       case .endless:
@@ -21,7 +21,7 @@
           [HostileSDPServer.part(transaction, [UInt8](repeating: 0x35, count: 600), continuation: [1])]
         }
       case .nested:
-        // Sequences within sequences, each with what the outer one has left.
+        // Sequences within sequences, each as long as the outer one allows.
         var bytes: [UInt8] = []
         for size in (1...3000).reversed() {
           let left = UInt16(size * 3)
@@ -47,7 +47,7 @@
       }
     }
 
-    /// As a node's own, but for the name.
+    /// A record like a node's own, except for the name.
     private static func record(
       name: String, _ scope: String, _ service: BluetoothUUID, _ device: BluetoothAddress
     ) throws -> HostileSDPServer.Answer {

@@ -6,12 +6,12 @@
   import Synchronization
   import Testing
 
-  /// What answers questions for records in the place of an adapter's own server, with whatever a test likes: it listens
-  /// on the same number, but of this adapter alone, and is to be there before bluetoothd.
+  /// Answers questions for records in place of the adapter's own server, with whatever a test likes. It listens on the
+  /// same number, but only of this adapter, and has to be there before bluetoothd.
   final class HostileSDPServer: @unchecked Sendable {
     // Sendable is right: the descriptors are constant, and the clients are touched by the server's thread only.
 
-    /// The packets that answer a question; none: silence; an empty one: the channel is closed.
+    /// The packets that answer a question. No packet means silence; an empty one closes the channel.
     typealias Answer = @Sendable (_ transaction: UInt16, _ round: Int) -> [[UInt8]]
 
     private let socket: BluetoothSocket
@@ -104,7 +104,7 @@
         [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes + [UInt8(continuation.count)] + continuation)
     }
 
-    /// In as many parts as it takes.
+    /// Answers with these bytes, in as many parts as it takes.
     static func parts(_ bytes: [UInt8]) -> Answer {
       { transaction, round in
         let start = min(round * 600, bytes.count)

@@ -6,13 +6,13 @@
 
   @testable import PiconetBluetooth
 
-  /// A desktop's pairing agent: bluetoothd asks it whatever it would ask the user. It answers always the same, for as
-  /// long as this is not closed.
+  /// A desktop's pairing agent: bluetoothd asks it whatever it would ask the user. It gives the same answer each time,
+  /// until it is closed.
   final class PairingAgent: @unchecked Sendable {
     // Sendable is right: the connection and the count are touched on the loop only, and the rest never changes.
     enum Answer: String, Sendable, CustomTestStringConvertible {
       case yes, no
-      /// The user looks away.
+      /// The user does not look.
       case none
       var testDescription: String { rawValue }
     }
@@ -27,8 +27,8 @@
     private var connection: DBusConnection?
     private var questions: [String] = []
 
-    /// Registers it as the default one.
-    /// - Parameter capability: what it has; by itself a screen and two buttons.
+    /// Registers it as the default agent.
+    /// - Parameter capability: what the agent has; by default a screen and two buttons.
     init(answering answer: Answer, capability: String = "DisplayYesNo") async throws {
       self.answer = answer
       loop = try EventLoop(name: "pairing-agent")
@@ -41,16 +41,16 @@
       }
     }
 
-    /// Lets nobody be asked any more. bluetoothd 5.66 leaves in the kernel what its last agent had, so the kernel goes
-    /// on asking it when there is no agent any more, also after bluetoothd was started anew, and it refuses. An agent
-    /// that has nothing puts that right, for links that begin after it.
+    /// Makes sure that nobody is asked any more. bluetoothd 5.66 leaves its last agent's capability in the kernel,
+    /// which goes on asking when there is no agent any more, even after bluetoothd was started anew, and bluetoothd
+    /// then refuses. An agent without any capability puts that right, for links that begin after it.
     static func restoreCapability() async throws {
       _ = await (try await PairingAgent(answering: .no, capability: "NoInputNoOutput")).close()
       try await linkEnds()
     }
 
-    /// Nobody is asked about who connects over a link that is still there from before; unused it ends after two
-    /// seconds.
+    /// Waits for the end of a link that is left from before, over which nobody would be asked about a connection.
+    /// Unused, it ends after two seconds.
     static func linkEnds() async throws {
       let isOver = try await VirtualMachine.becomes(within: 30, "! hcitool -i \(WeatherScene.far) con | grep -q ACL")
       try #require(isOver, "the link does not end")
@@ -87,7 +87,7 @@
       questions.append(call.member)
       switch answer {
       case .yes: return .success([])
-      // A person takes a moment; a refusal at once is taken for the kernel's, and tried again.
+      // A person takes a moment; a refusal at once would be taken for the kernel's, and tried again.
       case .no: _ = isClosing.wait(timeout: .now() + .seconds(2))
       // The loop is this agent's alone, so nobody else waits for the answer.
       case .none: isClosing.wait()
@@ -95,7 +95,7 @@
       return .failure(DBusFailure("org.bluez.Error.Rejected", "the user said no"))
     }
 
-    /// bluetoothd drops the agent with its connection.
+    /// Closes the connection, with which bluetoothd drops the agent.
     /// - Returns: what it was asked.
     func close() async -> [String] {
       isClosing.signal()

@@ -5,13 +5,13 @@
 
   @testable import PiconetCommandLine
 
-  /// On a desktop the receiver's system asks its user whether somebody may connect. Nobody does in the virtual machine
-  /// but here.
+  /// On a desktop the receiver's system asks its user whether somebody may connect. In the virtual machine only these
+  /// tests have somebody to ask.
   @Suite(
     "imagesend and imagerecv beside a desktop's pairing agent", .serialized,
     .machine("--adapters 2", alone: true))
   struct PairingAgentTests {
-    /// Sends one photo while an agent is there, and another one when that has gone.
+    /// Sends one photo while there is an agent, and another once it has gone.
     private func send(
       _ transport: String, _ answer: PairingAgent.Answer, _ controllers: VirtualMachine.Controllers = .classic,
       _ body: (_ scene: WeatherScene, _ sender: ToolProcess, _ questions: [String]) async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// Nodes that ask BlueZ for pairing: TLS does without it.
+/// Nodes that ask BlueZ for pairing, which TLS does not need.
 @Suite(
   "Nodes that require pairing", .serialized, .machine("--adapters 2", long: true))
 struct PairingTests {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// A program that is stopped keeps its channels open, and bluetoothd and the kernel see nothing wrong: only our own
-/// asking notices.
+/// A program that is stopped keeps its channels open, and neither bluetoothd nor the kernel sees anything wrong: only
+/// our own pings notice.
 @Suite(
   "imagesend and imagerecv when the other one stands still", .serialized,
   .machine("--adapters 2", long: true))
 struct StoppedPeerTests {
-  /// What the programs may take beyond the disconnect timeout.
+  /// How long the programs may take beyond the disconnect timeout.
   private static let slack = Duration.seconds(1)
 
   private func midPhoto(
@@ -20,7 +20,7 @@ struct StoppedPeerTests {
     try await WeatherScene.run { scene in
       let receiver = try await scene.receiver()
       try Air.make("rate 100000")
-      // Of no more than 1 MiB nothing is kept, however much has come by then.
+      // Of a file of at most 1 MiB nothing is kept, however much has come by then.
       let sender = try scene.sender(
         "--to", "Kitchen", "--timeout", "\(timeout)", try scene.scene.photo("a.jpg", size: 1_000_000))
       #expect(await receiver.shows("\"progress\""), "\(sender.error)")
@@ -32,7 +32,7 @@ struct StoppedPeerTests {
     }
   }
 
-  /// Stops one program and measures until the other one has told its failure.
+  /// Stops one program, and measures how long the other one takes to tell its failure.
   private func noticed(_ stopped: ToolProcess, by other: ToolProcess) async -> Duration {
     let start = ContinuousClock.now
     stopped.send(signal: SIGSTOP)

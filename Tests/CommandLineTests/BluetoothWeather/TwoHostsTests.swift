@@ -4,8 +4,8 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// Each adapter has a bus and a bluetoothd of its own that knows no other one, as on two machines: `Tools/bluetooth-vm
-/// --hosts`.
+/// Each adapter has a bus and a bluetoothd of its own that knows no other adapter, as on two machines:
+/// `Tools/bluetooth-vm --hosts`.
 @Suite(
   "imagesend and imagerecv on two hosts, each with its own bluetoothd", .serialized,
   .machine("--adapters 2 --hosts"))

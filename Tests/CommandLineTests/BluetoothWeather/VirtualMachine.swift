@@ -7,7 +7,7 @@ enum VirtualMachine {
 
   static let adapters = (environment["PICONET_ADAPTERS"] ?? "").split(separator: ",").map(String.init)
 
-  /// With `--hosts`: the buses of the hosts that each have one adapter, in the adapters' order.
+  /// With `--hosts`: the bus of each host, which has one adapter, in the adapters' order.
   static let buses = (environment["PICONET_BUSES"] ?? "").split(separator: ",").map(String.init)
 
   struct Result {
@@ -15,7 +15,7 @@ enum VirtualMachine {
     var output: String
   }
 
-  /// Not by Foundation's Process, whose wait for the end of a command does not always return here.
+  /// Without Foundation's Process, whose wait for the end of a command does not always return here.
   @discardableResult
   static func shell(_ command: String, seconds: Int = 60) async throws -> Result {
     let process = try ToolProcess(
@@ -33,8 +33,8 @@ enum VirtualMachine {
     try #require(result.status == 0, "fault \(request): \(result.output)")
   }
 
-  /// Asks until the command succeeds; false when it does not in time. What takes long is asked for seldom: starting
-  /// programs is dear on an emulated processor.
+  /// Asks until the command succeeds; false if it does not in time. What takes long is asked for seldom: starting
+  /// programs is expensive on an emulated processor.
   static func becomes(within seconds: Int = 20, _ command: String) async throws -> Bool {
     let pause = seconds > 30 ? "1" : "0.1"
     return try await shell("until { \(command); } >/dev/null 2>&1; do sleep \(pause); done", seconds: seconds).status
@@ -50,8 +50,8 @@ enum VirtualMachine {
       adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Powered variant:boolean:\(isOn)"), seconds: 20)
   }
 
-  /// What others are told when they ask the device for its name, by bluetoothd and by the controller itself; empty: as
-  /// it was.
+  /// Sets what others are told when they ask the device for its name, by bluetoothd and by the controller itself;
+  /// empty: the name as it was.
   static func setName(_ adapter: String, _ name: String) async throws {
     let octal = name.utf8.map { byte in "\\0" + String(byte, radix: 8) }.joined()
     let result = try await shell(
@@ -63,16 +63,16 @@ enum VirtualMachine {
     try #require(result.status == 0, "\(result.output)")
   }
 
-  /// What bluetoothd does with the adapters.
+  /// In which ways bluetoothd uses the adapters.
   enum Controllers: String, Sendable {
-    /// BR/EDR only. With LE on, connects sometimes get no answer for a while between emulated adapters; and bluetoothd
-    /// 5.66 ends by itself when an adapter with an LE advertisement is switched off.
+    /// BR/EDR only. With LE on, attempts to connect sometimes get no answer for a while between emulated adapters; and
+    /// bluetoothd 5.66 ends by itself when an adapter with an LE advertisement is switched off.
     case classic = "bredr"
-    /// As it is by default.
+    /// BR/EDR and LE, as by default.
     case dual
   }
 
-  /// Starts bluetoothd anew where it does something else.
+  /// Sets this for bluetoothd, and starts it anew if it was set otherwise.
   static func setControllers(_ controllers: Controllers) async throws {
     let line = "ControllerMode = \(controllers.rawValue)"
     let result = try await shell(
@@ -86,7 +86,7 @@ enum VirtualMachine {
     try #require(result.status == 0, "\(result.output)")
   }
 
-  /// Lets no adapter know of another one any more, as if they had never met.
+  /// Lets no adapter know another one any more, as if they had never met.
   static func forgetDevices() async throws {
     for adapter in adapters {
       try await shell(
@@ -99,7 +99,7 @@ enum VirtualMachine {
     }
   }
 
-  /// As a person does it, until it is so.
+  /// Switches the adapter on as a person does, and repeats it until it is on.
   static func powerOn(_ adapter: String) async throws {
     let isOn = adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Powered")
     let power = adapterCall(adapter, "Set string:org.bluez.Adapter1 string:Powered variant:boolean:true")
@@ -107,27 +107,27 @@ enum VirtualMachine {
     try #require(isDone, "\(adapter) is not powered")
   }
 
-  /// Succeeds while somebody scans with the adapter.
+  /// A command that succeeds while somebody scans with the adapter.
   static func isDiscovering(_ adapter: String) -> String {
     adapterCall(adapter, "Get string:org.bluez.Adapter1 string:Discovering") + " | grep -q true"
   }
 
-  /// Succeeds while an L2CAP channel to this number is open, as the kernel shows it: source, destination, state (1:
-  /// connected), number.
+  /// A command that succeeds while an L2CAP channel to this number is open, as the kernel shows it: source,
+  /// destination, state (1: connected), number.
   static func channel(_ number: Int) -> String { "grep -q ') 1 \(number) ' /sys/kernel/debug/bluetooth/l2cap" }
 
-  /// As systemd does elsewhere.
+  /// Starts bluetoothd if it is not there, as systemd does elsewhere.
   static func ensureDaemon() async throws {
     if try await shell("pidof bluetoothd").status != 0 { try await fault("daemon-start >/dev/null 2>&1") }
   }
 
-  /// Good weather, whatever a test has made; every adapter is there and up.
+  /// Makes the weather good, whatever a test has made of it, with every adapter there and up.
   static func clear() async throws {
     for request in ["rate 0", "delay 0", "paging 5120", "supervision 20000"] { try Air.make(request) }
     for one in adapters.indices {
       for other in adapters.indices where other != one { try Air.make("unmute \(one) \(other)") }
       try Air.make("accept \(one)")
-      // Refused where it is not gone.
+      // Refused unless the adapter is gone.
       try Air.ask("back \(one)")
     }
     try await shell(
@@ -142,7 +142,7 @@ enum VirtualMachine {
     for adapter in adapters { try await powerOn(adapter) }
   }
 
-  /// What bluetoothd says of each adapter, as far as a program of ours may change it.
+  /// What bluetoothd says of each adapter, as far as our programs may change it.
   static func state() async throws -> [String] {
     let questions = adapters.flatMap { adapter in
       ["Adapter1", "LEAdvertisingManager1"].map { interface in

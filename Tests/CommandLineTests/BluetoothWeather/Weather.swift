@@ -2,13 +2,13 @@ import Testing
 
 /// What befalls an adapter, and what a person does when it is over.
 enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
-  /// Switched off as by a laptop's switch.
+  /// Switched off, as by a laptop's switch.
   case off
-  /// Switched off by somebody's settings: bluetoothd's `Powered`.
+  /// Switched off in somebody's settings: bluetoothd's `Powered`.
   case unpowered
   /// Unplugged.
   case gone
-  /// Carried away, without a word.
+  /// Carried away, without a goodbye.
   case mute
 
   var description: String { rawValue }
@@ -18,7 +18,7 @@ enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
     switch self {
     case .off: try await VirtualMachine.fault("off \(number)")
     case .unpowered:
-      // bluetoothd may end by its own fault before it answers; the adapter is off all the same.
+      // bluetoothd may end by a fault of its own before it answers; the adapter is off all the same.
       try await VirtualMachine.setPowered(adapter, false)
       try #require(await VirtualMachine.becomes("hciconfig \(adapter) | grep -q DOWN"))
     case .gone: try await VirtualMachine.fault("gone \(number)")
@@ -29,7 +29,7 @@ enum Weather: String, Sendable, CaseIterable, CustomStringConvertible {
     }
   }
 
-  /// Returns when bluetoothd has the adapter, powered.
+  /// Returns once bluetoothd has the adapter, powered.
   func end(at adapter: String) async throws {
     let number = adapter.dropFirst(3)
     switch self {

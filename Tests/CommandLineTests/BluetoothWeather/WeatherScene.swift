@@ -3,9 +3,9 @@ import Testing
 
 @testable import PiconetCommandLine
 
-/// A scene between two adapters of the virtual machine: imagerecv on the second one, imagesend on the first, as an
-/// ordinary user: what root may do without bluetoothd would hide what others lack. When the test is over, the weather
-/// is good and nothing is left: no process, no partial file, no registration, every adapter as it was.
+/// A scene between two adapters of the virtual machine: imagerecv on the second one, imagesend on the first. Both run
+/// as an ordinary user, since what root may do without bluetoothd would hide what others can't. When the test is over,
+/// the weather is good and nothing is left: no process, no partial file, no registration, every adapter as it was.
 struct WeatherScene: Sendable {
   let scene: ToolScene
   static let near = VirtualMachine.adapters.first ?? ""
@@ -30,7 +30,7 @@ struct WeatherScene: Sendable {
       }
     }
     var after = try await VirtualMachine.state()
-    // What a program has asked for at its end may still be on its way.
+    // What a program asked for at its end may still be on its way.
     for _ in 0..<10 where after != before {
       try await VirtualMachine.shell("sleep 0.3")
       after = try await VirtualMachine.state()
@@ -38,7 +38,7 @@ struct WeatherScene: Sendable {
     #expect(after == before, "an adapter is not as it was")
   }
 
-  /// Listens on the second adapter, and is known to `sender` from then on.
+  /// A receiver on the second adapter, which `sender` knows from then on.
   func receiver(
     _ arguments: String..., name: String = "Kitchen", transport: String = "bluetooth", adapter: String = far,
     into: String? = nil, isOrdinary: Bool = true
@@ -54,14 +54,14 @@ struct WeatherScene: Sendable {
     return receiver
   }
 
-  /// Sends from the first adapter.
+  /// A sender on the first adapter.
   func sender(_ arguments: String..., transport: String = "bluetooth", adapter: String = near) throws -> ToolProcess {
     try scene.start(
       "imagesend", ["--json", "--transport", transport, "--adapter", adapter] + arguments, state: "sender",
       isOrdinary: true)
   }
 
-  /// Sends one photo to a receiver that is found by its name, and looks whether it has come.
+  /// Sends one photo to a receiver that is found by its name, and checks that it has come.
   func sendsWell(_ photo: String, to name: String = "Kitchen", into: String? = nil) async throws {
     let path = try scene.photo(photo)
     let sender = try sender("--to", name, path)
@@ -72,7 +72,7 @@ struct WeatherScene: Sendable {
   /// Names of all that is stored, hidden names too.
   var stored: [String] { (try? scene.received()) ?? ["(can't be read)"] }
 
-  /// The message of the first failure that was told as an event, with its reason.
+  /// The message and the reason of the first failure that was told as an event.
   static func failure(_ process: ToolProcess) -> (reason: String, message: String)? {
     guard let event = process.events("failed").first else { return nil }
     return (event["reason"] as? String ?? "", event["message"] as? String ?? "")

@@ -28,7 +28,7 @@ struct BadWeatherTests {
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? ["(can't be read)"]
   }
 
-  /// What a person sees; hidden partial files may wait there for the same file to come again.
+  /// What a person sees. Hidden partial files may wait there until the same file comes again.
   private func visible(_ folder: String) -> [String] { entries(folder).filter { !$0.hasPrefix(".piconet-resume-") } }
 
   @Test("a sender that is killed in mid-file leaves no file, and the receiver goes on")
@@ -42,7 +42,8 @@ struct BadWeatherTests {
         #expect(await next.end() == 0, "\(next.error)")
         #expect(visible(scene.into) == ["a.jpg"])
         receiver.send(signal: SIGTERM)
-        #expect(await receiver.end() == 5)
+        #expect(await receiver.end() == 143)
+        #expect(receiver.events("failed").first?["exitCode"] as? Int == 5)
       }
     }
   }
@@ -54,7 +55,7 @@ struct BadWeatherTests {
         let start = ContinuousClock.now
         receiver.send(signal: SIGKILL)
         #expect(await sender.end() == 5, "\(sender.error)")
-        // The kernel's reset, not our patience of 30 s.
+        // This is the kernel's reset, not our patience of 30 s.
         #expect(ContinuousClock.now - start < .seconds(10))
         #expect(visible(scene.into) == [])
         _ = try await scene.receiver()
@@ -120,7 +121,8 @@ struct BadWeatherTests {
         #expect(await receiver.shows("the other side has ended"), "\(receiver.error)")
         #expect(visible(scene.into) == [])
         receiver.send(signal: SIGTERM)
-        #expect(await receiver.end() == 5)
+        #expect(await receiver.end() == 143)
+        #expect(receiver.events("failed").first?["exitCode"] as? Int == 5)
       }
     }
   }
@@ -142,7 +144,7 @@ struct BadWeatherTests {
   @Test("a file that grows while it is sent is a local failure of the sender, and is not stored")
   func growing() async throws {
     try await ToolScene.run { scene in
-      // It is noticed when all was read.
+      // It is noticed once all was read.
       try await underWay(scene, size: 400 << 20) { sender, receiver in
         let file = try #require(FileHandle(forWritingAtPath: scene.folder.path + "/large.jpg"))
         try file.seekToEnd()
@@ -151,7 +153,7 @@ struct BadWeatherTests {
         #expect(await sender.end() == 6, "\(sender.error)")
         #expect(sender.error.contains("grew"))
         #expect(await receiver.shows("\"source-changed\""))
-        // It tells before the disk has thrown the partial file away, and ends behind that.
+        // The receiver tells this before the disk has thrown the partial file away, and ends only after that.
         receiver.send(signal: SIGTERM)
         _ = await receiver.end()
         #expect(entries(scene.into) == [])
@@ -167,7 +169,7 @@ struct BadWeatherTests {
         #expect(await sender.end() == 6, "\(sender.error)")
         #expect(sender.error.contains("shrank"))
         #expect(await receiver.shows("\"source-changed\""))
-        // It tells before the disk has thrown the partial file away, and ends behind that.
+        // The receiver tells this before the disk has thrown the partial file away, and ends only after that.
         receiver.send(signal: SIGTERM)
         _ = await receiver.end()
         #expect(entries(scene.into) == [])
@@ -184,7 +186,8 @@ struct BadWeatherTests {
       #expect(await sender.end() == 4, "\(sender.error)")
       #expect(sender.events("failed").first?["reason"] as? String == "directory-vanished")
       receiver.send(signal: SIGTERM)
-      #expect(await receiver.end() == 6)
+      #expect(await receiver.end() == 143)
+      #expect(receiver.events("failed").first?["exitCode"] as? Int == 6)
     }
   }
 
@@ -201,7 +204,8 @@ struct BadWeatherTests {
       #expect(await sender.end() == 4, "\(sender.error)")
       #expect(sender.events("failed").first?["reason"] as? String == "disk-full")
       receiver.send(signal: SIGTERM)
-      #expect(await receiver.end() == 6, "\(receiver.error)")
+      #expect(await receiver.end() == 143, "\(receiver.error)")
+      #expect(receiver.events("failed").first?["exitCode"] as? Int == 6)
       #expect(entries(scene.into) == ["small.jpg"])
     }
   }
@@ -236,7 +240,7 @@ struct BadWeatherTests {
     }
   }
 
-  /// Only when PICONET_SLOW_TESTS is 1: it takes half a minute and 5 GiB of disk.
+  /// Only if PICONET_SLOW_TESTS is 1: it takes half a minute and 5 GiB of disk.
   private static func slow(_ sizes: [Int64]) -> [Int64] {
     ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1" ? sizes : []
   }

@@ -50,7 +50,7 @@ struct CardToolTests {
       try card.fill(allBut: 0)
       let status = await sender.end()
       if status != 0 {
-        // Where the file system can set space aside the file has had its own.
+        // If the file system can set space aside, the file had its own, and all is well.
         #expect(status == 4, "\(sender.error)")
         #expect(sender.events("failed").first?["reason"] as? String == "disk-full", "\(sender.output)")
         #expect(await receiver.shows("the disk is full: "), "\(receiver.error)")

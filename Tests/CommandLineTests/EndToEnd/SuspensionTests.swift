@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What the programs say of a connection that breaks, and of its figures")
 struct SuspensionTests {
-  /// A photo through a relay that breaks in the middle of it and is mended when both sides have said so.
+  /// Sends a photo through a relay that breaks in the middle of it, and is mended once both sides have said so.
   private func broken(json: Bool, _ body: (ToolScene, ToolProcess, ToolProcess) async throws -> Void) async throws {
     try await ToolScene.run { scene in
       let options = json ? ["--json"] : ["-v"]

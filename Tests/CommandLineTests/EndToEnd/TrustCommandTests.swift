@@ -67,7 +67,7 @@ struct TrustCommandTests {
         let trust = try scene.start("piconet", ["trust"] + words, state: "a")
         #expect(await trust.end() == code, "\(words): \(trust.error)")
         #expect(trust.error.hasPrefix("piconet trust: "), "\(trust.error)")
-        // What a person has mistyped is no fault of a file.
+        // A person's mistyped word is no fault of a file.
         #expect(!trust.error.contains("/known-peers"), "\(trust.error)")
       }
       #expect(try await scene.trust(state: "a") == before)

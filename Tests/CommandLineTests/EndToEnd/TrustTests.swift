@@ -23,7 +23,7 @@ struct TrustTests {
       let line = try await scene.trust(state: "sender")
       #expect(line.hasPrefix("Kitchen  code  send:images  since "), "\(line)")
       #expect(line.hasSuffix("  at \(address)  \(key)\n"), "\(line)")
-      // Who was sent to may not send.
+      // A device that was sent to may not send because of that.
       #expect(!line.contains("push"))
       for whom in [["--address", address], ["--to", "Kitchen"]] {
         let again = try scene.start(
@@ -32,8 +32,8 @@ struct TrustTests {
         #expect(!again.error.contains(FirstContact.prompt))
       }
       receiver.send(signal: SIGTERM)
-      #expect(await receiver.end() == 0)
-      // Another key at that address, though it has another name.
+      #expect(await receiver.end() == 143)
+      // Another key at that address, though under another name.
       let port = try #require(address.split(separator: ":").last)
       _ = try await scene.receiver("--listen", "127.0.0.1:\(port)", name: "Other", state: "impostor", knownTo: [])
       for onTerminal in [true, false] {
@@ -87,7 +87,7 @@ struct TrustTests {
       #expect(await interrupted.end() == 130, "\(interrupted.error)")
       #expect(try await scene.trust(state: "sender") == "")
       #expect(try scene.received().isEmpty)
-      // Three codes that nobody confirmed are as many as a key, or an address, has.
+      // A key, or an address, may have three codes that nobody confirms.
       let fourth = try scene.start(
         "imagesend", ["--to", "Kitchen", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await fourth.end() == 4, "\(fourth.error)")
@@ -102,13 +102,13 @@ struct TrustTests {
       let slow = try scene.start(
         "imagesend", ["--to", "Kitchen", "--timeout", "2", try scene.photo("a.jpg")], state: "sender", onTerminal: true)
       #expect(await slow.shows(FirstContact.prompt), "\(slow.error)")
-      // As good as a clock: this one looks around for longer than that.
+      // As good as a clock: this sender looks around for longer than that.
       let other = try scene.sender("--to", "Nobody", "--timeout", "4", try scene.photo("b.jpg"), state: "other")
       #expect(await other.end() == 3, "\(other.error)")
       #expect(!slow.error.contains("no answer in time"), "\(slow.error)")
       slow.type("y\n")
       #expect(await slow.shows("Waiting for Kitchen to accept..."), "\(slow.error)")
-      // Nobody answers there.
+      // Nobody answers at the receiver.
       #expect(await slow.end() == 5, "no answer is none: \(slow.error)")
       for (side, words) in [(slow, "Kitchen: no answer in time: "), (receiver, " has gone: cancelled: ")] {
         #expect(
@@ -166,7 +166,7 @@ struct TrustTests {
       }
       #expect(try await scene.trust(state: "sender").hasPrefix("Mum  "))
       receiver.send(signal: SIGTERM)
-      #expect(await receiver.end() == 0)
+      #expect(await receiver.end() == 143)
       _ = try await scene.receiver(name: "Mum", state: "impostor", knownTo: [])
       let wary = try scene.sender("--to", "Mum", "--timeout", "2", try scene.photo("b.jpg"))
       #expect(await wary.end() == 7, "\(wary.error)")
@@ -242,7 +242,7 @@ struct TrustTests {
       receiver.send(signal: SIGTERM)
       #expect(await receiver.end() != nil)
       let told = receiver.events("present").count
-      // One more may be told each ten seconds.
+      // One more may be told every ten seconds.
       #expect(told >= NoticeBudget.repeatBurst && told < NoticeBudget.repeatBurst + 50, "\(told)")
       #expect(receiver.events("offered").count < told + 50)
       #expect(receiver.events("finished").first?["present"] as? Int == count)
@@ -294,7 +294,7 @@ struct TrustTests {
       let blocked = try scene.sender("--to", "Kitchen", try scene.photo("b.jpg"))
       #expect(await blocked.end() == 7, "\(blocked.error)")
       #expect(await receiver.shows("this device is blocked"), "\(receiver.error)")
-      // The event stands on standard output before the line on standard error.
+      // The event is on standard output before the line is on standard error.
       #expect(await receiver.shows("imagerecv: Phone ("), "by its petname: \(receiver.error)")
       #expect(!blocked.error.contains("blocked"), "the other side is not told")
       #expect(try scene.received() == ["a.jpg"])
@@ -314,7 +314,7 @@ struct TrustTests {
       let blocked = try scene.sender(try scene.photo("a.jpg"))
       #expect(await blocked.end() == 7, "\(blocked.error)")
       #expect(blocked.error.contains("Kitchen (") && blocked.error.contains(", blocked)"))
-      // Nobody who was shut out spoils what goes to all others.
+      // A device that was shut out does not spoil what goes to all others.
       _ = try await scene.receiver(name: "Hall", into: try scene.folder.folder("hall"))
       let all = try scene.sender("--to", "all", try scene.photo("b.jpg"))
       #expect(await all.end() == 0, "\(all.error)")
@@ -337,7 +337,7 @@ struct TrustTests {
       let seeing = try scene.start("piconet", ["scan"], state: "scanner")
       let blind = try scene.start("piconet", ["scan"], state: "stranger")
       #expect(await seeing.shows("My kitchen (\(key.prefix(12)), known)"), "\(seeing.output)")
-      // One that everybody sees, and that came later.
+      // A receiver that everybody sees, and that came later.
       _ = try await scene.receiver(name: "Hall")
       #expect(await blind.shows("Hall ("))
       #expect(blind.output.split(separator: "\n").count == 1, "\(blind.output)")

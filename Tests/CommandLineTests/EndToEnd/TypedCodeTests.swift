@@ -39,7 +39,7 @@ struct TypedCodeTests {
       #expect(failed?["left"] as? Int == 2 && failed?["reason"] as? String == "wrong-code")
       #expect(try scene.received().isEmpty)
 
-      // After a wrong try the place is not listened to for two seconds.
+      // After a wrong try none is taken from there for two seconds.
       var right = try scene.sender("--to", "Kitchen", "--code=\(code)", photo, state: "newcomer")
       for _ in 0..<10 where await right.end() != 0 {
         #expect(right.error.contains("next one is taken"), "\(right.error)")
@@ -48,7 +48,7 @@ struct TypedCodeTests {
       #expect(await right.end() == 0, "\(right.error)")
       #expect(await receiver.end() == 0, "\(receiver.error)")
       #expect(try scene.received() == ["a.jpg"])
-      // The code is on no screen but the receiver's own.
+      // The code is only on the receiver's own screen.
       #expect(!right.output.contains(code) && !right.error.contains(code))
     }
   }
@@ -62,7 +62,7 @@ struct TypedCodeTests {
       while tries < 3 {
         let sender = try scene.sender("--to", "Kitchen", "--code=000000", photo, state: "stranger \(tries)")
         #expect(await sender.end() == ExitCode.identity.rawValue, "\(sender.error)")
-        // The place is not listened to for a while after each.
+        // After each try none is taken from there for a while.
         if sender.error.contains("it is not the other device's code") { tries += 1 }
       }
       #expect(await receiver.end() == ExitCode.identity.rawValue, "\(receiver.error)")
@@ -106,7 +106,7 @@ struct TypedCodeTests {
       #expect(ours.hasPrefix("Kitchen  code  send:images  since ") && ours.contains("  at \(address)  "), "\(ours)")
       let theirs = try await scene.trust(state: "Kitchen")
       #expect(theirs.hasPrefix("Phone  code  push:images send:images  since "), "\(theirs)")
-      // Without the code, while it is set: the keys are enough.
+      // Without the code, while it is still set: the keys are enough.
       for (whom, photo) in [("--address=\(address)", "b.jpg"), ("--to=Kitchen", "c.jpg")] {
         let again = try scene.sender(whom, "--name", "Phone", try scene.photo(photo))
         #expect(await again.end() == 0, "\(again.error)")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("imagesend with URLs")
 struct URLTests {
-  /// Answers one request on 127.0.0.1.
+  /// Answers one HTTP request on 127.0.0.1.
   /// - Returns: the port.
   private func serve(_ content: [UInt8], status: String = "200 OK") throws -> UInt16 {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

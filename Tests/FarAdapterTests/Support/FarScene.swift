@@ -9,26 +9,26 @@ import Testing
 
 @testable import FarAdapter
 
-/// An agent and a node that uses it, over the loopback interface; in place of Bluetooth the agent serves TCP.
+/// An agent and a node that uses it, over the loopback interface; the agent serves TCP in place of Bluetooth.
 final class FarScene: @unchecked Sendable {
-  // Sendable is right: what is not constant or behind a mutex is used on its loop only.
+  // Sendable is right: what is neither constant nor behind a mutex is used on its loop only.
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// The two machines.
   let there: EventLoop
   let here: EventLoop
   private(set) var place = HostPort(host: "127.0.0.1", port: 0)
-  /// On the loop `there`.
+  /// Used on the loop `there`.
   private var agent: AdapterAgent?
   private var discoveries: [RecordingDiscovery] = []
   private let ended = Mutex(0)
   private let log = Mutex<[String]>([])
-  /// On the loop `here`.
+  /// Used on the loop `here`.
   private(set) var far: FarAdapter?
   private let loss = Mutex<String?>(nil)
   private var local: TCPTransport?
 
-  /// For as long as `body` runs; everything is ended after it.
+  /// Makes a scene for `body`, and ends everything afterwards.
   static func run(
     listenFails: LinkFailure? = nil, _ body: (FarScene) async throws -> Void
   ) async throws {
@@ -101,7 +101,7 @@ final class FarScene: @unchecked Sendable {
   }
 
   var sessionCount: Int { get async { await there.perform { [self] in agent?.sessionCount ?? 0 } } }
-  /// Nodes whose parts were shut down.
+  /// How many nodes' parts were shut down.
   var endedCount: Int { ended.withLock { $0 } }
   var lines: [String] { log.withLock { $0 } }
 
@@ -136,7 +136,7 @@ final class FarScene: @unchecked Sendable {
   /// Why the agent was lost.
   var lost: String? { loss.withLock { $0 } }
 
-  /// A transport that is really here.
+  /// A transport of this machine, not a relayed one.
   private func localTransport() -> TCPTransport {
     if let local { return local }
     var configuration = TCPConfiguration()
@@ -168,7 +168,7 @@ final class FarScene: @unchecked Sendable {
     return dialledThere ? (dialled, pipe) : (pipe, dialled)
   }
 
-  /// - Parameter cancelling: cancels it at once.
+  /// - Parameter cancelling: whether it cancels the dial at once.
   func dial(_ addresses: [TransportAddress], there: Bool, cancelling: Bool = false) async throws(LinkFailure) -> Pipe {
     let result: Result<Pipe, LinkFailure> = await withCheckedContinuation { continuation in
       here.execute { [self] in
@@ -180,7 +180,7 @@ final class FarScene: @unchecked Sendable {
     return try result.get()
   }
 
-  /// A count on the loop `here`, when it rests: the same at a hundred looks in a row.
+  /// A count on the loop `here` once it rests: once it is the same a hundred times in a row.
   func rest(_ count: @escaping @Sendable () -> Int) async throws -> Int {
     var (last, looks) = (-1, 0)
     try await until("it comes to rest") {
@@ -209,7 +209,7 @@ private final class Accepted: @unchecked Sendable {
   func take(_ endpoint: any LinkEndpoint) { pipe = Pipe(endpoint) }
 }
 
-/// A link whose bytes are kept as they come, as long as it is to read. Used on the loop.
+/// A link whose bytes are kept as they come, as long as it is set to read. Used on the loop.
 final class Pipe: LinkEndpointHandler, @unchecked Sendable {
   // Sendable is right: used on the loop only.
   let endpoint: any LinkEndpoint
@@ -281,7 +281,7 @@ final class RecordingDiscovery: Discovery {
   func close() {}
 }
 
-/// Can't listen.
+/// A transport that can't listen.
 private final class DeafTransport: Transport {
   private let real: TCPTransport
   private let failure: LinkFailure

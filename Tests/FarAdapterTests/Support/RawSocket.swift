@@ -5,7 +5,7 @@ import PiconetWire
 
 @testable import FarAdapter
 
-/// One end of a control connection that says what a test wants. Its calls do not wait.
+/// One end of a control connection that says what a test tells it to. Its calls do not wait, apart from `awaitInput`.
 final class RawSocket {
   private let descriptor: Int32
   private var decoder = FrameDecoder<AdapterReport>()
@@ -16,7 +16,7 @@ final class RawSocket {
     descriptor = try ControlSocket.connect(place, milliseconds: 10_000)
   }
 
-  /// The next connection to a listening socket; nil as long as there is none.
+  /// The next connection to a listening socket; nil while there is none.
   init?(accepting listener: Int32) {
     var address = sockaddr_storage()
     descriptor = piconet_accept(listener, &address)
@@ -29,7 +29,7 @@ final class RawSocket {
   func send(_ order: AdapterOrder) { send(FrameDecoder<AdapterOrder>.bytes(of: order)) }
   func send(_ report: AdapterReport) { send(FrameDecoder<AdapterReport>.bytes(of: report)) }
 
-  /// The other end reads to the end of what was sent.
+  /// Says that no more comes: the other end reads to the end of what was sent.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Waits until there is something to read, or the end.

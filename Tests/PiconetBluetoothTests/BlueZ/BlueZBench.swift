@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import PiconetBluetooth
 
-/// One node's discovery on one adapter, seen from a test.
+/// The discovery of one node on one adapter, as a test sees it.
 final class BlueZBench: @unchecked Sendable {
   // Sendable is right: the discovery is touched on the loop only; the rest is constant or in the mutex.
   static let adapters: [String] =
@@ -19,7 +19,7 @@ final class BlueZBench: @unchecked Sendable {
   private var discovery: BlueZDiscovery?
   private let reports = Mutex<[DiscoveryReport]>([])
 
-  /// - Parameter readsEveryWay: as nodes do, and not by SDP alone.
+  /// - Parameter readsEveryWay: reads records in every way, as nodes do, not by SDP alone.
   init(
     adapter: String, readsEveryWay: Bool = false, change: (inout BlueZSettings) -> Void = { _ in }
   ) async throws {
@@ -63,7 +63,7 @@ final class BlueZBench: @unchecked Sendable {
     reports.withLock { $0.compactMap { if case .gone(_, let incarnation) = $0 { incarnation } else { nil } } }
   }
 
-  /// Waits until `condition` holds, at most so long; false if it never does.
+  /// Waits until `condition` holds; false if it does not within the limit.
   func wait(
     _ limit: Duration = .seconds(20), for condition: @escaping @Sendable (BlueZBench) async -> Bool
   ) async -> Bool {
@@ -86,7 +86,7 @@ final class BlueZBench: @unchecked Sendable {
     }
   }
 
-  /// As if the program were killed: the connection ends without a word.
+  /// Ends as if the program were killed: the connection ends without a goodbye.
   func kill() async {
     await loop.perform { [self] in
       discovery?.close()
@@ -109,7 +109,7 @@ final class BlueZBench: @unchecked Sendable {
     await status().adapters.first { $0.kernelName == name }
   }
 
-  /// A command of the machine; its exit status.
+  /// Runs a command of the machine, and gives its exit status.
   static func run(_ command: String) -> Int32 {
     var process: pid_t = 0
     let words = ["/bin/sh", "-c", command]

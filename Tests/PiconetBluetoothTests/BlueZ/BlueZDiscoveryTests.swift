@@ -61,7 +61,7 @@ struct BlueZDiscoveryTests {
     let bench = try await BlueZBench(adapter: Self.first) { $0.discoverableTimeout = 4 }
     await bench.advertise(1)
     #expect(await bench.wait { await $0.on { $0.isAdvertising } == true })
-    // Renewed: it lasts longer than its timeout.
+    // Renewed, it lasts longer than its timeout.
     #expect(await !bench.wait(.seconds(6)) { await $0.adapter(Self.first)?.isDiscoverable == false })
     await bench.kill()
     #expect(await bench.wait(.seconds(7)) { await $0.adapter(Self.first)?.isDiscoverable == false })
@@ -95,7 +95,8 @@ struct BlueZDiscoveryTests {
 
   @Test("an adapter that is switched off and on is advertised on again, and left alone while it is off")
   func powerCycle() async throws {
-    // bluetoothd 5.66 aborts when an adapter is switched off that advertises by LE: a restart, which has its own test.
+    // bluetoothd 5.66 aborts when an adapter that advertises over LE is switched off: that is a restart, which has its
+    // own test.
     let bench = try await BlueZBench(adapter: Self.first) { $0.usesLowEnergy = false }
     await bench.advertise(1)
     _ = await bench.on { $0.search(scope: "bench") }
@@ -250,9 +251,9 @@ struct BlueZDiscoveryTests {
   }
 }
 
-/// Carries a value of a loop through a test's task, which does not touch it.
+/// Carries a value that belongs to a loop through a test's task, which does not touch it.
 struct LoopBox<Value>: @unchecked Sendable {
-  // Sendable is right: made and used on the same loop only.
+  // Sendable is right: the value is made and used on one loop only.
   let value: Value
   init(_ value: Value) { self.value = value }
 }

@@ -42,7 +42,7 @@ enum BlueZTranscript {
     }.joined()
   }
 
-  /// To the file that PICONET_BLUEZ_TRANSCRIPT names; nothing without it.
+  /// Writes to the file that PICONET_BLUEZ_TRANSCRIPT names, and nothing without it.
   static func write(_ lines: [String]) {
     guard let name = getenv("PICONET_BLUEZ_TRANSCRIPT"), let file = fopen(name, "w") else { return }
     fputs(lines.joined(separator: "\n") + "\n", file)

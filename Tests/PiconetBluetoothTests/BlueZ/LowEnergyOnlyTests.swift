@@ -17,15 +17,15 @@ struct LowEnergyOnlyTests {
 
   static func number(_ name: String) throws -> UInt16 { try #require(UInt16(name.dropFirst(3))) }
 
-  /// The kernel takes these changes from an adapter that is off.
+  /// The kernel makes these changes only to an adapter that is off.
   private static func whileOff(_ adapter: UInt16, _ change: () throws -> Void) throws {
     try ManagementInterface.set(.powered, false, of: adapter)
     try change()
     try ManagementInterface.set(.powered, true, of: adapter)
   }
 
-  /// One node that is told of on the second adapter, and one that searches on the first.
-  /// What is seen is dialled over LE.
+  /// One node that is advertised on the second adapter, and one that searches on the first. What it sees is dialled
+  /// over LE.
   private static func found(within limit: Duration) async throws -> (sighting: Sighting, time: Duration) {
     let searching = try await BlueZBench(adapter: first, readsEveryWay: true)
     let told = try await BlueZBench(adapter: second)
@@ -41,7 +41,7 @@ struct LowEnergyOnlyTests {
     let time = clock.now - start
     let sighting = searching.seen.first
     if let place = sighting?.addresses.first(where: { $0.kind == .le }) {
-      // As the engine says when it dials.
+      // Done as the engine does it when it dials.
       _ = await searching.on { $0.setRadioBusy(true) }
       let failure = await Listening.dial(place, from: first, on: searching.loop)
       #expect(failure == nil, "\(String(describing: failure))")

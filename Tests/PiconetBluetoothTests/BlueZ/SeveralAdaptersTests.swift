@@ -11,7 +11,7 @@ import Testing
   "A node with several adapters, and none configured", .serialized,
   .machine("--adapters 3"))
 struct SeveralAdaptersTests {
-  /// Discovery takes the first adapter that is on; the kernel would dial from the last.
+  /// Discovery takes the first adapter that is on; the kernel by itself would dial from the last.
   @Test("a peer is dialled from the adapter that has found it")
   func dialsFromWhereItFinds() async throws {
     try VirtualAdapters.makeReachable(3)

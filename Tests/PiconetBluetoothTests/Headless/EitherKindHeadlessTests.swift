@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 extension HeadlessTests {
-  /// Nodes with bluetoothd and nodes without it: one tells its record by SDP, the other one on the record channel.
+  /// Nodes with bluetoothd and nodes without it: one kind gives its record by SDP, the other on the record channel.
   @Suite("With and without bluetoothd", .serialized)
   struct EitherKindTests {
-    /// What comes of reading from the second adapter in every way, while `serve` does what it does there.
+    /// What comes of reading from the second adapter in every way, while `serve` answers there.
     static func read(
       _ serve: @escaping @Sendable (EventLoop, TestAdapter) throws -> () -> Void
     ) async throws -> RecordChannelTests.Outcome {
@@ -67,7 +67,7 @@ extension HeadlessTests {
       #expect(failure.code == .noService, "\(failure)")
     }
 
-    /// As bluetoothd tells of a node: the UUID in the inquiry response, and nothing about a record channel.
+    /// As bluetoothd announces a node: with the UUID in the inquiry response, and nothing about a record channel.
     @Test func aSearchWithoutBluetoothdFindsANodeOfBluetoothd() async throws {
       let adapters = try TestAdapter.all()
       for adapter in adapters.prefix(2) { try adapter.prepare() }
@@ -88,7 +88,7 @@ extension HeadlessTests {
       guard case .seen(let sighting) = await node.next() else { return #expect(Bool(false)) }
       #expect(sighting.name == "by SDP")
       #expect(sighting.addresses.map(\.kind) == [.l2cap, .rfcomm, .le])
-      // As the emulated adapters have it.
+      // As the emulated adapters report it.
       #expect(sighting.signalStrength == nil || sighting.signalStrength == -60)
       print("heard with", sighting.signalStrength ?? 0, "dBm")
       await node.close()

@@ -4,7 +4,7 @@ import PiconetBluetooth
 import PiconetRuntime
 import PiconetSDP
 
-/// Listens where an SDP server does, and answers what a test wants; confined to the loop.
+/// Listens where an SDP server does, and answers whatever a test wants; confined to the loop.
 final class FakeSDPServer: DescriptorHandler {
   /// The packets that answer a question.
   typealias Behaviour = (_ transaction: UInt16, _ round: Int) -> [[UInt8]]
@@ -91,7 +91,7 @@ final class FakeSDPServer: DescriptorHandler {
       + parameters
   }
 
-  /// Answers in as many parts as it takes.
+  /// Answers with these bytes, in as many parts as it takes.
   static func parts(of bytes: [UInt8], each size: Int = 600) -> Behaviour {
     { transaction, round in
       let start = min(round * size, bytes.count)

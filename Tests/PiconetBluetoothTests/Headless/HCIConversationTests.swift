@@ -26,7 +26,7 @@ struct HCIConversationTests {
     #expect(effects == [.write(first, Self.read)])
     let (second, later) = try Self.added(&conversation, Self.inquiry, at: Self.start)
     #expect(later.isEmpty)
-    // Of another program, or of the kernel.
+    // Answers to another program, or to the kernel.
     #expect(conversation.heard(opcode: Self.inquiry.opcode, status: 0, parameters: [], at: Self.start).isEmpty)
     #expect(
       conversation.heard(opcode: Self.read.opcode, status: 0, parameters: [3], at: Self.start)

@@ -9,7 +9,7 @@ import PiconetWire
 import TestSupport
 import Testing
 
-/// What the environment lets the tests without bluetoothd use: `PICONET_HEADLESS=1` says that none runs,
+/// What the environment lets the tests without bluetoothd use: `PICONET_HEADLESS=1` says that no bluetoothd runs,
 /// `PICONET_ADAPTERS` names at least two adapters.
 enum HeadlessEnvironment {
   static func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
@@ -21,8 +21,7 @@ enum HeadlessEnvironment {
   static let reason: Comment = "needs two adapters (PICONET_ADAPTERS=hci0,hci1) and no bluetoothd (PICONET_HEADLESS=1)"
 }
 
-/// All that needs adapters which no bluetoothd has: one test at a time, because each looks whether it has left
-/// anything.
+/// All tests that need adapters without a bluetoothd: one at a time, because each checks whether it has left anything.
 @Suite(
   "Bluetooth with the kernel alone", .serialized, .timeLimit(.minutes(15)),
   .machine("--adapters 2 --no-daemon --env PICONET_HEADLESS=1", or: .realAdapters),
@@ -42,7 +41,7 @@ struct TestAdapter: Sendable {
     }
   }
 
-  /// Switched on and connectable, as every test here needs it.
+  /// Switches it on and makes it connectable, as every test here needs it.
   func prepare() throws {
     try #require(piconet_hci_set_up(index, 1) == 0)
     try #require(piconet_hci_set_scan(index, 2) == 0)
@@ -73,7 +72,7 @@ struct TestAdapter: Sendable {
 
 /// A value that only a loop touches.
 final class OnLoop<Value>: @unchecked Sendable {
-  // Sendable is right: whoever has it uses the value on one loop only.
+  // Sendable is right: its owner uses the value on one loop only.
   var value: Value
   init(_ value: Value) { self.value = value }
 }

@@ -12,9 +12,9 @@ extension HeadlessTests {
   /// Two nodes on two adapters of one kernel, without bluetoothd.
   @Suite("Discovery with the kernel alone", .serialized)
   struct DiscoveryTests {
-    /// One node's discovery, and what it reported.
+    /// The discovery of one node, and what it has reported.
     final class Node: @unchecked Sendable {
-      // Sendable is right: used on its loop only, but for the stream, which is Sendable.
+      // Sendable is right: it is used on its loop only, except for the stream, which is Sendable.
       let loop: EventLoop
       let discovery: HeadlessDiscovery
       let reports: AsyncStream<DiscoveryReport>
@@ -112,7 +112,7 @@ extension HeadlessTests {
       let node = try await Node.make(adapter, on: loop)
       await node.advertise(1, incarnation: 1)
       await node.search()
-      // Bounded by the controller's answers, each of which has a limit.
+      // Ends, since each of the controller's answers has a time limit.
       for _ in 0..<200 where try adapter.answer(to: .readScanEnable) != [3] { usleep(20_000) }
       #expect(try adapter.answer(to: .readScanEnable) == [3])
       #expect(try adapter.answer(to: .readInquiryResponse) != before[2])
@@ -154,7 +154,7 @@ extension HeadlessTests {
       let clock = ContinuousClock()
       let start = clock.now
       guard case .seen = await quiet.value else { return #expect(Bool(false)) }
-      // It came after the radio was free, not before: a report that had waited would be here at once.
+      // It came after the radio was free, not before: a report that had been waiting would be here at once.
       #expect(start.duration(to: clock.now) > .milliseconds(5))
       await two.close()
       await one.close()

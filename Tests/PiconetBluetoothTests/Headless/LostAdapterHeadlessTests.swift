@@ -24,7 +24,7 @@ extension HeadlessTests {
 
     struct NotSeen: Error {}
 
-    /// Until it is so; each look has its time.
+    /// Looks until the condition holds; each look takes its time. False if it never does.
     static func becomes(_ looks: Int = 1000, _ condition: () async throws -> Bool) async throws -> Bool {
       for _ in 0..<looks {
         if try await condition() { return true }
@@ -39,12 +39,12 @@ extension HeadlessTests {
       let adapter = try TestAdapter.all()[1]
       try #require(piconet_hci_set_up(adapter.index, 0) == 0)
       #expect(try await Self.becomes { await two.failure() != nil })
-      // Who has switched it off means it.
+      // Somebody has switched it off on purpose, and it stays off.
       #expect(try await !Self.becomes(150) { piconet_hci_is_up(adapter.index) == 1 })
       try #require(piconet_hci_set_up(adapter.index, 1) == 0)
       #expect(try await Self.becomes { try adapter.answer(to: .readScanEnable) == [3] })
       #expect(try await Self.becomes { await two.failure() == nil })
-      // Lost or not meanwhile, it is found by who begins to search now.
+      // Whether it was lost meanwhile or not, a search that begins now finds it.
       await one.close()
       let later = try await DiscoveryTests.Node.make(TestAdapter.all()[0], on: loop)
       await later.search()

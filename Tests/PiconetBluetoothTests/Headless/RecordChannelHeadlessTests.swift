@@ -64,7 +64,8 @@ extension HeadlessTests {
       #expect(outcomes.allSatisfy { $0 == .success([record]) }, "\(outcomes.filter { $0 != .success([record]) })")
     }
 
-    /// Without the management interface the kernel has LE switched off: that is why the headless way is one of BR/EDR.
+    /// Without the management interface the kernel leaves LE switched off: that is why Piconet without bluetoothd uses
+    /// BR/EDR.
     @Test func overLENobodyGetsThrough() async throws {
       let (_, outcomes) = try await Self.read(.le, times: 1)
       guard case .failure = outcomes[0] else { return #expect(Bool(false)) }

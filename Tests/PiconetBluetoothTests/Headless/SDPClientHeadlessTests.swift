@@ -7,12 +7,12 @@ import TestSupport
 import Testing
 
 extension HeadlessTests {
-  /// A client on the first adapter, and on the second one a server that answers what it likes.
+  /// A client on the first adapter, and on the second one a server that answers whatever it likes.
   @Suite("SDP with any server", .serialized)
   struct SDPClientTests {
     typealias Outcome = Result<[NodeRecord], LinkFailure>
 
-    /// Reads from the second adapter as it answers, and looks whether anything is left.
+    /// Reads from the second adapter while it answers so, and checks that nothing is left.
     static func read(
       timeLimit: Duration = .seconds(5), times: Int = 1, _ behaviour: @escaping @Sendable (UInt16, Int) -> [[UInt8]]
     ) async throws -> [Outcome] {
@@ -85,7 +85,7 @@ extension HeadlessTests {
       #expect(failure.code == .noService)
     }
 
-    /// Hostile answers, and a word of the reason that each must end with.
+    /// Hostile answers, and words of the reason with which each must end.
     static let hostile:
       [(name: String, answer: @Sendable (UInt16, Int) -> [[UInt8]], code: LinkFailure.Code, word: String)] =
         [

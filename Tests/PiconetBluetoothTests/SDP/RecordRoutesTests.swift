@@ -11,7 +11,7 @@ struct RecordRoutesTests {
   static let device = BluetoothAddress(rawValue: 0x11_2233_4455)
   static let place = BluetoothPlace(device: device)
 
-  /// The ways that are tried while each fails with the next of these.
+  /// The ways that are tried when each fails with the next of these codes.
   static func tried(_ place: BluetoothPlace, last: RouteMemory.Way? = nil, _ codes: LinkFailure.Code...) -> [Route] {
     var routes = RecordRoutes(to: place, last: last)
     var tried: [Route] = []
@@ -74,7 +74,7 @@ struct RecordRoutesTests {
     #expect(failure(nil, .hostDown, .refused) == .noService)
     #expect(failure(nil, .hostDown, .timedOut) == .hostDown)
     #expect(failure(nil, .busy) == .busy)
-    // The way that leads there may be back in a moment.
+    // The way that used to lead there may be back in a moment.
     #expect(failure(.init(route: .lowEnergy, classicMisses: 2), .timedOut, .refused, .refused) == .timedOut)
   }
 
@@ -113,7 +113,7 @@ struct RecordRoutesTests {
     #expect(memory.way(to: Self.device)?.classicMisses == 0)
   }
 
-  /// Asking over LE makes a scan pause, without which nobody would be missed.
+  /// Asking over LE makes the scan pause, and without the scan a peer that is gone would not be missed.
   @Test func whatBREDRLedToIsNotAskedOverLEBeforeItHasFailedThreeTimes() {
     var memory = RouteMemory()
     memory.succeeded(RecordRoutes(to: Self.place), to: Self.device)

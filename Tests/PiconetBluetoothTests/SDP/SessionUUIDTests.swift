@@ -17,7 +17,7 @@ struct SessionUUIDTests {
     #expect(try uuid != BluetoothUUID.session("holidays"))
     #expect(uuid.high >> 12 & 0xF == 5)
     #expect(uuid.low >> 62 == 2)
-    // Nodes of all versions have to come to the same one.
+    // Nodes of all versions must come to the same one.
     #expect(uuid.description == "229b6b3e-2c0d-5d36-a5e8-121b1cd4b7e4")
   }
 }

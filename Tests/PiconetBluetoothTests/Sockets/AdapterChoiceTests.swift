@@ -68,7 +68,7 @@ import Testing
     #expect(choice.usable(for: .rfcomm) == [Self.one])
   }
 
-  /// Linux refuses at once where LE or BR/EDR is switched off on an adapter that could; a peer refuses later.
+  /// Linux refuses at once if LE or BR/EDR is switched off on an adapter that has it; a peer's refusal comes later.
   @Test func aKindOfLinkThatIsSwitchedOffIsNotTakenForARefusalOfThePeer() {
     let choice = choice(.any, Adapter(name: "hci0", device: Self.one, isUp: true))
     let refused = LinkFailure(.refused)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("News of adapters, for all who listen on them")
 struct AdapterNewsTests {
-  /// What the kernel would tell, and who has asked it to.
+  /// What the kernel would report, and who has asked it to.
   private final class Kernel {
     var hasBluetooth = true
     var begun = 0

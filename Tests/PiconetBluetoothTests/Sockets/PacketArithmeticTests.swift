@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func anRFCOMMFrameFitsIntoAPacket() {
-    // Five bytes of RFCOMM around it, four of L2CAP before it.
+    // RFCOMM puts five bytes around it, and L2CAP four in front of that.
     #expect(PacketArithmetic.rfcommFrame + 5 + PacketArithmetic.basicHeader <= PacketArithmetic.largestPacket)
   }
 }

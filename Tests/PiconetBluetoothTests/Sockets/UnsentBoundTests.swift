@@ -6,7 +6,8 @@ import Testing
 @Suite struct UnsentBoundTests {
   private let configuration = UnsentBound.Configuration()
 
-  /// A queue that drains at so many bytes of payload a second, refilled whenever half of the bound is left.
+  /// The bound of a queue that drains so many bytes of payload a second, and is refilled whenever half of the bound is
+  /// left.
   private func settled(payloadRate: Double, cost: Double, turns: Int = 60, lateness: Double = 0) -> UnsentBound {
     var bound = UnsentBound(configuration)
     var now = Instant(nanoseconds: 1)
@@ -48,7 +49,7 @@ import Testing
     var bound = UnsentBound(configuration)
     bound.wrote(10_000, cost: 20_000)
     let write = bound.largestWrite(32_668, limit: limit)
-    // poll(2) says writable below half of the limit.
+    // poll(2) reports a socket as writable below half of the limit.
     if bound.cost(of: write) <= limit / 2 {
       #expect(bound.allows(write, unsent: limit / 2 - 1, limit: limit))
     } else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PiconetBluetooth
 
-/// A link outside its loop: tests carry it about and touch it on the loop only.
+/// A link outside its loop: tests pass it around and touch it on the loop only.
 struct AnyLink: @unchecked Sendable {
   // Sendable is right: see above.
   let value: any LinkEndpoint
@@ -63,7 +63,7 @@ final class BluetoothNet: @unchecked Sendable {
     }
   }
 
-  /// Listens at another adapter too.
+  /// Listens at another adapter as well.
   func listen(alsoOn index: Int) async throws -> TransportAddress {
     let result: Result<TransportAddress, LinkFailure> = await perform { net in
       var configuration = BluetoothTransportConfiguration()
@@ -91,7 +91,7 @@ final class BluetoothNet: @unchecked Sendable {
     }
   }
 
-  /// The next accepted link that has not ended: a dial that was cancelled may have got as far as here.
+  /// The next accepted link that has not ended: a cancelled dial may have got this far.
   func nextLiving() async -> AnyLink {
     while true {
       let link = await nextAccepted()
@@ -104,7 +104,7 @@ final class BluetoothNet: @unchecked Sendable {
     }
   }
 
-  /// Closes what was accepted and not asked for.
+  /// Closes links that were accepted and not asked for.
   func closeAccepted() async {
     await loop.perform { [self] in
       for link in accepted { link.value.close(abort: true) }
@@ -186,7 +186,7 @@ final class BluetoothNet: @unchecked Sendable {
     }
   }
 
-  /// Dials and accepts.
+  /// Dials, and accepts the link.
   func pair() async throws -> (dialled: AnyLink, accepted: AnyLink) {
     let dialled = try await dial(try await listeningAddress()).get()
     return (dialled, await nextAccepted())
@@ -212,7 +212,7 @@ final class BluetoothNet: @unchecked Sendable {
   }
 }
 
-/// Two transports for the time of `body`.
+/// Two transports while `body` runs.
 func withNet(
   _ kind: SocketKind, lookUp: ServicePortLookUp? = nil,
   _ change: (inout BluetoothTransportConfiguration) -> Void = { _ in },

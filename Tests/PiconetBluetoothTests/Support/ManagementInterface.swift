@@ -2,8 +2,8 @@ import Glibc
 import PiconetSDP
 import Testing
 
-/// The kernel's management interface (BlueZ, doc/mgmt-api.txt), as far as tests change what an adapter is. Needs
-/// CAP_NET_ADMIN.
+/// The part of the kernel's management interface (BlueZ, doc/mgmt-api.txt) with which tests change what an adapter is.
+/// Needs CAP_NET_ADMIN.
 enum ManagementInterface {
   enum Setting: UInt16 {
     case powered = 0x0005
@@ -11,12 +11,12 @@ enum ManagementInterface {
     case classic = 0x002A
   }
 
-  /// Switches something of an adapter on or off.
+  /// Switches a setting of an adapter on or off.
   static func set(_ setting: Setting, _ isOn: Bool, of adapter: UInt16) throws {
     try command(setting.rawValue, adapter, [isOn ? 1 : 0])
   }
 
-  /// Whether the adapter shows itself under a random address that it changes now and then. It has to be off.
+  /// Sets whether the adapter shows itself under a random address that changes now and then. The adapter has to be off.
   static func setPrivacy(_ isOn: Bool, of adapter: UInt16) throws {
     try command(0x002F, adapter, [isOn ? 1 : 0] + [UInt8](repeating: 0x5A, count: 16))
   }
@@ -39,7 +39,7 @@ enum ManagementInterface {
       try #require(poll(&entry, 1, 5000) == 1, "the kernel answers")
       var event = [UInt8](repeating: 0, count: 1024)
       let count = recv(descriptor, &event, event.count, 0)
-      // Command Complete or Command Status, with the opcode and the status behind the header.
+      // Command Complete or Command Status, with the opcode and the status after the header.
       guard count >= 9, event[1] == 0, event[0] == 1 || event[0] == 2,
         UInt16(event[6]) | UInt16(event[7]) << 8 == opcode
       else { continue }

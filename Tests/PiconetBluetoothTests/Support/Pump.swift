@@ -1,12 +1,12 @@
 import PiconetEngine
 import PiconetRuntime
 
-/// Writes bytes to a link and collects what comes, until as much as wanted is there or the link ends.
+/// Writes bytes to a link and collects what comes, until as much as is wanted has come or the link ends.
 final class Pump: LinkEndpointHandler, @unchecked Sendable {
   // Sendable is right: touched on the loop only.
   struct Outcome: Sendable {
     var bytes: [UInt8] = []
-    /// Nil: everything wanted came.
+    /// Nil if everything wanted came.
     var end: LinkRead?
     var hasWrittenAll = false
     var reads = 0
@@ -37,7 +37,7 @@ final class Pump: LinkEndpointHandler, @unchecked Sendable {
 
   deinit { buffer.deallocate() }
 
-  /// - Parameter wanted: `Int.max`: until the link ends.
+  /// - Parameter wanted: how many bytes; `Int.max` means until the link ends.
   static func run(
     _ link: AnyLink, _ loop: EventLoop, writing: [UInt8] = [], wanted: Int, bufferSize: Int = 256 << 10,
     limit: Duration = .seconds(60), whenWritten: (@Sendable (any LinkEndpoint) -> Void)? = nil
@@ -48,7 +48,7 @@ final class Pump: LinkEndpointHandler, @unchecked Sendable {
           continuation.resume(returning: $0)
         }
         pump.whenWritten = whenWritten
-        // The timer keeps the pump until it is done.
+        // The timer keeps the pump alive until it is done.
         pump.timer = LoopTimer(loop: loop) {
           pump.outcome.isLate = true
           pump.finish(nil)

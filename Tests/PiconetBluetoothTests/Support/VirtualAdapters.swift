@@ -15,9 +15,9 @@ enum VirtualAdapters {
 }
 
 extension VirtualAdapters {
-  /// Lets the first adapters be paged, and the second be connected over LE: an adapter that is only switched on lets
-  /// nobody in. What is off or gone stays so. Emulated air gets a radio's rate: as quick as a processor, it would have
-  /// a writer overrun a reader on the same loop.
+  /// Lets the first adapters be paged, and the second be connected to over LE: an adapter that is only switched on lets
+  /// nobody in. One that is off or gone stays so. The emulated air gets a radio's rate: if it were as quick as a
+  /// processor, a writer would overrun a reader on the same loop.
   static func makeReachable(_ count: Int = 2) throws {
     let table = try AdapterTable.read()
     for name in names.prefix(count) where table.adapter(.named(name))?.isUp == true {
@@ -27,10 +27,10 @@ extension VirtualAdapters {
     if hasFaults { try fault("rate", "1000000") }
   }
 
-  /// Advertises that it can be connected over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the
-  /// older ones, which `hciconfig leadv` gives, are not heard by emulated adapters that scan with the newer ones. No
-  /// harm where it does already.
-  /// - Parameter ends: it does no more.
+  /// Advertises that it can be connected to over LE, with the commands of Core 5.4, Vol 4 Part E 7.8.53 and 7.8.56: the
+  /// older ones, which `hciconfig leadv` uses, are not heard by emulated adapters that scan with the newer ones.
+  /// Harmless if it advertises already.
+  /// - Parameter ends: stops advertising instead.
   static func advertise(_ name: String, ends: Bool = false) throws {
     if ends { return try runProgram("hcitool", "-i", name, "cmd", "08", "0039", "00", "01", "01", "00", "00") }
     let (set, interval, anyone) = (["01"], ["a0", "00", "00"], ["00", "00", "00", "00", "00", "00", "00", "00"])
@@ -40,7 +40,7 @@ extension VirtualAdapters {
     try runProgram(["hcitool", "-i", name, "cmd", "08", "0039", "01", "01"] + set + ["00", "00", "00"])
   }
 
-  /// One adapter connects to another over LE by a command of the host (Core 5.4, Vol 4 Part E 7.8.66), with usual
+  /// Connects one adapter to another over LE, by a command of the host (Core 5.4, Vol 4 Part E 7.8.66) with usual
   /// parameters.
   static func connectLE(from index: Int, to other: Int) throws {
     let peer = try (0..<6).map { String(UInt8(truncatingIfNeeded: try device(other).rawValue >> (8 * $0)), radix: 16) }
@@ -57,17 +57,17 @@ extension VirtualAdapters {
   /// Asks for bad weather; see Tools/BluetoothVM/fault.
   static func fault(_ words: String...) throws { try runProgram(["fault"] + words) }
 
-  /// Between the first two adapters.
+  /// Silences the air between the first two adapters.
   static func mute() throws { try fault("mute", number(0), number(1)) }
   static func unmute() throws { try fault("unmute", number(0), number(1)) }
 
   static func unplug(_ index: Int) throws { try fault("gone", number(index)) }
 
-  /// Returns when it is on again.
+  /// Plugs the adapter in, and returns once it is on.
   static func plugIn(_ index: Int) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(20)
-    // Refused as long as somebody still holds what it was.
+    // Refused as long as somebody still holds what it was before.
     while case let answer = output("fault back \(number(index)) 2>&1"), !answer.isEmpty {
       try #require(clock.now < deadline, "\(names[index]) is not plugged in: \(answer)\(state())")
     }
@@ -77,8 +77,7 @@ extension VirtualAdapters {
     }
   }
 
-  /// What the kernel has: adapters, links, channels, and what it has complained of. For whoever has to find out why a
-  /// test failed.
+  /// What the kernel has: adapters, links, channels, and its complaints. For finding out why a test failed.
   static func state() -> String {
     output(
       """
@@ -92,7 +91,7 @@ extension VirtualAdapters {
       """)
   }
 
-  /// As the air counts them: `1` for `hci1`.
+  /// The adapter's number as the air counts: `1` for `hci1`.
   static func number(_ index: Int) -> String { names[index].filter(\.isNumber) }
 }
 

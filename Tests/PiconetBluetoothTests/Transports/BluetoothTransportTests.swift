@@ -9,7 +9,7 @@ import Testing
 /// The transports between two adapters, one after the other: they share the adapters.
 @Suite(.serialized, .machine("--adapters 2", alone: true, or: .realAdapters)) struct BluetoothTransportTests {
   static let kinds = SocketKind.allCases
-  /// LE is left out where a test is about paging, about much data, or about connection upon connection.
+  /// The kinds without LE, for tests about paging, much data, or one connection after another.
   static let classic = [SocketKind.l2cap, .rfcomm]
 
   @Test(arguments: classic) func bytesOfManySizesComeBackWhole(_ kind: SocketKind) async throws {
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: classic) func severalPlacesAreTriedInTurn(_ kind: SocketKind) async throws {
-    // After a device that is not there was paged, the kernel may hold the next connect back for its own 20 s.
+    // After it has paged a device that is not there, the kernel may hold the next connect back for its own 20 s.
     try await withNet(kind, { $0.dial.timeLimit = .seconds(50) }) { net in
       let address = try await net.listen()
       let device = try VirtualAdapters.device(1)
@@ -132,7 +132,8 @@ import Testing
       let nowhere = BluetoothPlace(device: BluetoothAddress(rawValue: 0x0011_2233_4455), port: 5).description
       for text in [address.text, nowhere.replacing("/5", with: kind == .l2cap ? "/0x1001" : "/5")] {
         for rounds in 0..<4 {
-          // Over a link that is up a dial may be through before the cancel comes; after it nothing but that counts.
+          // Over a link that is up, a dial may get through before the cancel comes; after the cancel only `cancelled`
+          // will do.
           let code: LinkFailure.Code? = await withCheckedContinuation { continuation in
             net.loop.execute {
               let isCancelled = Flag()
@@ -195,7 +196,7 @@ import Testing
   }
 }
 
-/// Cancels after so many turns of the loop's queue; the loop looks at no descriptor between them.
+/// Cancels after so many turns of the loop's queue; the loop looks at no descriptor in between.
 private func cancel(_ dial: any DialCancellation, _ isCancelled: Flag, after turns: Int, _ loop: EventLoop) {
   if turns > 0 { return loop.executeLater { cancel(dial, isCancelled, after: turns - 1, loop) } }
   isCancelled.value = true

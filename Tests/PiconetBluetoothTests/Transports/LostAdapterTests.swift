@@ -84,8 +84,8 @@ extension BluetoothTransportTests {
     }
   }
 
-  /// What the kernel does in basic mode, which has no flow control: a reader that pauses loses bytes, with ERTM it
-  /// doesn't.
+  /// What the kernel does in basic mode, which has no flow control: a reader that pauses loses bytes. With ERTM it does
+  /// not.
   @Test(arguments: [SocketSettings.Mode.basic, .enhancedRetransmission])
   func aReaderThatPausesLosesBytesInBasicModeOnly(_ mode: SocketSettings.Mode) async throws {
     try await withNet(.l2cap, { $0.socket.mode = mode }) { net in
@@ -101,7 +101,7 @@ extension BluetoothTransportTests {
   }
 }
 
-/// Makes both adapters as they were. Both, since the emulator does not tell one that the other was switched off.
+/// Makes both adapters as they were before. Both, since the emulator does not tell one that the other was switched off.
 private func restartAdapters() throws {
   for name in VirtualAdapters.names.prefix(2) { try runProgram("hciconfig", name, "down") }
   for name in VirtualAdapters.names.prefix(2) {

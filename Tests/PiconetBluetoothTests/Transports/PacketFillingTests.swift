@@ -3,11 +3,11 @@ import Testing
 @testable import PiconetBluetooth
 
 extension BluetoothTransportTests {
-  /// A 3-DH5 packet carries 1,021 bytes and takes five slots, full or not; what a byte more takes is another packet.
+  /// A 3-DH5 packet carries 1,021 bytes and takes five slots, full or not; one byte more takes another packet.
   @Suite(.enabled(if: VirtualAdapters.hasFaults, VirtualAdapters.faultReason)) struct PacketFillingTests {
     private static let size = 1 << 20
 
-    /// A whole packet, and all bytes with their headers.
+    /// The size of a full packet, and the number of all bytes with their headers.
     private static func predicted(_ kind: SocketKind) -> (full: Int, bytes: Int) {
       if kind == .rfcomm {
         // Address, control, two bytes of length, check; L2CAP's header.
@@ -34,7 +34,7 @@ extension BluetoothTransportTests {
         let (full, predicted) = Self.predicted(kind)
         #expect(sent.largest <= PacketArithmetic.largestPacket, "\(sent)")
         #expect(sent.number(ofAtLeast: full) * 100 >= sent.number * 95, "\(sent)")
-        // Credit comes on top, and what bluetoothd asks everybody who connects.
+        // Credit comes on top, and what bluetoothd asks everybody that connects.
         #expect(
           sent.bytes >= predicted && sent.bytes * 1000 <= predicted * 1005,
           "\(sent.bytes) bytes, \(predicted) predicted")

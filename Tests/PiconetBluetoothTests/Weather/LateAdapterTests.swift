@@ -5,7 +5,7 @@ import Testing
 @testable import PiconetBluetooth
 
 extension BluetoothTransportTests {
-  /// An adapter that is named, and comes after its listener.
+  /// An adapter that is named, and comes later than its listener.
   @Suite(.enabled(if: VirtualAdapters.hasFaults, VirtualAdapters.faultReason)) struct LateAdapterTests {
     @Test(arguments: SocketKind.allCases) func aListenerHearsThatItsAdapterHasCome(_ kind: SocketKind) async throws {
       try VirtualAdapters.unplug(1)

@@ -6,7 +6,7 @@ import Testing
 @testable import PiconetBluetooth
 
 extension BluetoothTransportTests {
-  /// A piconet has seven active members beside the one that leads it.
+  /// A piconet has seven active members besides its central.
   @Suite(.machine("--adapters 9 --no-daemon")) struct SevenPeersTests {
     @Test func theEighthIsRefusedWithAReasonAndTheSevenStay() async throws {
       try await withSevenLinks { net, pairs in
@@ -21,7 +21,7 @@ extension BluetoothTransportTests {
     @Test func whoDialsAnAdapterWithSevenLinksIsRefusedAndTheSevenStay() async throws {
       try await withSevenLinks { net, pairs in
         let failure = failure(of: await net.dial(try await net.listen(alsoOn: 0), from: 8))
-        // Of a rejection for want of resources Linux tells no more than of any other one.
+        // Linux reports a rejection for want of resources like any other one.
         #expect(failure?.code == .refused, "\(String(describing: failure))")
         try await stay(pairs, on: net)
       }
@@ -33,7 +33,7 @@ extension BluetoothTransportTests {
 
     private typealias Pair = (dialled: AnyLink, accepted: AnyLink)
 
-    /// From the first adapter to each of the next seven.
+    /// Makes links from the first adapter to each of the next seven.
     private func withSevenLinks(_ body: (BluetoothNet, [Pair]) async throws -> Void) async throws {
       try VirtualAdapters.makeReachable(9)
       try await withNet(.l2cap, { $0.dial.busyRetries = 1 }) { net in

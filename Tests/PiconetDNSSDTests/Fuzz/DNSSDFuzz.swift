@@ -1,10 +1,10 @@
 import PiconetDNSSD
 
-/// Packets from a network, as many as the bytes hold, to a browser and a responder.
+/// Gives packets from a network, as many as the bytes hold, to a browser and a responder.
 enum DNSSDFuzz {
   private static let id = InterfaceID(index: 2, isIPv6: false)
 
-  /// - Returns: what was not as it must be, or nil.
+  /// - Returns: what was not as it should be, or nil.
   static func run(_ bytes: some Collection<UInt8>) -> String? {
     var browser = Browser(seed: 2)
     let text = Array("v=1".utf8)
@@ -17,7 +17,7 @@ enum DNSSDFuzz {
     _ = browser.interfaceAppeared(id, traits, at: now)
     _ = responder.interfaceAppeared(id, traits, at: now)
     var rest = Array(bytes)[...]
-    // Four bytes before each packet: whence, how much later, and its length.
+    // Four bytes before each packet: where it comes from, how much later, and its length.
     while rest.count >= 4 {
       let head = Array(rest.prefix(4))
       let count = Int(head[2]) << 8 | Int(head[3])
@@ -45,7 +45,7 @@ enum DNSSDFuzz {
     return nil
   }
 
-  /// What is written can be read, and is the same.
+  /// What is written can be read, and is the same again.
   private static func roundTrip(_ message: Message) -> String? {
     guard let bytes = message.encoded() else { return nil }
     guard let again = try? Message(decoding: bytes) else { return "\(message) can't be read again" }

@@ -12,7 +12,7 @@ struct InboxTests {
     var inbox = Inbox(window: UInt64(window))
     var granted = UInt64(window)
     var used: UInt64 = 0
-    // Each is too small to be worth a frame by itself.
+    // Each is too small to be worth a frame.
     for size in [100, 2_000, 3_000] {
       let bytes = [UInt8](repeating: 7, count: size)[...]
       _ = try inbox.message(bytes, messageLimit: limit)

@@ -7,7 +7,7 @@ import Testing
 struct OutboxTests {
   private let cost = UInt64(WireLimits.messageCost)
 
-  /// An outbox with the remote side's credit and these messages.
+  /// An outbox with this credit and these messages.
   private func outbox(credit: UInt64, _ counts: Int...) -> Outbox {
     var outbox = Outbox(limit: credit)
     for count in counts { outbox.append(bytes(count)) }

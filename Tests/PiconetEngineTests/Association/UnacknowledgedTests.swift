@@ -52,7 +52,7 @@ struct UnacknowledgedTests {
     }
     #expect(sent <= configuration.unacknowledgedLimit)
     #expect(sent > configuration.unacknowledgedLimit / 2)
-    // The invitation's answer is the first frame.
+    // The answer to the invitation is the first frame.
     engine.receive(.acknowledge(received: UInt64(count)))
     #expect(try engine.transmittedFrames().count > 10)
   }

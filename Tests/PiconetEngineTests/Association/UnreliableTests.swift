@@ -58,7 +58,7 @@ struct UnreliableTests {
     one.side.takesAll = false
     var sent = 0
     for _ in 0..<20 { sent += send(one, 500).frames.count }
-    // A window, and an eighth of it.
+    // As many as a window and an eighth hold.
     #expect(sent == 4)
     #expect(counts(one).sent == 4 && counts(one).dropped == 16)
     one.side.takesAll = true

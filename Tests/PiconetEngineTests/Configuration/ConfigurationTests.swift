@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The rules of a configuration")
 struct ConfigurationTests {
-  /// A setting at the end of what is allowed, one beyond it, and a word of the rule.
+  /// A setting at the limit of what is allowed, one beyond it, and words of the rule.
   struct Rule: CustomTestStringConvertible, Sendable {
     let word: String
     let atLimit: @Sendable (inout EngineConfiguration) -> Void

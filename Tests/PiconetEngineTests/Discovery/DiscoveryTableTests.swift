@@ -129,7 +129,7 @@ struct DiscoveryTableTests {
     for byte: UInt8 in [7, 3, 9, 1, 5] { _ = table.report(seen(byte), source: "one") }
     _ = table.report(seen(5), source: "two")
     _ = table.report(seen(3, at: [tcp("a")]), source: "two")
-    // Of 3 the addresses were merged already, so nothing changes with its first source.
+    // The addresses of 3 were merged already, so the end of its first source changes nothing.
     #expect(table.sourceEnded("one") == [.lost(node(1)), .lost(node(7)), .lost(node(9))])
     #expect(table.count == 2)
     #expect(table.sourceEnded("one") == [])

@@ -3,12 +3,12 @@ import Testing
 
 @testable import PiconetEngine
 
-/// A member over LE, that is seen over another transport as well.
+/// A member over LE that is seen over another transport as well.
 @Suite("The search for a better way to a member")
 struct BetterWayTests {
   private final class Searching {
     let one = OneSided()
-    /// What every dial is answered with; nil: nothing.
+    /// How every dial is answered; nil: not at all.
     let answer: LinkFailure.Code?
     let kind: TransportKind
     private(set) var dials: [DialID] = []
@@ -28,7 +28,7 @@ struct BetterWayTests {
       heed(one.side.take(.discoveryReported(source: "test", .seen(sighting))))
     }
 
-    /// - Parameter each: done each second.
+    /// - Parameter each: called each second.
     func pass(seconds: Int, _ each: (Int) -> Void = { _ in }) {
       for second in 0..<seconds {
         each(second)

@@ -11,8 +11,8 @@ struct BothDialTests {
     return two
   }
 
-  /// What is not as it should be: one association on each side, the same, over the same link, and every invitation
-  /// answered.
+  /// What is not as it should be: each side has one association, the same one, over the same link, and every invitation
+  /// is answered.
   private func fault(_ two: TwoSided, inviting: [Int] = [0, 1]) -> String? {
     for index in 0...1 {
       let side = two.sides[index]
@@ -84,7 +84,7 @@ struct BothDialTests {
     func receive(_ frames: Frame..., on link: LinkID) -> Outcome {
       one.side.take(.received(link, frames.flatMap { FrameEncoder.encode($0) }[...]))
     }
-    // The remote side holds it on a second link: the first one is asked for a sign of life.
+    // By its hello on a second link the remote side holds the association: the first link is asked for a sign of life.
     let former = try #require(name())
     let (second, third) = (LinkID(rawValue: 2), LinkID(rawValue: 3))
     one.side.take(.linkOpened(second, one.opening()))

@@ -7,8 +7,7 @@ import Testing
 struct BulkPaceTests {
   private let transfer = TransferID(rawValue: 1)
 
-  /// A transfer of ours that the remote side has accepted, over a link with this pace. What is read is answered at
-  /// once.
+  /// A transfer of ours that the remote side has accepted, over a link with this pace. Reads are answered at once.
   private func sending(_ pace: BulkPace?) throws -> AssociatedEngine {
     let engine = try AssociatedEngine()
     if let pace { engine.take(.linkPaced(engine.link, pace)) }
@@ -22,7 +21,7 @@ struct BulkPaceTests {
     return engine
   }
 
-  /// Answers the reads of the last effects, and gives the bytes of bulk that went out by it.
+  /// Answers the reads of the last effects, and gives the frames and the bytes of bulk that go out then.
   private func answerReads(of engine: AssociatedEngine) throws -> (frames: [Frame], bytes: Int) {
     var frames: [Frame] = []
     var bytes = 0

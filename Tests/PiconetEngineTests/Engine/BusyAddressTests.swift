@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// RFCOMM has one connection to a channel of a device: whoever dials it again is told that it is busy.
+/// RFCOMM has one connection to each channel of a device: a second dial is told that it is busy.
 @Suite("A busy address where we hold a link already")
 struct BusyAddressTests {
   private let busy = LinkFailure(.busy, "there is a connection")

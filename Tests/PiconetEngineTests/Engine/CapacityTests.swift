@@ -7,7 +7,7 @@ import Testing
 struct CapacityTests {
   private let second = LinkID(rawValue: 2)
 
-  /// A session of two, which is full with the remote side; another peer has an association.
+  /// A session of two, which is full with us and the remote side; another peer has an association.
   private func full() -> OneSided {
     let one = OneSided(configuration { $0.capacity = 2 }).connected()
     associate(one)
@@ -59,7 +59,7 @@ struct CapacityTests {
     one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 2)
     #expect(one.receive(.accept).replies(to: 2) == [.connected(one.far)])
     let outcome = receive(one, .accept)
-    // It has kept a place, and takes itself for nobody's member: nothing but the invitation is over.
+    // It has kept a place and does not take itself for a member: only the invitation is over.
     #expect(outcome.frames == [.withdraw(.full)] && outcome.closeReason == nil)
     guard case .failed(let ending)? = outcome.replies(to: 1).first else {
       Issue.record("\(outcome.effects)")
@@ -76,7 +76,7 @@ struct CapacityTests {
     receive(one, .invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.receive(.invite(Invite(timeout: 9_000, commitment: someCommitment)))
     one.side.command(.answerInvitation(one.far, accept: true, .declined))
-    // The place is kept for who has accepted, before anybody is a member.
+    // The place is kept for the peer that we have accepted, before anybody is a member.
     let outcome = one.side.command(.answerInvitation(node(2), accept: true, .declined), id: 3)
     guard case .decline(.full, _)? = outcome.frames.first, case .failed? = outcome.replies(to: 3).first else {
       Issue.record("\(outcome.effects)")

@@ -27,7 +27,7 @@ struct DeafPeerTests {
   @Test("control frames go again once the remote side has taken what was before them")
   func controlFramesGoOnceThereIsRoom() throws {
     let near = try AssociatedEngine()
-    var outstanding = 200  // Of the handshake, at least.
+    var outstanding = 200  // At least those of the handshake.
     while near.census.queuedBytes == 0 {
       near.take(.received(near.link, pings[...]))
       outstanding += near.transmittedCount

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The handshake of a link")
 struct HandshakeTests {
-  /// The engine has dialled, and its link is open.
+  /// An engine that has dialled, and whose link is open.
   private func dialled(_ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(isSmaller: true, configuration)
     one.invite()
@@ -243,7 +243,7 @@ struct HandshakeTests {
     let one = OneSided(isSmaller: true)
     one.side.answersHandshake = false
     one.open()
-    // The trust is not judged yet: the frame waits for it, and comes to an active link then.
+    // The trust is not judged yet: the frame waits, and then meets an active link.
     #expect(one.receive(.associate(AssociationID(high: 1, low: 2), received: 0)).effects == [])
     #expect(one.side.take(.trustJudged(one.link, .known)).closeReason == .protocolBroken)
   }

@@ -14,7 +14,7 @@ struct HeartbeatTests {
       return
     }
     #expect(one.receive(.pong(token)).effects == [])
-    // Heard at 2 s: patience ends at 10 s.
+    // The peer was heard at 2 s: patience ends at 10 s.
     #expect(one.side.wait(.seconds(8) - .nanoseconds(1)).closeReason == nil)
     let end = one.side.wait(.nanoseconds(1))
     #expect(end.closeReason == .timedOut)

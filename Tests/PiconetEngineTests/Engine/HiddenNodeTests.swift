@@ -37,7 +37,7 @@ struct HiddenNodeTests {
   @Test("lets a member come back whose link was lost")
   func members() {
     let two = TwoSided().connected()
-    // The larger one has been dialled; the smaller one has its address.
+    // The larger node has been dialled; the smaller one has its address.
     hide(two.sides[1])
     two.cutAll(told: [0, 1])
     two.settle()

@@ -45,7 +45,8 @@ struct ReasonClassTests {
     ]
     two.settle()
     #expect(endings(two.sides[leaver]).map(\.reason) == [reason])
-    // The other one finds out by its silence, and looks for the leaver; the one that was dialled does not know where.
+    // The other side finds out from the silence and looks for the leaver; if it was the one dialled, it does not know
+    // where.
     let other = two.sides[1 - leaver]
     if leaver == 0 {
       let sighting = Sighting(

@@ -45,7 +45,7 @@ struct RemovalTests {
     #expect(sent(outcome, second.link) == [] && sent(outcome, third.link) == [])
     let closed = one.side.take(.linkClosed(one.link, .ended))
     #expect(closed.events == [.disconnected(one.far, Ending(.removed, .nobody, by: second.far))])
-    // A second request finds nobody, and does nothing.
+    // A second request finds no member, and does nothing.
     #expect(third.receive(.removeMember(subject: name(one.far), .removed)).effects == [])
   }
 

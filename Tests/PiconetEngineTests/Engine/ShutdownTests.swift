@@ -102,7 +102,7 @@ struct EngineHabitTests {
     #expect(associate(1) != associate(2))
   }
 
-  /// Facts and commands about what the engine has never heard of.
+  /// Facts and commands about things that the engine has never heard of.
   static let unknown: [Fact] = [
     .messagesConsumed(node(77), byteCount: 9), .discoveryEnded(source: "x"),
     .discoveryReported(source: "x", .gone(peer(77), Incarnation(rawValue: 1))),

@@ -115,7 +115,7 @@ struct SuspensionTests {
     _ = lose(one)
     #expect(one.side.take(.messageQueued(one.far, bytes(100), .reliable)).frames.isEmpty)
     #expect(one.side.census.queuedBytes == 132)
-    // An unreliable one is not worth waiting for.
+    // An unreliable message does not wait for another link.
     one.side.take(.messageQueued(one.far, bytes(100), .unreliable))
     #expect(one.side.census.queuedBytes == 132)
   }
@@ -187,7 +187,7 @@ struct SuspensionTests {
     #expect(one.side.census.associations == 0)
   }
 
-  /// Loses the link, and answers every dial of the search with this failure, for so long.
+  /// Loses the link, and answers every dial of the search with this failure for so many seconds.
   private func search(_ code: LinkFailure.Code, for seconds: Int, after end: LinkEnd) -> Outcome {
     let one = member()
     let sighting = Sighting(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// The end of a transfer from either side in every order, and the number taken again at once.
+/// The end of a transfer from either side in every order, with its number used again at once.
 @Suite("Transfers in every order")
 struct TransferOrdersTests {
   /// The sender: o(ffer), c(ancel the last), f(ail the source of the last). The receiver: a(ccept the last offer),
@@ -60,7 +60,7 @@ struct TransferOrdersTests {
     guard two.sides[0].census.members == 1, two.sides[1].census.members == 1 else { return "they are not connected" }
     let parts = script.split(separator: "|").map { Array($0) }
     let (sender, receiver) = (two.sides[0], two.sides[1])
-    // What the receiver never answered may wait; nothing else may.
+    // Offers that the receiver never answered may wait; nothing else may.
     let offered = receiver.incoming.filter { $0.phase == .offered }.count
     guard receiver.incoming.count == offered else { return "the receiver holds \(receiver.incoming.map(\.id))" }
     let waiting = sender.outgoing.filter { $0.phase == .offered || $0.phase == .waiting }.count
@@ -90,7 +90,7 @@ struct TransferOrdersTests {
       if let end = ends.first, end == nil { stored += 1 }
     }
     let told = sender.log.effects.count { if case .reply(_, .stored) = $0 { true } else { false } }
-    // A sender that gives up while the store commits may miss that it is stored, never the other way round.
+    // A sender that gives up while the store commits may miss that the file is stored, never the other way round.
     return told <= stored ? nil : "\(told) stored for the sender, \(stored) for the receiver"
   }
 

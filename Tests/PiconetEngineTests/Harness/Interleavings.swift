@@ -1,4 +1,4 @@
-/// One thing that can happen next: on which of the two nodes, and from where.
+/// One thing that can happen next: at which of the two nodes, and from where.
 struct Choice: Hashable {
   var side: Int
   var source: Int
@@ -6,8 +6,8 @@ struct Choice: Hashable {
 
 /// Every order in which the events of two nodes can happen, each once.
 ///
-/// Events of different nodes do not touch each other, so that two orders which differ only in how the nodes are
-/// interleaved are one (Godefroid 1996, sleep sets): what counts is the order of each node's own events.
+/// Events at different nodes do not affect each other, so two orders that differ only in how the nodes are interleaved
+/// count as one (Godefroid 1996, sleep sets): what counts is the order of each node's own events.
 struct Interleavings {
   private struct Step {
     var enabled: [Choice]
@@ -18,7 +18,7 @@ struct Interleavings {
 
   private var steps: [Step] = []
   private var depth = 0
-  /// Nothing new comes of this run: all that could happen is part of another order.
+  /// This run brings nothing new: all that could happen is part of another order.
   private(set) var isRedundant = false
 
   /// Runs `body` once for each order, at most `limit` times.
@@ -34,7 +34,7 @@ struct Interleavings {
     return count
   }
 
-  /// What happens next, of all that can; nil at the end of the run.
+  /// Chooses what happens next from all that can; nil at the end of the run.
   mutating func pick(_ enabled: [Choice]) -> Choice? {
     defer { depth += 1 }
     if depth < steps.count { return steps[depth].chosen }

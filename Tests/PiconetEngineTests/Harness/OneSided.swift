@@ -6,10 +6,10 @@ final class OneSided {
   let side: Side
   let far: NodeID
   let link = LinkID(rawValue: 1)
-  /// Of the link that `opening` opens.
+  /// The traits of the link that `opening` opens.
   var traits = someTraits
 
-  /// - Parameter isSmaller: the engine has the smaller id and decides which link is used.
+  /// - Parameter isSmaller: whether the engine has the smaller id and decides which link is used.
   init(isSmaller: Bool = false, _ configuration: EngineConfiguration = configuration()) {
     side = Side(node(isSmaller ? 1 : 9), configuration)
     far = node(isSmaller ? 9 : 1)
@@ -38,7 +38,7 @@ final class OneSided {
     return outcome
   }
 
-  /// An association, over a link that the remote side dialled.
+  /// Makes an association, over a link that the remote side dialled.
   func associated(_ change: (inout Hello) -> Void = { _ in }) -> OneSided {
     open(change)
     if far < side.node {
@@ -58,7 +58,7 @@ final class OneSided {
     return self
   }
 
-  /// Invites the remote side by an address; the reply has the id 1.
+  /// Invites the remote side by an address. By default the command, and so the reply, has the id 1.
   @discardableResult
   func invite(timeout: Duration = .seconds(30), id: UInt64 = 1) -> Outcome {
     side.command(.invite(.addresses([tcp("far")], expected: nil), context: [], timeout: timeout), id: id)

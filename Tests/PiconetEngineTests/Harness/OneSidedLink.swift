@@ -1,13 +1,13 @@
 import PiconetEngine
 import PiconetWire
 
-/// A further peer of a one-sided engine, with a link of its own, played frame by frame.
+/// Another peer of a one-sided engine, with a link of its own, played frame by frame.
 final class OneSidedLink {
   private let one: OneSided
   let far: NodeID
   let link: LinkID
 
-  /// - Parameter byte: the peer's, below 9, so that it is the smaller node; nobody else's.
+  /// - Parameter byte: that of the peer's id; below 9, so that it is the smaller node, and no other peer's.
   init(_ one: OneSided, peer byte: UInt8) {
     self.one = one
     far = node(byte)

@@ -9,7 +9,7 @@ struct Outcome {
   /// The frames handed to links, in order.
   var frames: [Frame] = []
 
-  /// All but changes of states, which follow from the others.
+  /// All events except changes of states, which follow from the others.
   var events: [Event] {
     effects.compactMap { effect in
       if case .deliver(.stateChanged) = effect { return nil }
@@ -18,7 +18,7 @@ struct Outcome {
     }
   }
 
-  /// Changes of one peer's state, in order.
+  /// The changes of one peer's state, in order.
   func conditions(of peer: NodeID) -> [PeerCondition] {
     effects.compactMap { effect in
       if case .deliver(.stateChanged(peer, _, let condition)) = effect { return condition }
@@ -52,8 +52,8 @@ struct Outcome {
   }
 }
 
-/// One engine with a driver that does the least: all that is transmitted is with the kernel at once, codes and trust
-/// are answered as set, disks answer at once.
+/// One engine with the simplest driver: all that is transmitted is with the kernel at once, codes and trust are
+/// answered as set, disks answer at once.
 final class Side {
   let node: NodeID
   var now = seconds(1)
@@ -63,9 +63,9 @@ final class Side {
 
   var code: String? = "123456"
   var judgement = TrustJudgement.known
-  /// What the next nonces are made of; each is another one.
+  /// The byte that the last nonce was made of; each nonce has another one.
   private var nonces: UInt8 = 0
-  /// To the last of them.
+  /// The commitment to the last nonce.
   var lastCommitment: [UInt8] { commitment(to: [UInt8](repeating: nonces, count: Invite.nonceCount)) }
   /// False: the caller answers `drawNonce`, `deriveCode` and `judgeTrust`.
   var answersHandshake = true
@@ -73,7 +73,7 @@ final class Side {
   var answersDisk = true
   /// False: the caller answers the store's last step.
   var answersCommit = true
-  /// False: the caller tells what is with the kernel.
+  /// False: the caller says what has reached the kernel.
   var takesAll = true
   /// What the caller has to answer.
   private(set) var unanswered: [Effect] = []
@@ -89,12 +89,12 @@ final class Side {
   var census: EngineCensus { engine.census }
   var nextDeadline: Instant? { engine.nextDeadline }
   func statistics(of node: NodeID) -> AssociationStatistics? { engine.statistics(of: node, at: now) }
-  /// The transfers that its engine holds, with all peers.
+  /// The transfers that its engine holds, of all peers.
   var outgoing: [TransferSender] { engine.associations.values.flatMap { $0.transfers.outgoing.values } }
   var incoming: [TransferReceiver] { engine.associations.values.flatMap { $0.transfers.incoming.values } }
   var members: [NodeID] { engine.associations.values.filter(\.isMember).map(\.node).sorted() }
 
-  /// Takes facts in one batch, flushes, answers what the driver has to answer, until nothing is left to do.
+  /// Takes facts in one batch, flushes, and answers what the driver has to answer, until nothing is left to do.
   @discardableResult
   func take(_ facts: Fact...) -> Outcome { take(facts) }
 
@@ -122,7 +122,7 @@ final class Side {
     return take(.commanded(CommandID(rawValue: id ?? nextCommand), command))
   }
 
-  /// Time passes, and the deadlines in it are met one after the other.
+  /// Lets time pass, and meets the deadlines within it one after the other.
   @discardableResult
   func wait(_ duration: Duration) -> Outcome {
     var outcome = Outcome()
@@ -138,7 +138,7 @@ final class Side {
 
   var hasUnanswered: Bool { !unanswered.isEmpty }
 
-  /// What was before does not count any more.
+  /// From here on, only what comes counts.
   func forgetLog() { log = Outcome() }
 
   func takeUnanswered() -> Effect? { unanswered.isEmpty ? nil : unanswered.removeFirst() }
@@ -168,7 +168,7 @@ final class Side {
     decoders[link] = decoder
   }
 
-  /// What a driver answers where all goes well.
+  /// What a driver answers if all goes well.
   func fact(answering effect: Effect) -> Fact? {
     switch effect {
     case .drawNonce(let id):
@@ -191,7 +191,7 @@ final class Side {
   }
 
   private func chunkFrames(_ number: UInt64, payloadCount: Int, frameCount: Int) -> Bytes {
-    // A header is shorter for a frame's payload than for as many bytes as the frame has.
+    // A header is shorter before the payload of a frame than before as many bytes as the frame has.
     let longest = FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount)
     let header = FrameEncoder.chunkHeaderCount(transfer: number, payloadCount: frameCount - longest)
     let full = frameCount - header

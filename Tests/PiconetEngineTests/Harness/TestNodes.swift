@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// A peer whose id is 32 times one byte: the order of the bytes is the order of the peers.
+/// A peer whose id is one byte 32 times: the order of the bytes is the order of the peers.
 func peer(_ byte: UInt8) -> PeerID {
   PeerID(bytes: [UInt8](repeating: byte, count: PeerID.byteCount))!
 }
@@ -21,9 +21,9 @@ func bytes(_ count: Int, of byte: UInt8 = 7) -> Bytes { [UInt8](repeating: byte,
 func tcp(_ text: String) -> TransportAddress { TransportAddress(kind: .tcp, text: text) }
 
 let someNonce = [UInt8](repeating: 3, count: Invite.nonceCount)
-/// In the place of a hash.
+/// Stands for a hash.
 func commitment(to nonce: [UInt8]) -> [UInt8] { nonce.map { $0 ^ 0xFF } }
-/// To `someNonce`.
+/// The commitment to `someNonce`.
 let someCommitment = commitment(to: someNonce)
 let someDigest = ResourceDigest(sha256: [UInt8](repeating: 5, count: ResourceDigest.byteCount))!
 let someTraits = LinkTraits(kind: .tcp, remoteAddress: "far")

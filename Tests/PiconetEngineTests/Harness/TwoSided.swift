@@ -3,8 +3,8 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Two engines, links between them that keep the order of what they carry, and a script for each: what happens next is
-/// chosen by the caller.
+/// Two engines, links between them that keep the order of what they carry, and a script for each: the caller chooses
+/// what happens next.
 final class TwoSided {
   enum Item {
     case opened(LinkOpening)
@@ -13,10 +13,10 @@ final class TwoSided {
     case failed
   }
 
-  /// 0 has the smaller id.
+  /// The first has the smaller id.
   let sides: [Side]
   private var channels: [[UInt64: [Item]]] = [[:], [:]]
-  /// What each side does, in its order.
+  /// What each side does, in order.
   var scripts: [[(Side) -> Void]] = [[], []]
   /// What a side does at once when it is told something.
   var reactions: [(Side, Event) -> Fact?] = [{ _, _ in nil }, { _, _ in nil }]
@@ -89,7 +89,7 @@ final class TwoSided {
     } catch { return 0 }
   }
 
-  /// Performs the choices again and tells what each was.
+  /// Performs the choices again and says what each was.
   private func describe(_ order: [Choice]) -> String {
     order.reduce(into: "") { text, choice in
       text += " \(choice.side == 0 ? "small" : "large"):\(describe(choice))"
@@ -143,7 +143,7 @@ final class TwoSided {
     }
   }
 
-  /// Every link dies, and with it what is under way; the sides that are told learn it next.
+  /// Every link dies, with all that is on its way; the sides that are told learn of it next.
   func cutAll(told: [Int]) {
     for side in 0...1 {
       for link in sides[side].engine.links.keys.map(\.rawValue) {
@@ -184,7 +184,7 @@ final class TwoSided {
     }
   }
 
-  /// An association over one link, and nobody is a member.
+  /// Makes an association over one link; nobody is a member.
   func associated() -> TwoSided {
     scripts[0] = [invite(from: 0, id: 900)]
     settle()
@@ -193,7 +193,7 @@ final class TwoSided {
     return forgetLogs()
   }
 
-  /// Both are members.
+  /// Makes both members.
   func connected() -> TwoSided {
     scripts[0] = [invite(from: 0, id: 900)]
     settle()

@@ -10,7 +10,7 @@ struct CodeExchangeTests {
     return ending
   }
 
-  /// The remote side invites; it is not known.
+  /// The remote side, which is not known, has invited us.
   private func invited(
     _ terms: InvitationTerms = [], judgement: TrustJudgement = .new, isSmaller: Bool = false, resumes: Bool = false,
     _ configuration: EngineConfiguration = configuration()
@@ -22,7 +22,7 @@ struct CodeExchangeTests {
     return one
   }
 
-  /// Its question is on the screen, and so is the code; the command is 5.
+  /// Its question and the code are on the screen; the command is 5.
   private func shown(
     _ terms: InvitationTerms = [], judgement: TrustJudgement = .new, resumes: Bool = false
   ) -> OneSided {
@@ -32,7 +32,7 @@ struct CodeExchangeTests {
     return one
   }
 
-  /// Ours is with the remote side, with the id 1.
+  /// Our invitation is with the remote side, with the id 1.
   private func inviting(
     judgement: TrustJudgement = .new, isSmaller: Bool = false, resumes: Bool = false
   ) -> OneSided {
@@ -173,7 +173,7 @@ struct CodeExchangeTests {
       }
       #expect(words.contains("too many codes") && outcome.events.isEmpty)
     }
-    // We do not go to it, either.
+    // We do not invite it, either.
     let own = one.side.command(.invite(.node(one.far), context: [], timeout: .seconds(9)), id: 9)
     #expect(ending(own, 9)?.reason == .limitExceeded && own.frames.isEmpty)
   }
@@ -272,7 +272,7 @@ struct CodeExchangeTests {
     if acceptFirst { one.receive(.accept) }
     #expect(one.side.census.members == 0)
     let confirmed = one.side.command(.confirm(one.far, true, .codeMismatch), id: 2)
-    // Only who has accepted is admitted.
+    // Only a peer that has accepted is admitted.
     #expect(confirmed.frames == (acceptFirst ? [.admit] : []) && confirmed.replies(to: 2) == [.done])
     if !acceptFirst {
       #expect(one.side.census.members == 0)
@@ -298,7 +298,7 @@ struct CodeExchangeTests {
     let outcome = one.side.command(.confirm(one.far, false, .codeMismatch), id: 2)
     #expect(outcome.frames == [.withdraw(.codeMismatch)])
     #expect(ending(outcome)?.reason == .codeMismatch)
-    // An accept that crosses it makes nobody a member, and nobody has to leave.
+    // An accept that crosses this makes nobody a member, and nobody has to leave.
     if !acceptFirst { #expect(one.receive(.accept).effects == []) }
     #expect(one.side.census.members == 0 && one.side.census.links == 1)
     #expect(tries(one) != nil)
@@ -372,7 +372,7 @@ struct CodeExchangeTests {
 
   @Test("an invitation that crosses ours does not replace the comparison: the smaller one's counts, and is compared")
   func crossingTheLarger() {
-    // We are the larger one.
+    // We are the larger node.
     let one = inviting(judgement: .ask)
     let crossed = one.receive(.invite(Invite(timeout: 20_000, commitment: someCommitment)))
     #expect(one.side.census.members == 0)
@@ -380,7 +380,7 @@ struct CodeExchangeTests {
       Issue.record("\(crossed.frames)")
       return
     }
-    // The remote side declines what does not count.
+    // The remote side declines the invitation that does not count.
     #expect(one.receive(.decline(.inProgress, detail: "")).effects == [])
     let shown = one.receive(.codeReveal(someNonce))
     guard case .confirmationNeeded(_, code: "123456")? = shown.events.last else {

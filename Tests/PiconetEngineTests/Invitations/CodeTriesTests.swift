@@ -65,9 +65,9 @@ struct CodeTriesTests {
     }
     let now = start + .seconds(10)
     #expect(tries.refusal(peer(200), at: "new", now) == .wrongCodesOfAll(.seconds(3_590)))
-    // Of whom nobody compares anything, nobody can get anything wrong.
+    // A peer whose code nobody compares can't get one wrong.
     #expect(tries.refusal(peer(200), at: "new", comparesCodes: false, now) == nil)
-    // Our own invitations are somebody's wish here.
+    // Our own invitations are what somebody here wants.
     #expect(tries.blocked(peer(200), at: "new", now) == nil)
     #expect(tries.refusal(peer(200), at: "new", start + .seconds(3_600)) == nil)
   }
@@ -85,7 +85,7 @@ struct CodeTriesTests {
     #expect(tries.refusal(peer(key(9)), at: place(9), now) == .underWay)
     #expect(tries.refusal(peer(key(9)), at: place(9), comparesCodes: false, now) == nil)
     #expect(tries.refusal(peer(99), at: "other", now) == nil)
-    // What was wrong an hour ago leaves a try for another.
+    // After an hour the wrong code is forgotten, and leaves a try for another.
     #expect(tries.refusal(peer(key(9)), at: place(9), start + .seconds(3_600)) == nil)
     tries.ended(CodeID(rawValue: 1))
     #expect(tries.refusal(peer(key(9)), at: place(9), now) == nil)
@@ -123,7 +123,7 @@ struct CodeTriesTests {
       _ = tries.wrongCode(peer(UInt8(number)), at: "\(number)", start)
       #expect(tries.count <= 21)
     }
-    // Whoever has no account of his own is taken for one of the others.
+    // A peer without an account of its own counts as one of the others.
     #expect(tries.refusal(peer(250), at: "new", start) == .wrongCodes(.seconds(3_600)))
     // After an hour's rest there is room again.
     let later = start + .seconds(3_600)

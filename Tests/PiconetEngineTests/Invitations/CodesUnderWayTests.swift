@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Strangers invite an application that accepts by itself.
+/// Strangers invite an application that accepts without asking.
 @Suite("Codes of strangers that are under way")
 struct CodesUnderWayTests {
   private let side = Side(node(250), configuration { $0.capacity = 32 })
@@ -32,7 +32,7 @@ struct CodesUnderWayTests {
   }
 
   /// Invites, gets a nonce and `accept`, and says nothing more.
-  /// - Returns: whether it was let so far.
+  /// - Returns: whether it was let that far.
   private func hold(_ byte: UInt8, at address: String) -> Bool {
     guard isAsked(invite(byte, at: address)) else { return false }
     _ = show(byte)
@@ -103,10 +103,10 @@ struct CodesUnderWayTests {
     #expect(isAsked(invite(16, at: "16", [])) && accept(16).frames == [.accept])
     receive(16, .admit)
     #expect(side.members == [node(16)])
-    // One that is compared by our own policy has no try left.
+    // For a code that only our own policy compares, no try is left.
     side.judgement = .ask
     #expect(refusal(invite(17, at: "17", []))?.contains("3600 s") == true)
-    // Nor is a code shown where none has to be.
+    // Nor is a code shown to somebody who need not compare any.
     side.judgement = .new
     #expect(isAsked(invite(18, at: "18", [])))
     #expect(refusal(show(18))?.contains("3600 s") == true)

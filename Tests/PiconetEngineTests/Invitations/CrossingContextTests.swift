@@ -3,10 +3,11 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Both invite at once: each side's application has what the other side's invitation says, whichever of the two counts.
+/// Both invite at once: each side's application is told what the other side's invitation says, whichever of the two
+/// counts.
 @Suite("What invitations say that cross")
 struct CrossingContextTests {
-  /// Of the side's own invitation.
+  /// What the invitation of this side says.
   private func context(of side: Int) -> [UInt8] { [UInt8(side), 7] }
 
   private func invite(_ two: TwoSided, from index: Int, bySight: Bool) -> (Side) -> Void {
@@ -14,12 +15,12 @@ struct CrossingContextTests {
     let target = bySight ? InvitationTarget.node(far) : .addresses([tcp("far")], expected: nil)
     let context = context(of: index)
     return { side in
-      // Whoever is a member already has no reason to.
+      // A side that has a member already has no reason to invite.
       if side.members.isEmpty { side.command(.invite(target, context: context, timeout: .seconds(30)), id: 1) }
     }
   }
 
-  /// Both invite, with an association by sight, without one by address.
+  /// Both invite: by sight over an association that they have, by address without one.
   private func crossing(bySight: Bool, asking: [Int] = []) -> TwoSided {
     let two = TwoSided()
     for index in asking { two.sides[index].judgement = .ask }
@@ -87,7 +88,7 @@ struct CrossingContextTests {
     #expect(orders > 1)
   }
 
-  /// Where nobody accepts, it is the former test.
+  /// If nobody accepted, this would be the test above.
   @Test(
     "by address, both calls succeed where a program accepts at once whoever invites it", .everyOrder, arguments: 1...3)
   func acceptingAtOnce(accepting: Int) {

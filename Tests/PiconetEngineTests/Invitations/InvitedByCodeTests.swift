@@ -10,7 +10,7 @@ private let confirmation = [UInt8](repeating: 6, count: InviteByCode.confirmatio
 private let otherConfirmation = [UInt8](repeating: 8, count: InviteByCode.confirmationCount)
 
 extension Outcome {
-  /// Steps of proofs, in order.
+  /// The steps of proofs, in order.
   var steps: [(CodeID, TypedCodeStep)] {
     effects.compactMap { effect in
       if case .proveCode(let id, let step) = effect { return (id, step) }
@@ -38,7 +38,7 @@ extension Outcome {
 
 @Suite("Whoever is invited by a code")
 struct InvitedByCodeTests {
-  /// A stranger is associated with us, and our code is set.
+  /// A stranger has an association with us, and our code is set.
   private func set(_ configuration: EngineConfiguration = configuration()) -> OneSided {
     let one = OneSided(configuration)
     one.side.judgement = .new
@@ -51,7 +51,7 @@ struct InvitedByCodeTests {
     one.receive(.inviteByCode(InviteByCode(timeout: 30_000, share: share)))
   }
 
-  /// It has our answer.
+  /// The stranger has our answer.
   private func answered(_ one: OneSided) -> CodeID {
     let id = invite(one).steps.first?.0 ?? CodeID(rawValue: 0)
     let outcome = one.side.take(.codeProven(id, .answer(share: otherShare, confirmation: confirmation)))
@@ -59,7 +59,7 @@ struct InvitedByCodeTests {
     return id
   }
 
-  /// It was wrong, `count` times, with pauses between.
+  /// The stranger's code was wrong `count` times, with pauses between.
   private func wrong(_ one: OneSided, count: Int) -> [Int] {
     var lefts: [Int] = []
     for _ in 0..<count {
@@ -137,7 +137,7 @@ struct InvitedByCodeTests {
     #expect(silent.side.wait(CodeProof.time - .nanoseconds(1)).failures.isEmpty)
     let late = silent.side.wait(.nanoseconds(1))
     #expect(late.failures.map(\.left) == [2])
-    // A confirmation that comes too late is nobody's.
+    // A confirmation that comes too late belongs to nothing.
     let ignored = silent.receive(.codeConfirm(confirmation))
     #expect(ignored.closeReason == nil && ignored.steps.isEmpty && silent.side.members.isEmpty)
 
@@ -190,7 +190,7 @@ struct InvitedByCodeTests {
     let known = OneSided().associated()
     known.side.command(.setCode(code))
     #expect(known.receive(invitation).frames.isEmpty)
-    // Taken back, it is as before.
+    // Once the code is taken back, all is as before.
     let taken = set()
     taken.side.command(.setCode(nil))
     #expect(taken.receive(invitation).frames.isEmpty)

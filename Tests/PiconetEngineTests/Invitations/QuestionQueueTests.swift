@@ -27,7 +27,7 @@ struct QuestionQueueTests {
     #expect(answer2 == .taken)
     let answer3 = queue.takeNext(at: start)
     #expect(answer3 == [])
-    // The flood's one is given up after its patience: others wait.
+    // The question of the flood is given up after its patience, because others wait.
     #expect(queue.deadline(of: node(1)) == start + .seconds(60))
     queue.remove(node(1))
     let answer4 = queue.takeNext(at: start)
@@ -81,7 +81,7 @@ struct QuestionQueueTests {
     let answer10 = queue.add(node(50), at: "new", isKnown: false) == .instead(of: node(8))
     #expect(answer10)
     #expect(queue.count == 10)
-    // Of addresses with one each nobody has to go.
+    // If each address has one question, none has to go.
     var even = self.queue()
     even.limits.waiting = 3
     for byte: UInt8 in 1...3 { _ = even.add(node(byte), at: "\(byte)", isKnown: false) }

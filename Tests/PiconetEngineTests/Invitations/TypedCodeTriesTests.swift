@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// Tries that an expectation may change.
+/// Tries in a class, so that an expectation may change them.
 private final class Tries {
   private var value = TypedCodeTries()
   var code: TypedCodeID? { value.code }
@@ -40,7 +40,7 @@ struct TypedCodeTriesTests {
     }
     #expect(tries.code == nil)
     #expect(refusal(tries.begin(peer(9), at: "elsewhere", seconds(100_000))) == .over)
-    // The same code again is no new one for as long as it lives, but it is over.
+    // A code that is over and set again, even the same one, gives new tries.
     tries.set(TypedCodeID(rawValue: 2))
     #expect(try tries.begin(peer(9), at: "elsewhere", seconds(100_000)).get().left == 2)
   }
@@ -63,7 +63,7 @@ struct TypedCodeTriesTests {
     }
     let wrong = try tries.begin(peer(200), at: "place", seconds(0)).get()
     #expect(!tries.wasWrong(wrong, seconds(0)))
-    // What is decided is decided once.
+    // A try is decided once.
     #expect(!tries.wasWrong(wrong, seconds(0)))
     tries.wasRight(wrong)
     #expect(try tries.begin(peer(201), at: "other place", seconds(1_000)).get().left == 1)
@@ -87,7 +87,7 @@ struct TypedCodeTriesTests {
     tries.set(TypedCodeID(rawValue: 2))
     #expect(!tries.wasWrong(old, seconds(0)))
     #expect(try tries.begin(peer(3), at: "c", seconds(10)).get().left == 2)
-    // But for its key and its place it does.
+    // For its key and its place it does count.
     #expect(refusal(tries.begin(peer(1), at: "x", seconds(1))) == .wait(.seconds(1)))
     #expect(refusal(tries.begin(peer(4), at: "a", seconds(1))) == .wait(.seconds(1)))
   }
@@ -108,7 +108,7 @@ struct TypedCodeTriesTests {
       waits.append(wait.components.seconds)
       now = now + wait
     }
-    // What is quiet for an hour is forgotten by one.
+    // An hour of quiet takes one wrong code off the count.
     #expect(waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600, 3600])
 
     let others = self.tries()

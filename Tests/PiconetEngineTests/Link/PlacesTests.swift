@@ -9,7 +9,7 @@ struct PlacesTests {
     OneSided(PiconetEngineTests.configuration(change)).connected()
   }
 
-  /// A further node has an association with us, and is no member. Its link has the number of the node.
+  /// Another node has an association with us, and is no member. Its link has the number of the node.
   private func associate(
     _ one: OneSided, _ node: NodeID, _ number: UInt64, from address: String, invites: Bool = false
   ) {
@@ -63,7 +63,7 @@ struct PlacesTests {
     associate(one, node(6), 16, from: "10.0.0.4:1")
     #expect(one.side.log.closedLinks == [LinkID(rawValue: 13)])
     #expect(one.side.census.associations == 5)
-    // One that nobody uses goes before an invitation.
+    // An association that nobody uses goes before an invitation.
     associate(one, node(7), 17, from: "10.0.0.5:1")
     #expect(one.side.log.closedLinks == [LinkID(rawValue: 13), LinkID(rawValue: 16)])
     #expect(one.side.members == [one.far])
@@ -86,7 +86,7 @@ struct PlacesTests {
     one.side.log.events.compactMap { if case .disconnected(_, let ending) = $0 { ending } else { nil } }
   }
 
-  /// A full session of two, some time after something moved; somebody else invites us, and we accept.
+  /// A full session of two, some time after something moved last; another peer invites us, and we accept.
   private func full(
     after time: Duration, timeout: Duration = .seconds(10), before: (OneSided) -> Void = { _ in }
   ) -> OneSided {
@@ -189,8 +189,8 @@ struct PlacesTests {
     for one in [moving, waiting] { #expect(one.side.members == [one.far]) }
   }
 
-  /// A full session of five: four members of one address, of which something moves all the time, and one more; somebody
-  /// else invites us.
+  /// A full session of six: we, four members at one address and one at another, none of them idle. Another peer invites
+  /// us, and we accept.
   private func crowded(from address: String, isKnown: Bool = false) -> OneSided {
     let one = OneSided(
       PiconetEngineTests.configuration {

@@ -20,7 +20,7 @@ struct RefusalBudgetTests {
     }
     #expect(told.prefix(8) == [0, 1, 2, 3, 4, 5, 6, 7])
     #expect(told.dropFirst(8) == [10_000, 20_000, 30_000, 40_000, 50_000])
-    // All up to the last one that was told.
+    // All refusals up to the last one that was told.
     #expect(suppressed + told.count == 50_001)
   }
 

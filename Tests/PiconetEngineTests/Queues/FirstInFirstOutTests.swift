@@ -20,7 +20,7 @@ struct FirstInFirstOutTests {
     var random = SeededRandom(seed: seed)
     var queue = FirstInFirstOut<Int>()
     var model: [Int] = []
-    // Grows past the point where the front is given back, and empties, several times.
+    // It grows past the point where memory at the front is given back, and empties, several times.
     for step in 0..<6_000 {
       let isGrowing = step / 1_500 % 2 == 0
       if Int.random(in: 0..<10, using: &random) < (isGrowing ? 8 : 2) {

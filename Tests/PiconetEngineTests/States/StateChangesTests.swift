@@ -79,7 +79,7 @@ struct StateChangesTests {
     #expect(told(one) == [.connecting])
     one.receive(.associated(received: 0, begun: 1), .accept)
     #expect(told(one) == [.connecting, .connected])
-    // The state comes after what it tells of.
+    // The state comes after the event that it follows from.
     let order = one.side.log.effects.compactMap { effect -> String? in
       switch effect {
       case .deliver(.connected): "event"

@@ -101,7 +101,7 @@ struct StreamFlowTests {
     // Not worth a frame.
     #expect(one.side.take(.streamConsumed(first, byteCount: 100)).frames.isEmpty)
     one.receive(.openStream(stream: 1, name: "b"))
-    // Each has 6,000 now; what was granted stays granted.
+    // Each stream has 6,000 now; credit that was given stays given.
     #expect(one.side.take(.streamConsumed(first, byteCount: 500)).frames.isEmpty)
     one.receive(.streamData(stream: 0, bytes(9_400)))
     #expect(
@@ -118,7 +118,7 @@ struct StreamFlowTests {
     #expect(one.side.take(.streamConsumed(id(StreamID.firstIncoming), byteCount: 9)).frames.isEmpty)
     let last = one.side.take(.streamConsumed(id(StreamID.firstIncoming), byteCount: 1))
     #expect(last.frames == [.streamDone(stream: 0)])
-    // One without a byte is read when somebody has met its end.
+    // A stream without a byte is read when somebody has met its end.
     let second = id(StreamID.firstIncoming + 1)
     #expect(one.receive(.openStream(stream: 0, name: "b"), .endStream(stream: 0)).frames.isEmpty)
     #expect(one.side.take(.streamConsumed(second, byteCount: 0)).frames == [.streamDone(stream: 0)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// The end of a stream from either side in every order, and its number taken again at once.
+/// The end of a stream from either side in every order, with its number used again at once.
 @Suite("Streams in every order")
 struct StreamOrdersTests {
   /// The writer: o(pen), w(rite to the last), f(inish the last), c(ancel the last). The reader: r(ead what has come),
@@ -32,7 +32,7 @@ struct StreamOrdersTests {
           waiting[stream, default: 0] += bytes.count
         }
         for case .streamEnded(let stream, .finished) in side.log.events { waiting[stream, default: 0] += 0 }
-        // What was read before counts once: the engine takes no more for read than has come.
+        // What was read before counts once: the engine takes no more as read than has come.
         for (stream, count) in waiting.sorted(by: { $0.key < $1.key }) {
           side.take(.streamConsumed(stream, byteCount: count))
         }
@@ -110,7 +110,7 @@ struct StreamOrdersTests {
         return nil
       }
       let isOpen = into.values.contains { $0.id == stream && $0.phase == .open }
-      // A writer may give up what it has ended and nobody has read.
+      // A writer may give up what it has ended while nobody has read it.
       let isTwice = ends.count == 2 && ends[0] == .finished && ends[1] == .cancelled(Ending(.cancelled, .peer, "w"))
       guard ends.count == (isOpen ? 0 : 1) || isTwice else { return "\(stream) ended so: \(ends)" }
     }

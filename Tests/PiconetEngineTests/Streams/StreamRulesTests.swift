@@ -3,7 +3,7 @@ import Testing
 
 @testable import PiconetEngine
 
-/// One engine, the remote side played frame by frame.
+/// One engine; the remote side is played frame by frame.
 @Suite("What is legal of streams")
 struct StreamRulesTests {
   private func connected(_ change: (inout EngineConfiguration) -> Void = { _ in }) -> OneSided {
@@ -93,7 +93,7 @@ struct StreamRulesTests {
     let second = StreamID(rawValue: 8)
     let tooMany = failure(one.side.command(.openStream(second, to: one.far, name: ""), id: 3), 3)
     #expect(tooMany?.reason == .limitExceeded && tooMany?.detail.contains("1 streams") == true)
-    // One that is over makes room.
+    // A stream that is over makes room.
     one.receive(.stopStream(stream: 0, .notWanted, detail: ""))
     #expect(one.side.command(.openStream(second, to: one.far, name: ""), id: 4).replies(to: 4) == [.done])
   }

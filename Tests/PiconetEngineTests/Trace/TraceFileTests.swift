@@ -23,7 +23,7 @@ struct TraceFileTests {
     return engine.takeRecording()
   }
 
-  /// All records, however the bytes are cut.
+  /// All records, however the bytes are cut up.
   static func records(_ bytes: [UInt8], step: Int = .max) throws -> [TraceRecord] {
     var decoder = TraceDecoder()
     var records: [TraceRecord] = []

@@ -51,7 +51,8 @@ struct ChunkTurnsTests {
     turns.remove(id(3))
   }
 
-  /// Transfers of 4 MiB each to one remote side, which takes what comes. How many bytes of each went, at every window.
+  /// How many bytes of each of several transfers had gone after every window. Each has 4 MiB, and the remote side takes
+  /// what comes.
   private func progress(of transfers: UInt64, paused: TransferID? = nil) -> [[UInt64: Int]] {
     let size: UInt64 = 4 << 20
     let one = OneSided().connected()
@@ -87,12 +88,12 @@ struct ChunkTurnsTests {
   func fairness(transfers: UInt64) {
     let steps = progress(of: transfers)
     #expect(steps.last?.values.reduce(0, +) == Int(transfers) * 4 << 20)
-    // The first was alone before the others were accepted.
+    // The first transfer was alone before the others were accepted.
     let start = steps[0]
     for step in steps where !step.values.contains(4 << 20) {
       let sums = (0..<transfers).map { (step[$0] ?? 0) - (start[$0] ?? 0) }
       let (most, least) = (sums.max() ?? 0, sums.min() ?? 0)
-      // A block that the disk has not read yet gives its turn away.
+      // A transfer whose block the disk has not read yet gives its turn away.
       #expect(most - least <= 2 * ChunkTurns.quantum + 16_384, "\(sums)")
     }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// setfsuid(2), which the Glibc module lacks: who the calling thread, and no other, is for the file system.
+/// setfsuid(2), which the Glibc module lacks: as which user the file system sees the calling thread, and no other.
 @_silgen_name("setfsuid") private func setFileSystemUser(_ user: uid_t) -> CInt
 
 /// Runs `body` as a user without privileges: as nobody if the tests run as root.

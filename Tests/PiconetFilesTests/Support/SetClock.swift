@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import PiconetFiles
 
-/// The clocks of a machine that a test starts and puts right.
+/// The clocks of a machine that a test restarts and sets.
 final class SetClock: Sendable {
   private let moment = Mutex(KeptAge.Moment(boot: 1, running: 100, wall: 1_800_000_000))
 
@@ -15,7 +15,7 @@ final class SetClock: Sendable {
     }
   }
 
-  /// NTP, or a person.
+  /// What NTP, or a person, does.
   func put(_ wall: Int64) { moment.withLock { $0.wall = wall } }
 
   func restart(wall: Int64) {

@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import Testing
 
-/// A folder of its own for one test, removed with it. Others may enter it, so that a test can act as somebody else.
+/// A folder for one test, which is removed with it. Others may enter it, so that a test can act as somebody else.
 final class TemporaryDirectory: Sendable {
   let path: String
 
-  /// `inMemory`: for tests with thousands of files, whose every commit waits for a disk.
+  /// - Parameter inMemory: for tests with thousands of files, each of whose commits would wait for a disk.
   init(inMemory: Bool = false) throws {
     let parent = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory()
     path = URL(fileURLWithPath: parent).appendingPathComponent("piconet-files-\(UUID().uuidString)").path
@@ -18,7 +18,7 @@ final class TemporaryDirectory: Sendable {
 
   func path(_ name: String) -> String { path + "/" + name }
 
-  /// Makes a folder in it, with the given permissions.
+  /// Makes a folder in it with these permissions.
   func folder(_ name: String, mode: mode_t = 0o755) throws -> String {
     try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
     chmod(path(name), mode)

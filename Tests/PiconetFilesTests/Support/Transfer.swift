@@ -20,7 +20,7 @@ extension IncomingFile {
 }
 
 extension IncomingDirectory.Settings {
-  /// Nothing held back, and unnamed partial files or hidden ones.
+  /// Settings that hold nothing back, with unnamed partial files or hidden ones.
   static func test(unnamed: Bool = true) -> Self {
     var settings = Self()
     settings.spaceReserve = 0
@@ -45,7 +45,7 @@ extension IncomingOutcome {
   var present: StoredFile? { if case .present(let file) = self { file } else { nil } }
 }
 
-/// The code that `body` fails with; nil if it does not, or with another error.
+/// The code with which `body` fails; nil if it does not, or fails with another error.
 func failureCode(_ body: () throws -> Void) -> FileFailure.Code? {
   do {
     try body()

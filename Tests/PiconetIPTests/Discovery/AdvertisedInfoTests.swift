@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Discovery info that a node may have is told whole by DNS-SD")
 struct AdvertisedInfoTests {
-  /// At the edges of what `DiscoveryInfo` allows.
+  /// At the limits of what `DiscoveryInfo` allows.
   static let infos: [[String: String]] = [
     ["k": String(repeating: "x", count: 253), "l": String(repeating: "y", count: 143)],
     [String(repeating: "k", count: 250): "abcd", "i.k": "1", "j.k": "2", "id": "3", "v": "4", "s": "5", "n": "6"],

@@ -1,6 +1,6 @@
 import Testing
 
-/// Interoperation with avahi-daemon, both ways, beside it on one host and across a wire.
+/// Interoperation with avahi-daemon in both directions, on one host and across a wire.
 @Suite(
   .enabled(if: NetworkNamespace.isAvailable, "this machine lets us make no network namespaces"),
   .enabled(if: NetworkNamespace.hasAvahi, "avahi-daemon, avahi-utils or dbus is not installed"))
@@ -50,7 +50,7 @@ struct AvahiTests {
       cat /run/browse /run/adv
       """)
     let onWire = try #require(outcome.lines.first { $0.hasPrefix("=;pa0;IPv4") })
-    // avahi-browse resolves to whichever of the addresses it hears of first, of either family.
+    // avahi-browse resolves to the first address that it hears of, of either family.
     #expect(onWire.contains(";10.77.0.1;49152;") || onWire.contains(";fe80:") && onWire.contains(";49152;"))
     for pair in ["\"v=1\"", "\"n=Anna's laptop\"", "\"s=photos\"", "\"i.role=receiver\""] {
       #expect(onWire.contains(pair))

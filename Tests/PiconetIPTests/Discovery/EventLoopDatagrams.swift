@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetIP
 import PiconetRuntime
 
-/// The runtime's event loop as discovery wants it, without the module that wires the two; confined to that loop.
+/// The runtime's event loop as discovery needs it, without the module that connects the two; confined to that loop.
 final class EventLoopDatagrams: DatagramLoop {
   private let loop: EventLoop
 

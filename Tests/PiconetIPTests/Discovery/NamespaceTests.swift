@@ -91,7 +91,7 @@ struct NamespaceTests {
     let outcome = try await NetworkNamespace.run("$TOOL -i lo browse photos 4")
     let statistics = try #require(outcome.lines.first { $0.hasPrefix("statistics ") })
     print(statistics)
-    // At 0, 1 and 3 seconds, over IPv4 and, where loopback carries it, IPv6.
+    // At 0, 1 and 3 seconds, over IPv4 and, if loopback carries it, IPv6.
     let sent = statistics.split(separator: " ").first { $0.hasPrefix("sent=") }.flatMap { Int($0.dropFirst(5)) }
     #expect((3...6).contains(try #require(sent)))
   }

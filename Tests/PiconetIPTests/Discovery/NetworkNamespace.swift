@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// Runs shell scripts in a network, mount and process namespace of their own, where only loopback is there and nothing
+/// Runs shell scripts in a network, mount and process namespace of their own, where there is only loopback and nothing
 /// gets out.
 ///
-/// Everything that a script leaves running is ended by the kernel with its process namespace.
+/// The kernel ends everything that a script leaves running, with its process namespace.
 enum NetworkNamespace {
   struct Outcome: Sendable {
     var status: Int32
@@ -64,7 +64,7 @@ enum NetworkNamespace {
     ]
   }
 
-  /// Runs a script to its end, at most a minute.
+  /// Runs a script for at most a minute.
   static func run(_ script: String) async throws -> Outcome {
     let output = FileManager.default.temporaryDirectory.appending(path: "dnssd-\(UUID().uuidString)")
     _ = FileManager.default.createFile(atPath: output.path, contents: nil)

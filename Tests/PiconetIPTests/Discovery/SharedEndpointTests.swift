@@ -17,7 +17,7 @@ struct SharedEndpointTests {
       endpoint = MulticastDNSEndpoint(loop: EventLoopDatagrams(loop), options: .init(interfaces: ["lo"], seed: 1))
     }
 
-    /// One more, with what it reports.
+    /// Adds a discovery; gives it and what it reports.
     func add() throws -> (DNSServiceDiscovery, AsyncStream<DiscoveryReport>) {
       let discovery = try DNSServiceDiscovery(sharing: endpoint)
       let (reports, continuation) = AsyncStream<DiscoveryReport>.makeStream()
@@ -27,7 +27,7 @@ struct SharedEndpointTests {
       return (discovery, reports)
     }
 
-    /// All of them, after which nothing is reported.
+    /// Closes all of them, after which nothing is reported.
     func close() {
       for discovery in discoveries { discovery.close() }
       for continuation in continuations { continuation.finish() }
@@ -57,7 +57,7 @@ struct SharedEndpointTests {
       ports: [.tcp: 4000 + UInt16(number)])
   }
 
-  /// Runs on the loop what may throw.
+  /// Runs something on the loop that may throw.
   private func on<Value: Sendable>(
     _ loop: EventLoop, _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

@@ -195,8 +195,9 @@ struct AddressRaceTests {
     }
   }
 
-  /// One race over a world in which each address connects, fails or stays silent after a random time, with late and
-  /// false reports in between. Returns what is wrong.
+  /// One race in a world in which each address connects, fails or stays silent after a random time, with late and false
+  /// reports in between.
+  /// - Returns: what is wrong, or nil.
   func randomRace(_ seed: UInt64) -> String? {
     var dice = SeededRandom(seed: seed)
     var race = AddressRace()

@@ -3,18 +3,18 @@ import Testing
 
 @testable import PiconetIP
 
-/// A path with a rate, a delay and no end of its queue, in virtual time; a sender that always has more.
+/// A path with a rate, a delay and an endless queue, in virtual time; a sender that always has more.
 private struct Path {
   let rate: Double
+  /// In seconds, both ways together.
   let delay: Double
-  /// Both ways.
   var time = 0.0
   private var written: UInt64 = 0
   private var acknowledged: UInt64 = 0
-  /// When the path has carried what was written, and what is acknowledged when.
+  /// When the path will have carried what was written, and when what of it is acknowledged.
   private var freeAt = 0.0
   private var acknowledgements: [(at: Double, upTo: UInt64)] = []
-  /// How long the last packet that went in waits before it is through.
+  /// How long the packet that was written last waits before it is through.
   private(set) var queueing = 0.0
   private(set) var carried: UInt64 = 0
 
@@ -32,7 +32,7 @@ private struct Path {
       left -= packet
       written += UInt64(packet)
       freeAt = max(freeAt, time) + Double(packet) / rate
-      // Every second packet is acknowledged, and the last.
+      // Every packet is acknowledged.
       acknowledgements.append((freeAt + delay, written))
     }
     queueing = max(0, freeAt - time)
@@ -57,8 +57,8 @@ private struct Path {
 
 @Suite("What a TCP connection may have in flight")
 struct FlightBoundTests {
-  /// Sends for some seconds as a link does: looks whenever it is near the bound, or patience has run out.
-  /// - Returns: the part of the rate that was used, and the longest time in the queue, in the second half.
+  /// Sends for some seconds as a link does: looks whenever it is near the bound, or its patience has run out.
+  /// - Returns: the part of the rate that was used, and the longest time in the queue, both in the second half.
   private func send(_ path: inout Path, _ bound: inout FlightBound, seconds: Double) -> (used: Double, queueing: Double)
   {
     let end = path.time + seconds

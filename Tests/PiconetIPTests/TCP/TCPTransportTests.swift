@@ -112,7 +112,7 @@ struct TCPTransportTests {
       let net = TestNet(actor, listen: HostPort(host: "127.0.0.1", port: 0))
       let address = try await net.listen { _ in }
       let link = try await net.dial([address])
-      // The remote side never reads this: a plain close would answer with a reset.
+      // The accepting side never reads this: if it simply closed, the kernel would answer with a reset.
       await actor.run { _ in #expect(link.value.writeAll([UInt8](repeating: 7, count: 5000)) == 5000) }
       let reader = await net.reader(link)
       await actor.run { _ in
@@ -130,7 +130,7 @@ struct TCPTransportTests {
 
   @Test("five hundred dials at once: every one ends right, and no descriptor is left")
   func manyDials() async {
-    // In a process of its own, so that other tests don't count.
+    // In a process of its own, so that other tests do not count.
     await #expect(processExitsWith: .success) {
       let before = descriptorCount()
       try await withLoop { loop, actor in
@@ -159,7 +159,7 @@ struct TCPTransportTests {
         await net.close()
         #expect(await actor.run { _ in loop.watchCount } == 0)
       }
-      // libdispatch opens up to three of its own when it likes; a leak would be a hundred at least.
+      // libdispatch may open up to three for itself at any time; a leak would be a hundred at least.
       #expect(descriptorCount() < before + 10)
     }
   }

@@ -5,7 +5,7 @@ import PiconetRuntime
 
 @testable import PiconetIP
 
-/// A link outside its loop: tests carry it about and touch it on the loop only.
+/// A link outside its loop: tests pass it around and touch it on the loop only.
 struct AnyLink: @unchecked Sendable {
   let value: any LinkEndpoint
   init(_ value: any LinkEndpoint) { self.value = value }
@@ -37,7 +37,7 @@ final class TestNet: @unchecked Sendable {
     self.actor = actor
     var configuration = TCPConfiguration()
     configuration.listen = listen
-    // The kernel drops what is beyond the backlog, and a dropped SYN costs a second.
+    // The kernel drops connections beyond the backlog, and a dropped SYN costs a second.
     configuration.backlog = 1024
     transport = TCPTransport(
       loop: actor.loop, configuration: configuration, resolver: resolver, lookUp: lookUp)
@@ -88,7 +88,7 @@ final class TestNet: @unchecked Sendable {
     }
   }
 
-  /// Writes all, and reads as much.
+  /// Writes all bytes, and reads as many.
   func exchange(_ link: AnyLink, _ bytes: [UInt8]) async -> [UInt8] {
     let reader = await actor.run { _ in Reader(link.value, writing: bytes, wanted: bytes.count) }
     _ = await reader.end()
@@ -140,7 +140,7 @@ final class Echo: LinkEndpointHandler {
 
 /// Reads a link until its end, or until it has as much as wanted.
 final class Reader: LinkEndpointHandler, @unchecked Sendable {
-  // Sendable is right: touched on the loop only, but for the stream.
+  // Sendable is right: it is touched on the loop only, except for the stream.
   private let link: any LinkEndpoint
   private var unsent: [UInt8]
   private let wanted: Int?
@@ -157,7 +157,7 @@ final class Reader: LinkEndpointHandler, @unchecked Sendable {
     link.setReadiness(read: true, write: !unsent.isEmpty)
   }
 
-  /// The last thing that was read.
+  /// The last result of reading.
   func end() async -> LinkRead {
     for await last in stream { return last }
     return .wouldBlock
@@ -229,7 +229,7 @@ final class SilentPort: Sendable {
   deinit { Glibc.close(socket) }
 }
 
-/// Lowers this process's limit and takes every descriptor that is left. Only in a process of one's own.
+/// Lowers this process's limit and takes every descriptor that is left. Only for a process of its own.
 func takeAllDescriptors() -> [Int32] {
   var limit = rlimit()
   getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

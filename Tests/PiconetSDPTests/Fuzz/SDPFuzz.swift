@@ -1,8 +1,8 @@
 import PiconetSDP
 
-/// Everything of a Bluetooth device that is read from bytes: service records, responses, advertising data, events.
+/// Everything that is read from a Bluetooth device's bytes: service records, responses, advertising data, events.
 enum SDPFuzz {
-  /// - Returns: what was not as it must be, or nil.
+  /// - Returns: what was not as it should be, or nil.
   static func run(_ bytes: some Collection<UInt8>) -> String? {
     let kind = bytes.first ?? 0
     let rest = Array(bytes.dropFirst())
@@ -32,7 +32,7 @@ enum SDPFuzz {
     return lists.count > AttributeList.recordLimit ? "\(lists.count) records" : nil
   }
 
-  /// Packets of one transaction, each behind its length.
+  /// Packets of one transaction, each after its length.
   private static func responses(_ bytes: [UInt8]) -> String? {
     var collection = RecordCollection()
     var rest = bytes[...]

@@ -6,19 +6,19 @@ import Synchronization
 
 @testable import Piconet
 
-/// Where a node over Bluetooth is.
+/// The place of a node over Bluetooth.
 enum AdapterPlace: Sendable, Hashable {
   /// At an adapter of this machine: `hci0`.
   case here(String)
-  /// At the adapter of another machine, whose agent listens there: `192.168.1.7:4711`. Links, dials and what is found
-  /// go through it, so that the test process holds both nodes and each machine's own kernel and bluetoothd carry one.
+  /// At the adapter of another machine, whose agent listens there: `192.168.1.7:4711`. Links, dials and sightings go
+  /// through it, so that the test process holds both nodes while each machine's own kernel and bluetoothd serve one.
   case far(String)
 
   init(_ text: String) { self = text.hasPrefix("hci") ? .here(text) : .far(text) }
 
   var isFar: Bool { if case .far = self { true } else { false } }
 
-  /// Why it is no place.
+  /// Why the text names no place.
   var fault: String? {
     guard case .far(let text) = self else { return nil }
     do throws(LinkFailure) {
@@ -30,14 +30,14 @@ enum AdapterPlace: Sendable, Hashable {
   }
 }
 
-/// The adapters of other machines that the nodes of one test are at.
+/// The adapters of other machines that the nodes of one test use.
 final class FarMedium: Sendable {
   private struct State {
     var adapters: [Place] = []
     var loss: RelayError?
   }
 
-  /// One node's.
+  /// The place of one node.
   private struct Place: @unchecked Sendable {
     // Sendable is right: the adapter is used on its loop only.
     weak var adapter: FarAdapter?
@@ -45,7 +45,7 @@ final class FarMedium: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Told once, by the first control connection that is lost: the test has failed.
+  /// Called once, when the first control connection is lost: the test has failed.
   private let lost: @Sendable () -> Void
 
   init(lost: @escaping @Sendable () -> Void) { self.lost = lost }
@@ -53,7 +53,7 @@ final class FarMedium: Sendable {
   /// Why an agent could not be asked, if one could not.
   var loss: RelayError? { state.withLock { $0.loss } }
 
-  /// What a node's configuration takes in place of the real transports.
+  /// What a node's configuration uses in place of the real transports.
   func parts(
     at place: String, kind: TransportKind, session: String, loop: EventLoop
   ) -> NodeConfiguration.AdditionalParts {
@@ -81,7 +81,8 @@ final class FarMedium: Sendable {
     if isFirst { lost() }
   }
 
-  /// Whether the far adapter that listens at one of these answers who dials it; nil where they are none of it.
+  /// Whether the far adapter that listens at one of these addresses answers a dial; nil if none of them is a far
+  /// adapter's.
   func answersPaging(_ addresses: [TransportAddress]) async -> Bool? {
     for place in state.withLock({ $0.adapters }) {
       let answer = await place.loop.perform { () -> Bool? in

@@ -10,14 +10,14 @@ import PiconetWire
   import PiconetBluetooth
 #endif
 
-/// Somebody who has a transport and no manners: it dials and listens, and speaks only what a test says.
+/// A peer with a transport and no manners: it dials and listens, and says only what a test tells it to.
 final class BarePeer: @unchecked Sendable {
-  // Sendable is right: all but the constants is used on the loop only.
+  // Sendable is right: everything but the constants is used on the loop only.
   private let loop: EventLoop
   private let resolver: WorkerThread
   private var transport: (any Transport)?
   private var shutDown: ((@escaping () -> Void) -> Void)?
-  /// Without being told of, an adapter does not let anybody connect.
+  /// An adapter that advertises nothing lets nobody connect.
   private var discovery: (any Discovery)?
   private var scope = ""
   private let identity: PeerID
@@ -25,7 +25,7 @@ final class BarePeer: @unchecked Sendable {
   private var links: [Link] = []
   private var dial: (any DialCancellation)?
 
-  /// A link that says nothing and reads nothing, but for its end.
+  /// A link that says nothing and reads nothing except its end.
   private final class Link: LinkEndpointHandler {
     let endpoint: any LinkEndpoint
     private(set) var isOver = false
@@ -152,8 +152,8 @@ final class BarePeer: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Accepts whoever dials, and never speaks; returns when its adapter answers them.
-  /// - Parameter hangsUp: ends each link when something has come.
+  /// Accepts every link, and never speaks; returns once its adapter answers dials.
+  /// - Parameter hangsUp: whether it ends each link as soon as something has come.
   func listen(hangingUp hangsUp: Bool = false) async throws {
     let failure = await loop.perform { [self] () -> LinkFailure? in
       do throws(LinkFailure) {
@@ -180,6 +180,6 @@ final class BarePeer: @unchecked Sendable {
 
   /// Links that the remote side has ended.
   var endedLinks: Int { get async { await loop.perform { [self] in links.count(where: \.isOver) } } }
-  /// Links that there were.
+  /// All links that there have been.
   var linkCount: Int { get async { await loop.perform { [self] in links.count } } }
 }

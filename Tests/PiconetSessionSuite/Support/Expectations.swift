@@ -14,7 +14,7 @@ func failure<Value>(_ body: () async throws -> Value) async -> PiconetError? {
 }
 
 extension AsyncSequence where Failure == Never {
-  /// The next element of a sequence that others may go on with.
+  /// The next element of a sequence that others may read on.
   func first() async -> Element? {
     for await element in self { return element }
     return nil
@@ -41,7 +41,7 @@ extension Session {
   }
 }
 
-/// Bytes that no compression and no repetition hides an error in.
+/// Bytes in which neither compression nor repetition can hide an error.
 func randomBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {
   var random = SeededRandom(seed: seed)
   var bytes: [UInt8] = []

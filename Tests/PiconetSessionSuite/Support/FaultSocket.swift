@@ -1,6 +1,6 @@
 import Glibc
 
-/// Asks the air between emulated adapters for bad weather: one datagram, answered by one.
+/// Asks the air between emulated adapters for bad weather, by one datagram that is answered by another.
 enum FaultSocket {
   struct Failure: Error { let what: String }
 
@@ -10,7 +10,7 @@ enum FaultSocket {
     defer { close(descriptor) }
     var patience = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    // The family alone: the kernel gives us a name, for the answer.
+    // Only the family: the kernel gives us a name for the answer.
     var own = sockaddr_un()
     own.sun_family = sa_family_t(AF_UNIX)
     guard withAddress(&own, { bind(descriptor, $0, socklen_t(MemoryLayout<sa_family_t>.size)) }) == 0 else {

@@ -5,10 +5,10 @@ import Glibc
 /// What this process holds, and what bluetoothd and the bus hold for it: counted before and after.
 struct Holdings: Equatable, CustomStringConvertible {
   var descriptors: Int
-  /// The threads of nodes; those of the standard library come and go as it likes.
+  /// The threads of nodes; those of the standard library come and go at any time.
   var threads: Int
-  /// What each adapter advertises and serves, and how many connections, names and match rules the bus has. Empty but in
-  /// the virtual machine, where nobody else changes them.
+  /// What each adapter advertises and serves, and how many connections, names and match rules the bus has. Empty except
+  /// in the virtual machine, where nothing else changes them.
   var registrations: [String]
 
   static func now() -> Holdings {

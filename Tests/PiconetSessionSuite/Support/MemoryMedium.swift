@@ -5,8 +5,7 @@ import Synchronization
 
 @testable import Piconet
 
-/// Where the nodes of one test meet in memory: who listens, who tells of itself, who searches, and the faults of the
-/// links.
+/// Where the nodes of one test meet in memory: which of them listen, advertise and search, and the faults of the links.
 final class MemoryMedium: Sendable {
   private struct State {
     var nextNumber: UInt16 = 1
@@ -26,7 +25,7 @@ final class MemoryMedium: Sendable {
 
   init(_ shape: MemoryWire.Shape) { self.shape = shape }
 
-  /// What a node's configuration takes beside the real transports.
+  /// What a node's configuration uses beside the real transports.
   @Sendable func parts(loop: EventLoop) -> NodeConfiguration.AdditionalParts {
     let (transport, discovery) = (MemoryTransport(self, loop), MemoryDiscovery(self, loop))
     state.withLock {
@@ -50,7 +49,7 @@ final class MemoryMedium: Sendable {
 
   func stopListening(_ number: UInt16) { state.withLock { $0.listeners[number] = nil } }
 
-  /// The dialler's end of a new link; the other end is on its way to whoever listens.
+  /// The dialler's end of a new link; the other end is on its way to the listener.
   func connect(_ loop: EventLoop, to number: UInt16) -> MemoryLink? {
     state.withLock { state in
       guard let listener = state.listeners[number] else { return nil }
@@ -68,7 +67,7 @@ final class MemoryMedium: Sendable {
 
   // MARK: Faults
 
-  /// Of the links that there are, and of those that are made meanwhile.
+  /// Silences the links that there are and those made meanwhile, or ends the silence.
   func setSilent(_ isSilent: Bool) {
     let wires = state.withLock { state in
       state.isSilent = isSilent
@@ -79,7 +78,7 @@ final class MemoryMedium: Sendable {
 
   func cut() { for wire in state.withLock({ $0.wires }) { wire.cut() } }
 
-  /// Links that some end still holds.
+  /// Links of which at least one end is still open.
   var linkCount: Int { state.withLock { $0.wires.count { !$0.isOver } } }
 
   /// Takes the adapter away, so that nobody can listen, or gives it back and tells so.

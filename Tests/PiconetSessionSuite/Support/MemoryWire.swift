@@ -2,7 +2,7 @@ import PiconetEngine
 import PiconetRuntime
 import Synchronization
 
-/// What is between the two ends of a link in memory, each on a loop of its own: a limit on what is under way, packets
+/// What lies between the two ends of a link in memory, each on a loop of its own: a limit on what is under way, packets
 /// or a byte stream, reads and writes cut at random, silence and cuts.
 final class MemoryWire: Sendable {
   /// What links are like.
@@ -18,7 +18,7 @@ final class MemoryWire: Sendable {
     /// What has come, in packets or as it was written.
     var incoming: [[UInt8]] = []
     var incomingCount = 0
-    /// How many bytes of the first one are read.
+    /// How many bytes of the first of them have been read.
     var taken = 0
     var farEnd: LinkRead?
     var isClosed = false
@@ -42,7 +42,7 @@ final class MemoryWire: Sendable {
   private let loops: [EventLoop]
   private let state: Mutex<State>
 
-  /// The ends are to be used on the loops, each on its own.
+  /// Makes a wire and its two ends, each of which must be used on its own loop.
   static func connect(
     _ shape: Shape, _ near: EventLoop, _ far: EventLoop, nearAddress: String, farAddress: String
   ) -> (wire: MemoryWire, near: MemoryLink, far: MemoryLink) {
@@ -67,7 +67,7 @@ final class MemoryWire: Sendable {
       guard let first = state.ends[end].incoming.first else { return state.ends[end].farEnd ?? .wouldBlock }
       let rest = first[state.ends[end].taken...]
       var count = min(rest.count, buffer.count)
-      // One read need not be one packet, nor all that is there.
+      // A read need not give a whole packet, nor everything that is there.
       if state.random.next() % 8 == 0 { count = 1 + Int(state.random.next() % UInt64(count)) }
       buffer.copyBytes(from: rest.prefix(count))
       state.ends[end].incomingCount -= count
@@ -154,7 +154,7 @@ final class MemoryWire: Sendable {
     return value
   }
 
-  /// Called by an end when it has its turn on its loop.
+  /// Called by an end whose turn on its loop has come.
   func takeReadiness(_ end: Int) -> (read: Bool, write: Bool) {
     state.withLock { state in
       state.ends[end].isScheduled = false
@@ -162,7 +162,7 @@ final class MemoryWire: Sendable {
     }
   }
 
-  /// An end has used its turn: level-triggered, so it gets another one if it is still ready.
+  /// An end has used its turn. Level-triggered: it gets another one if it is still ready.
   func turnEnded() { change { _ in } }
 
   private func readiness(of end: Int, _ state: State) -> (read: Bool, write: Bool) {
@@ -187,7 +187,7 @@ extension MemoryWire.End {
 
 /// One end of a link in memory.
 final class MemoryLink: LinkEndpoint, @unchecked Sendable {
-  // Sendable is right: `handler` is used on the loop of this end only, the rest is constant.
+  // Sendable is right: `handler` is used only on the loop of this end, and the rest is constant.
   let traits: LinkTraits
   private let wire: MemoryWire
   private let end: Int

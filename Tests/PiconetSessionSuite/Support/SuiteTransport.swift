@@ -2,13 +2,13 @@ import Foundation
 import PiconetEngine
 import Testing
 
-/// One way to run the session tests: over which transport, and whether this machine has it.
+/// One way to run the session tests: the transport, and whether this machine has it.
 struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
   enum Medium: Sendable, Hashable {
-    /// In this process, as a byte stream, or as packets as small as LE's.
+    /// In this process, as a byte stream, or as packets as small as those of LE.
     case memory(packets: Bool)
     case loopback
-    /// One place a node.
+    /// With one place for each node.
     case bluetooth([AdapterPlace])
   }
 
@@ -33,17 +33,17 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
 
   static let every = [simulated, packets, tcp, l2cap, rfcomm, le]
 
-  /// Those that this machine has. `AvailabilityTests` name the others with the reason.
+  /// Those that this machine has. `AvailabilityTests` names the others with the reason.
   static let all = every.filter { $0.missing == nil }
   /// Those with room for a third node.
   static let ofThree = all.filter { $0.nodeLimit >= 3 }
   /// Those whose links a test can silence and cut.
   static let breakable = all.filter { $0.missingFaults == nil }
 
-  /// Those whose silence loses nothing: on the air packets are gone, and the link with them.
+  /// Those on which silence loses nothing: on the air packets are gone, and the link with them.
   static let lossless = breakable.filter { !$0.usesBluetooth }
 
-  /// Those whose packets take a radio's time where a test wants it, with room for a third node.
+  /// Those whose packets take a radio's time if a test wants it, with room for a third node.
   static let paced = breakable.filter { $0.kind == .l2cap && $0.nodeLimit >= 3 }
 
   /// Those whose adapter a test can take away and give back.
@@ -51,14 +51,14 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
 
   /// `PICONET_SUITE` names the only ones wanted, by kind, such as `l2cap,rfcomm`.
   private static let wanted = list("PICONET_SUITE")
-  /// Where the nodes of a test are over Bluetooth, one after the other.
+  /// The places of a test's nodes over Bluetooth, one after the other.
   static let places = (list("PICONET_PLACES") ?? list("PICONET_ADAPTERS") ?? []).map(AdapterPlace.init)
-  /// Those of this machine, by name.
+  /// The names of the places that are adapters of this machine.
   static let adapters = places.compactMap { if case .here(let name) = $0 { name } else { nil } }
-  /// The socket of what silences and cuts links between emulated adapters.
+  /// The socket of the program that silences and cuts links between emulated adapters.
   static let faultSocket = ProcessInfo.processInfo.environment["PICONET_FAULTS"].flatMap { $0.isEmpty ? nil : $0 }
 
-  /// Minutes more for what is rarely run.
+  /// Whether tests that are rarely run may take minutes more.
   static let isSlowWanted = ProcessInfo.processInfo.environment["PICONET_SLOW_TESTS"] == "1"
 
   private static func list(_ variable: String) -> [String]? {
@@ -95,7 +95,7 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
 
   var usesBluetooth: Bool { if case .bluetooth = medium { true } else { false } }
 
-  /// How many nodes have a place each.
+  /// How many nodes can have a place each.
   var nodeLimit: Int { if case .bluetooth(let places) = medium { places.count } else { .max } }
 
   /// Whether some nodes are at adapters of other machines.
@@ -111,24 +111,24 @@ struct SuiteTransport: Sendable, Hashable, CustomTestStringConvertible {
       ? "PICONET_FAULTS names no socket of a virtual machine that breaks links" : nil
   }
 
-  /// For what must happen before a test goes on; emulated adapters on an emulated processor are slow.
+  /// For what must happen before a test goes on.
   var patience: Duration { usesBluetooth ? .seconds(20) : .seconds(30) }
 
-  /// Until a peer that is gone is missed: over Bluetooth nobody says so, and 48 s were seen.
+  /// How long until a peer that is gone is missed: over Bluetooth nobody says so, and 48 s were seen.
   var forgetting: Duration { usesBluetooth ? .seconds(70) : patience }
 
   /// How long one test may take altogether.
   var testLimit: Duration { usesBluetooth ? .seconds(95) : .seconds(100) }
 
-  /// The pause between two looks at what is waited for: an emulated processor has others to serve.
+  /// The pause between two looks at what a test waits for: an emulated processor has others to serve.
   var glance: Duration { usesBluetooth ? .milliseconds(10) : .milliseconds(1) }
 
-  /// An attempt that is meant to run out of time has reached the other side by then.
+  /// A time in which an attempt that is meant to run out of time has reached the other side.
   var shortAttempt: Duration { usesBluetooth ? .seconds(6) : .milliseconds(1500) }
 
   /// A silence that no healthy link of this kind keeps.
   var silence: Duration { usesBluetooth ? .seconds(4) : .seconds(1) }
 
-  /// How much of what is much: fewer messages, smaller files where a byte takes longer.
+  /// How much to send of what should be much: fewer messages and smaller files where a byte takes longer.
   func amount(_ full: Int) -> Int { usesBluetooth ? max(1, full / 10) : full }
 }

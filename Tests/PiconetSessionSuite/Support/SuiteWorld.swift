@@ -16,7 +16,7 @@ final class SuiteWorld: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   let transport: SuiteTransport
-  /// Its own for each test, so that nothing of another one is in sight.
+  /// Each test has its own, so that nothing of another test is in sight.
   let session = "suite-\(UUID().uuidString)"
   let memory: MemoryMedium?
   let far: FarMedium
@@ -34,14 +34,13 @@ final class SuiteWorld: Sendable {
     }
   }
 
-  /// A test, with an end: what hangs in it is cancelled, and the test has failed, when the transport's time for a test
-  /// is over.
-  /// - Parameter limit: more than the transport's time for a test.
+  /// Runs a test with a time limit: when that is over, what still runs is cancelled, and the test has failed.
+  /// - Parameter limit: for a test that needs more than the transport's time for a test.
   static func run<Value: Sendable>(
     _ transport: SuiteTransport, limit: Duration? = nil, _ body: @escaping @Sendable (SuiteWorld) async throws -> Value
   ) async throws -> Value {
     let running = Mutex<Task<Value, any Error>?>(nil)
-    // Without its far machine nothing of a test means anything.
+    // Without its far machine a test means nothing.
     let world = SuiteWorld(transport) { running.withLock { $0?.cancel() } }
     let test = Task { try await body(world) }
     running.withLock { $0 = test }
@@ -75,7 +74,7 @@ final class SuiteWorld: Sendable {
 
   // MARK: Nodes
 
-  /// - Parameter place: which adapter; each node of a test has its own.
+  /// - Parameter place: the adapter's number; each node of a test has its own.
   func configuration(_ place: Int, _ name: String) -> NodeConfiguration {
     var configuration = NodeConfiguration(sessionID: session, name: name)
     configuration.transports = [transport.kind]
@@ -133,9 +132,9 @@ final class SuiteWorld: Sendable {
     return addresses
   }
 
-  /// Waits until the adapter that listens there answers whoever dials it.
+  /// Waits until the adapter that listens there answers dials.
   func untilAnswered(_ addresses: [TransportAddress]) async throws {
-    // Of the node before it may be left what bluetoothd is about to take back: it has to last.
+    // bluetoothd may be about to take back what the node before has left, so the state has to last.
     var looks = 0
     try await until("its adapter answers to paging") {
       looks = await answersPaging(addresses) ? looks + 1 : 0
@@ -153,8 +152,8 @@ final class SuiteWorld: Sendable {
     return [TransportAddress(kind: .tcp, text: relay.address)]
   }
 
-  /// An adapter answers to BR/EDR's paging from when bluetoothd has made it discoverable, which takes a moment; one
-  /// that is paged a moment before is unreachable.
+  /// Whether the adapter answers BR/EDR's paging. It does once bluetoothd has made it discoverable, which takes a
+  /// moment; an adapter that is paged before is unreachable.
   func answersPaging(_ addresses: [TransportAddress]) async -> Bool {
     #if Bluetooth
       guard transport.kind == .l2cap || transport.kind == .rfcomm else { return true }
@@ -176,7 +175,7 @@ final class SuiteWorld: Sendable {
     if transport.usesBluetooth { try await fault("mute") }
   }
 
-  /// What was silent gets through again.
+  /// Ends the silence: what waited gets through.
   func endSilence() async throws {
     memory?.setSilent(false)
     for relay in relays.withLock({ $0 }) { relay.setSilent(false) }
@@ -191,7 +190,7 @@ final class SuiteWorld: Sendable {
     if transport.usesBluetooth { try await fault("cut") }
   }
 
-  /// Between the adapters of the first two nodes.
+  /// Makes a fault between the adapters of the first two nodes.
   private func fault(_ what: String) async throws {
     guard let place = SuiteTransport.faultSocket else { return }
     let numbers = SuiteTransport.adapters.prefix(2).map { $0.filter(\.isNumber) }.joined(separator: " ")
@@ -210,7 +209,7 @@ final class SuiteWorld: Sendable {
 
   // MARK: Waiting
 
-  /// What takes longer than the transport's patience fails.
+  /// Gives what `body` gives, and fails if that takes longer than the transport's patience.
   func within<Value: Sendable>(
     _ what: String, patience: Duration? = nil, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -227,7 +226,7 @@ final class SuiteWorld: Sendable {
     }
   }
 
-  /// Looks again and again until it is so; what takes longer than the transport's patience fails.
+  /// Looks again and again until this holds, and fails if that takes longer than the transport's patience.
   func until(_ what: String, _ holds: () async -> Bool) async throws { try await transport.until(what, holds) }
 }
 
@@ -239,11 +238,11 @@ struct SuitePair: Sendable {
 
   func addresses() async throws -> [TransportAddress] { try await world.addresses(of: server) }
 
-  /// The server's next invitation; why there is none if the attempt that it is to come of fails before.
+  /// The server's next invitation; throws why there is none if the attempt that should bring it fails first.
   func invitation(of inviting: Task<Member, any Error>? = nil) async throws -> Invitation {
     let server = server
     let waiting = Task { await server.invitations.first() }
-    // Not in a group: that would wait for the attempt too, which goes on.
+    // Not in a group: that would wait for the attempt as well, which goes on.
     let watching = Task {
       do {
         _ = try await inviting?.value
@@ -280,8 +279,8 @@ struct SuitePair: Sendable {
     return (onClient, try #require(try await accepted))
   }
 
-  /// As `connect(breakable: true)`, after a link was lost: as long as the two hosts do not agree yet that it is gone,
-  /// an attempt may be refused.
+  /// As `connect(breakable: true)`, after a link was lost: an attempt may be refused until the two hosts agree that it
+  /// is gone.
   func connectAgain() async throws -> (onClient: Member, onServer: Member) {
     var members: (Member, Member)?
     var error: (any Error)?

@@ -4,11 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A node that takes everybody and stores every file, as `imagerecv` does.
+/// A node that accepts everybody and stores every file, as `imagerecv` does.
 struct Host: Sendable {
   let node: Node
   let address: String
-  /// Where files go.
+  /// Where files are stored.
   let directory: String
   /// How each offer ended.
   let outcomes: AsyncStream<Result<ReceivedFile, PiconetError>>
@@ -73,7 +73,7 @@ struct Host: Sendable {
     }
   }
 
-  /// Shows that an honest peer is still served: it connects, and a file of it is stored.
+  /// Shows that an honest peer is still served: it connects, and a file that it sends is stored.
   func servesAnHonestPeer(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("honest-\(UUID().uuidString).bin", [UInt8](repeating: 7, count: 100_000))
@@ -110,7 +110,7 @@ func failure<Value>(_ body: () async throws -> Value) async -> PiconetError? {
 }
 
 extension AsyncSequence where Failure == Never {
-  /// The next element of a sequence that others may go on with.
+  /// The next element of a sequence that others may read on.
   func first() async -> Element? {
     for await element in self { return element }
     return nil

@@ -5,17 +5,17 @@ import Testing
 /// The threads of nodes in this process.
 func nodeThreadCount() -> Int { threadNames().count { ["piconet", "piconet-disk", "piconet-names"].contains($0) } }
 
-/// Resident memory of this process in bytes, the highest so far.
+/// The most memory of this process that was resident at any time, in bytes.
 func residentBytes() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
   return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
 }
 
-/// Shows that nodes have left neither descriptors nor threads. Only in a process of its own: other tests open and
-/// close.
+/// Shows that nodes have left neither descriptors nor threads. Only for a process of its own: other tests open and
+/// close descriptors.
 func expectNothingLeft(since before: Int) throws {
-  // libdispatch opens up to three of its own when it likes.
+  // libdispatch may open up to three for itself at any time.
   try #require(descriptorCount() < before + 8)
   // A joined thread is done, but the kernel may list it a moment longer.
   var tries = 0
@@ -27,7 +27,7 @@ func expectNothingLeft(since before: Int) throws {
 }
 
 extension ExitTest.Result? {
-  /// Shows what a process that failed has said.
+  /// Shows what a process said that failed.
   func report(sourceLocation: SourceLocation = #_sourceLocation) {
     guard let self, self.exitStatus != .exitCode(EXIT_SUCCESS) else { return }
     let said = String(decoding: self.standardErrorContent, as: UTF8.self)

@@ -37,7 +37,7 @@ final class RawLink: @unchecked Sendable {
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Connects; no byte is sent.
+  /// Connects without sending a byte.
   convenience init(to address: String, identity: DeviceIdentity? = nil) throws {
     try self.init(socket: Self.connect(to: address), isDialler: true, identity: identity)
   }
@@ -107,7 +107,7 @@ final class RawLink: @unchecked Sendable {
 
   // MARK: TLS
 
-  /// The handshake of TLS.
+  /// Does the TLS handshake.
   func secure() throws {
     channel.start()
     try flush()
@@ -170,7 +170,7 @@ final class RawLink: @unchecked Sendable {
     }
   }
 
-  /// Skips to the frame that `match` takes.
+  /// Skips to the frame that `match` takes, and gives what it makes of it.
   func wait<Value>(for what: String, _ match: (Frame) -> Value?) throws -> Value {
     while let frame = try next() {
       if let value = match(frame) { return value }
@@ -179,7 +179,7 @@ final class RawLink: @unchecked Sendable {
     throw Failure("the link ended without \(what)")
   }
 
-  /// Reads to the end of the link: what the remote side said of it, if it did.
+  /// Reads to the end of the link, and gives the reason that the remote side has stated, if any.
   func readToEnd() throws -> (reason: Reason, detail: String)? {
     var said: (Reason, String)?
     do {
@@ -207,7 +207,7 @@ final class RawLink: @unchecked Sendable {
     return hello
   }
 
-  /// From TLS to an association.
+  /// From the start of TLS to an association.
   func associate(_ change: (inout Hello) -> Void = { _ in }) throws {
     try secure()
     if isDialler { try send(.hello(hello(change))) }
@@ -223,7 +223,7 @@ final class RawLink: @unchecked Sendable {
     }
   }
 
-  /// From nothing to a member of a session that takes everybody.
+  /// From nothing to membership in a session that accepts everybody.
   func join(_ change: (inout Hello) -> Void = { _ in }) throws {
     try associate(change)
     try send(invite())

@@ -1,11 +1,11 @@
 import PiconetWire
 
-/// All frames of these bytes, pushed at once.
+/// All frames in these bytes, pushed at once.
 func decodeAll(_ bytes: [UInt8], frameLimit: Int = 16_384) throws -> [Frame] {
   try decodeAll(pieces: [bytes[...]], frameLimit: frameLimit)
 }
 
-/// All frames of these pieces, pushed one after the other.
+/// All frames in these pieces, pushed one after the other.
 func decodeAll(pieces: [Bytes], frameLimit: Int = 16_384) throws -> [Frame] {
   var decoder = FrameDecoder(frameLimit: frameLimit)
   var frames: [Frame] = []

@@ -11,7 +11,7 @@ struct RoundTripTests {
       #expect(FrameCase(frame) == kind)
       let bytes = FrameEncoder.encode(frame)
       #expect(try decodeAll(bytes) == [frame])
-      // What comes back is written the same again: a frame has one encoding.
+      // What comes back is written the same way again: a frame has one encoding.
       #expect(try decodeAll(bytes).map(FrameEncoder.encode) == [bytes])
     }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What bounds each frame, in Documentation/wire-format.md")
 struct BoundsTableTests {
-  /// The names of the table's rows, in its order.
+  /// The names in the table's rows, in order.
   private var rows: [String] {
     let lines = WireDocument.text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(of: "### What bounds each frame") else { return [] }

@@ -72,7 +72,7 @@ struct GoldenVectorTests {
     }
   }
 
-  /// 16384 as the document writes it: 16,384.
+  /// A number as the document writes it: 16,384 for 16384.
   private func grouped(_ number: Int) -> String {
     let digits = Array(String(number))
     var text = ""

@@ -1,7 +1,7 @@
 import Foundation
 import PiconetWire
 
-/// The vectors of `Documentation/wire-format.md`: the document is the only place where they stand.
+/// The vectors of `Documentation/wire-format.md`, the only place where they are written down.
 enum WireDocument {
   struct Vector {
     let name: String
@@ -17,7 +17,7 @@ enum WireDocument {
   }()
 
   /// The lines `name: hexadecimal # remark` of all blocks fenced with this word. A line that can't be read gives no
-  /// bytes, which no frame has.
+  /// bytes, and no frame has none.
   private static func vectors(in fence: String) -> [Vector] {
     var vectors: [Vector] = []
     var isInside = false

@@ -1,7 +1,7 @@
 import PiconetWire
 import Testing
 
-/// Bodies are put together by hand here: the encoder would not write what is too long.
+/// Bodies are put together by hand here: the encoder would not write a field that is too long.
 @Suite("Limits of fields, each at its limit and one above")
 struct FieldLimitTests {
   private func integer(_ value: UInt64) -> [UInt8] {

@@ -10,7 +10,7 @@ struct measurement {
 double seconds(void);
 void fail(const char *what) __attribute__((noreturn));
 
-// A connected socket that does not block: the receiver's after it printed READY, the sender's once it is connected.
+// A connected non-blocking socket: the receiver's after it has printed READY, the sender's once it is connected.
 int accept_one(const struct measurement *wanted);
 int connect_to(const struct measurement *wanted);
 // Waits until the socket can be read (or written), ten seconds at most.

@@ -3,8 +3,8 @@
 //   bluetooth-baseline receive|send|echo|ping l2cap|rfcomm LOCAL REMOTE|- PORT COUNT SIZE
 //   bluetooth-baseline push LOCAL REMOTE FILE     over obexd on the session bus
 //
-// LOCAL and REMOTE are addresses of adapters, PORT a PSM or channel. send writes COUNT bytes in pieces of SIZE; ping sends COUNT
-// messages of SIZE and waits for each to come back. A receiver prints READY, and each end one line of JSON.
+// LOCAL and REMOTE are addresses of adapters, PORT a PSM or channel. send writes COUNT bytes in pieces of SIZE; ping
+// sends COUNT messages of SIZE and waits for each to come back. A receiver prints READY, and each end one line of JSON.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@ static int check(int result, const char *what, const sd_bus_error *error) {
   fail(what);
 }
 
-// "complete", "error" or what else obexd says of the transfer; "gone" once it does not know it any more.
+// "complete", "error" or whatever else obexd says about the transfer; "gone" once it no longer knows it.
 static const char *status_of(sd_bus *bus, const char *transfer, char *status, size_t room) {
   sd_bus_error error = SD_BUS_ERROR_NULL;
   char *text = NULL;
@@ -26,7 +26,8 @@ static const char *status_of(sd_bus *bus, const char *transfer, char *status, si
   return status;
 }
 
-// Waits for one signal at a time: the first that ends the transfer counts, and obexd sends it before it forgets the transfer.
+// Waits for one signal at a time: the first that ends the transfer counts, and obexd sends that before it forgets the
+// transfer.
 static int on_change(sd_bus_message *message, void *context, sd_bus_error *error) {
   (void)error;
   const char *interface, *key, *value;

@@ -11,8 +11,8 @@
 
 #include "baseline.h"
 
-// 32 whole 3-DH5 packets less the L2CAP header.
-// In basic mode nothing slows the sender down: what finds the receiver's buffer full is lost, and the channel with it.
+// 32 whole 3-DH5 packets less the L2CAP header. In basic mode nothing slows the sender down: what comes when the
+// receiver's buffer is full is lost, and the channel with it.
 enum { largest_sdu = 32668, send_buffer = 2 << 20, receive_buffer = 8 << 20, patience = 20000 };
 
 void await_socket(int descriptor, short events) {

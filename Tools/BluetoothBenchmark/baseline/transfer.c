@@ -9,7 +9,7 @@
 
 enum { read_size = 64 << 10 };
 
-// One read or write, whichever length the socket takes.
+// One read or write, of whatever length the socket takes.
 static long some(int descriptor, char *bytes, long length, int writes) {
   for (;;) {
     ssize_t done = writes ? write(descriptor, bytes, (size_t)length) : read(descriptor, bytes, (size_t)length);

@@ -1,4 +1,4 @@
-// Advertising sets, and when they are on the air.
+// Advertising sets, and when they go on air.
 
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { CONNECTABLE = 1 };                         // of a set's properties
 enum { WHOLE = 3 };                               // of the operations on a set's data
 enum { LONGEST_DELAY = 10000 };                   // of an advertising event: volume 6, part B, 4.4.2.2.1; microseconds
 
-// A's set of this handle; a new one, unless there are too many.
+// A's set with this handle; a new one, unless there are too many.
 struct advertising *advertising(int a, uint8_t handle)
 {
     struct advertising *unused = NULL;
@@ -53,7 +53,7 @@ static void set_parameters(struct advertising *set, const uint8_t *parameters, s
     if (count < 18)
         return;
     set->properties = number(parameters + 1);
-    // The longest that the host allows: what holds for it holds for the others.
+    // The longest interval that the host allows: what works with it works with the others.
     set->interval = (number(parameters + 6) | parameters[8] << 16) * (int64_t)SLOT;
     set->address_type = parameters[10];
     memcpy(set->aim, parameters + 12, 6);
@@ -87,7 +87,7 @@ static uint32_t digest(const struct advertising *set)
     return digest ? digest : 1;
 }
 
-// Notes what btvirt has answered with success.
+// Records a command that btvirt has answered with success.
 void advertising_is_set(int a)
 {
     struct adapter *adapter = &adapters[a];
@@ -137,7 +137,7 @@ void advertising_is_set(int a)
     set->digest = digest(set);
 }
 
-// The first advertising event after a time. Those that nobody was to hear passed without us.
+// Skips to the first advertising event after a time. Nobody was there to hear those before.
 static void skip_events(struct advertising *set, int64_t time)
 {
     int64_t usual = set->interval + LONGEST_DELAY / 2;

@@ -1,4 +1,4 @@
-// In btvirt's place: what it opens, and the thread that does everything.
+// What btvirt opens is replaced here, and here is the thread that does everything.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,8 +28,8 @@ bool muted[MAX_ADAPTERS][MAX_ADAPTERS];
 uint64_t sent_packets[MAX_ADAPTERS][MAX_ADAPTERS], sent_bytes[MAX_ADAPTERS][MAX_ADAPTERS];
 uint32_t sent_sizes[MAX_ADAPTERS][MAX_ADAPTERS][LARGEST_DATA + 2];
 int64_t delay, supervision = 20000000, page_timeout = 5120000;
-// Nobody is heard at once on air. What is more, bluetoothd takes back a passing pairing when it comes to read that the link has ended,
-// and ends with it whatever link there is by then.
+// On air nobody is heard at once. Besides, bluetoothd withdraws a passing pairing when it gets to read that the link
+// has ended, and with it ends whatever link there is by then.
 int64_t page_time = 200000;
 int64_t rate;
 bool in_slots;
@@ -107,7 +107,7 @@ static void *run(void *unused)
             if (polls[3 + 2 * a].revents)
                 from_emulator(a);
         }
-        // Last: a request may close what was just read from.
+        // Requests last: one may close what was just read from.
         if (polls[1].revents)
             answer_request();
         pthread_mutex_unlock(&lock);
@@ -122,14 +122,15 @@ static void start(void)
     sigset_t all, before;
     pthread_t thread;
 
-    // A page that is read from the host's disk only now may be late for the first command, for which the kernel waits two seconds.
+    // A memory page that has yet to be read from the host's disk might delay the first command, for which the kernel
+    // waits two seconds.
     mlockall(MCL_CURRENT);
     if (!path || strlen(path) >= sizeof address.sun_path || pipe2(wake, O_NONBLOCK | O_CLOEXEC) < 0)
         abort();
     strcpy(address.sun_path, path);
     unlink(path);
     control = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    // Whoever tests may ask, root or not.
+    // Any user who tests may ask, root or not.
     if (control < 0 || bind(control, (struct sockaddr *)&address, sizeof address) < 0 || chmod(path, 0666) < 0)
         abort();
     // btvirt takes its signals from a descriptor.

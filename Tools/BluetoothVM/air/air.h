@@ -1,29 +1,29 @@
 // The air between the emulated adapters, preloaded into btvirt.
 //
-// btvirt emulates controllers, each behind a descriptor of /dev/vhci. Opened by it, that path gives one end of a socket pair;
-// a thread of ours holds the other end and the real descriptor, and passes HCI packets between the two:
+// btvirt emulates controllers, each behind a descriptor of /dev/vhci. When it opens that path, it gets one end of a
+// socket pair; a thread of ours holds the other end and the real descriptor, and passes HCI packets between the two:
 //
 //     kernel's hciA <-- /dev/vhci --> this thread <-- socket pair --> btvirt's controller A
 //
-// Commands and events go through, data does not: a packet from A goes from here to B's kernel, with B's handle. (btvirt would
-// pass it on with A's, which is wrong as soon as one adapter has two links, in packets of 192 bytes, one at a time. Here they
-// are 1021 bytes, a 3-DH5 packet's payload, eight buffered, as in common controllers.) So the air can be slow, lossless yet
-// silent as a radio out of range is, or gone; and what passes is counted.
+// Commands and events go through, data does not: a packet from A goes from here to B's kernel, with B's handle. (btvirt
+// would pass it on with A's, which is wrong as soon as one adapter has two links, in packets of 192 bytes, one at a
+// time. Here they are 1021 bytes, a 3-DH5 packet's payload, eight buffered, as in common controllers.) So the air can
+// be slow, lossless but silent like a radio out of range, or gone; and what passes is counted.
 //
-// What a host can see is as a controller would have it: an adapter out of reach isn't found by inquiry or scan, paging it
-// takes the page timeout, and a link to it ends by the supervision timeout. Adapters are found by inquiry only while inquiry
+// A host sees what a controller would show it: an adapter out of reach isn't found by inquiry or scan, paging it takes
+// the page timeout, and a link to it ends by the supervision timeout. Adapters are found by inquiry only while inquiry
 // scan is on, which btvirt ignores.
 //
-// Every attempt to connect ends with an event to its host, which waits for one with all other commands to that adapter: an LE
-// connection waits until its peer advertises or it is cancelled, of two that page each other one gets through, and what was
-// cancelled, rejected or never answered ends for both. btvirt forgets these.
+// Every attempt to connect ends with an event to its host, which waits for one with all other commands to that adapter:
+// an LE connection waits until its peer advertises or it is cancelled, if two page each other one gets through, and
+// what was cancelled, rejected or never answered ends for both. btvirt forgets all of this.
 //
-// An adapter has seven active links over BR/EDR, as many as a piconet's central has addresses for; btvirt knows no limit. Links over LE
-// don't count.
+// An adapter has at most seven active links over BR/EDR, as many as a piconet's central has addresses for; btvirt has
+// no limit. Links over LE don't count.
 //
-// Who scans over LE hears an advertising set at its next advertising event, which comes by the set's interval, and so after the answer
-// to the command to scan; with duplicates filtered once a scan, and again when there is something new to hear. btvirt reports each set
-// at once, and once only, often before its host has the answer.
+// A host that scans over LE hears an advertising set at its next advertising event, which the set's interval
+// determines, and so after the answer to the command to scan; if duplicates are filtered, once per scan, and again when
+// there is something new to hear. btvirt reports each set at once, and only once, often before the host has the answer.
 //
 // Requests come as datagrams to the socket $PICONET_FAULTS; see `fault` for what they mean.
 
@@ -94,7 +94,7 @@ struct packet {
     uint8_t bytes[MAX_PACKET];
 };
 
-// A command that waits for another adapter: one out of reach, or one that doesn't advertise yet.
+// A command that waits for another adapter, which is out of reach or doesn't advertise yet.
 struct attempt {
     uint16_t opcode;  // 0: none
     uint8_t address[6], address_type, status;
@@ -103,13 +103,13 @@ struct attempt {
     size_t length;
 };
 
-// What an advertising set tells, or answers a scan with.
+// What an advertising set says, or answers a scan with.
 struct advertised {
     uint8_t bytes[MAX_ADVERTISED];
     uint8_t length;
 };
 
-// An advertising set: extended advertising's, the only one that Linux uses where a controller has it.
+// A set of extended advertising, the only kind that Linux uses if a controller has it.
 struct advertising {
     bool used, enabled;
     uint8_t handle;
@@ -129,7 +129,7 @@ struct scanning {
     uint32_t heard[MAX_ADAPTERS][MAX_SETS];  // digests of others' sets; 0: not yet
 };
 
-// Who has asked for an adapter to be plugged in again, and waits.
+// A request to plug an adapter in again whose sender waits.
 struct returning {
     int64_t until;  // 0: nobody
     struct sockaddr_un asker;
@@ -167,7 +167,7 @@ struct adapter {
 
 #pragma GCC visibility push(hidden)
 
-// All below belongs to the thread, but for `adapter_count` and a new adapter, which are changed with the lock held.
+// All of this belongs to the thread, except `adapter_count` and a new adapter, which are changed with the lock held.
 extern struct adapter adapters[MAX_ADAPTERS];
 extern int adapter_count;
 extern int control;                                       // the requests' socket

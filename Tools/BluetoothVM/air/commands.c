@@ -99,12 +99,12 @@ static bool answers(int a, const uint8_t *packet, size_t length)
         if (peer < 0)
             return false;
         if (adapters[peer].pages != a || adapters[peer].accepted) {
-            // The page is over, and this host has been told. btvirt would make a link all the same.
+            // The page is over, and this host has been told; but btvirt would still make a link.
             command_status(a, opcode, UNKNOWN_CONNECTION);
             return true;
         }
         if (opcode == REJECT_CONNECTION) {
-            // btvirt tells only the host that rejects, and not why.
+            // btvirt tells only the host that rejects, and not the reason.
             command_status(a, opcode, 0);
             end_paging(peer, parameters[6], ENDED_BY_LOCAL_HOST);
             return true;
@@ -134,7 +134,7 @@ static bool answers(int a, const uint8_t *packet, size_t length)
             return false;
         peer = with_address(parameters);
         if (peer >= 0 && between(a, peer, false) && in_reach(a, peer)) {
-            // Over the link that there is; btvirt would page.
+            // Over the existing link; btvirt would page.
             uint8_t name[255] = { 0 };
             memcpy(name + 1, parameters, 6);
             memcpy(name + 7, adapters[peer].name, NAME_SIZE);
@@ -185,7 +185,7 @@ void from_host(int a)
     if (length < 4)
         return;
     if (packet[0] == VENDOR) {
-        // "There is your adapter": btvirt asked for the first, we for those that come back.
+        // "There is your adapter": btvirt asked for the first ones, we for those that come back.
         if (!adapters[a].returning)
             to_emulator(a, packet, (size_t)length);
         adapters[a].returning = false;

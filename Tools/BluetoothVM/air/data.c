@@ -1,4 +1,4 @@
-// Data, from one host to the other: as slow as the air is, and held back while a link is silent.
+// Data, from one host to the other: as slow as the air, and held back while a link is silent.
 
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -20,9 +20,9 @@ void drop_packets(int a, uint16_t handle)
     adapter->packet_count = kept;
 }
 
-// How long BR/EDR's radio takes for one: the slots of the smallest packet of 3 Mb/s that holds it, and at least one for the answer (Core
-// Specification 5.4, volume 2, part B, table 6.10). A packet never holds the end of one L2CAP PDU and the start of the next, so each of a
-// host's is one.
+// How long the radio of BR/EDR takes for one: the slots of the smallest packet of 3 Mb/s that holds it, and at least
+// one for the answer (Core Specification 5.4, volume 2, part B, table 6.10). A packet never holds the end of one L2CAP
+// PDU and the start of the next, so each of a host's is one.
 static int64_t air_time(size_t size)
 {
     return (size <= 83 ? 1 + 1 : size <= 552 ? 3 + 1 : 5 + 1) * SLOT;
@@ -70,7 +70,7 @@ static void deliver(int a, const struct link *link, const struct link *other, st
     to_host(link->peer, packet->bytes, packet->length);
 }
 
-// Those whose time has come and whose receiver is in reach; the others keep their order.
+// Delivers packets whose time has come and whose receiver is in reach; the others keep their order.
 void deliver_due(int a, int64_t time)
 {
     struct adapter *adapter = &adapters[a];
@@ -82,7 +82,7 @@ void deliver_due(int a, int64_t time)
         if (!link || link->ended)
             continue;
         struct link *other = other_end(a, link);
-        // No other end yet: the peer's host is about to hear of the link.
+        // If there is no other end yet, the peer's host is about to hear of the link.
         if (packet->due <= time && in_reach(a, link->peer) && other && !other->ended
             && adapters[link->peer].encrypting_until <= time) {
             deliver(a, link, other, packet);

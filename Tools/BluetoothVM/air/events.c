@@ -1,4 +1,4 @@
-// What comes from a controller of btvirt.
+// What comes from btvirt's controllers.
 
 #define _GNU_SOURCE
 #include <string.h>
@@ -24,7 +24,7 @@ static void connected(int a, uint8_t status, uint16_t handle, const uint8_t *add
     if (status != 0)
         return;
     add_link(a, handle, address, false, false);
-    // It was paging whoever has just connected to it.
+    // It was paging the adapter that has just connected to it.
     if (adapter->paging.opcode && memcmp(adapter->paging.address, address, 6) == 0) {
         adapter->paging.status = CONNECTION_EXISTS;
         adapter->paging.length = 0;
@@ -38,7 +38,8 @@ static void connected_by_le(int a, uint8_t *handle)
     bool central = handle[2] == 0;
     uint16_t own = number(handle);
 
-    // Whom the link comes to is told the other one's handle. Its own is the first that is free, as is every new one.
+    // The host that is connected to is told the other one's handle. Its own is the first that is free, like every new
+    // one.
     if (!central)
         for (own = FIRST_HANDLE; with_handle(a, own);)
             own++;
@@ -74,7 +75,8 @@ static bool withholds(int a, uint8_t *packet, size_t length)
             drop_packets(a, link->handle);
         return link->ended;
     case ENCRYPTION_CHANGE:
-        // Linux asks for the key's size then, and refuses whom it hears before it has the answer. On air nobody is that quick.
+        // Linux then asks for the key's size, and refuses a peer that it hears before it has the answer. On air nobody
+        // is that quick.
         link = length >= 7 && packet[3] == 0 && packet[6] != 0 ? with_handle(a, number(packet + 4)) : NULL;
         if (link && !link->le)
             adapter->encrypting_until = now() + 200000;
@@ -144,7 +146,7 @@ static bool withholds(int a, uint8_t *packet, size_t length)
                 return false;
             packet[6] = link->handle & 0xff;
             packet[7] = link->handle >> 8;
-            // btvirt ends also the advertising of who asked for the link, even where there was none.
+            // btvirt also ends the advertising of the side that asked for the link, even if there was none.
             return link->central;
         }
         if (length < 15)

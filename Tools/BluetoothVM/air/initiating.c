@@ -1,4 +1,4 @@
-// Connections over LE: who waits for whom to advertise.
+// Connections over LE: which adapter waits for which one to advertise.
 
 #define _GNU_SOURCE
 #include <string.h>
@@ -10,7 +10,7 @@ bool initiates(int a, const uint8_t *packet, size_t length)
 {
     struct adapter *adapter = &adapters[a];
     uint16_t opcode = number(packet + 1);
-    // The filter policy, then where it is 0 the peer; between them the extended one has the type of our own address.
+    // The filter policy, then, if that is 0, the peer; between them the extended form has the type of our own address.
     const uint8_t *policy = opcode == LE_CREATE_CONNECTION ? packet + 8 : packet + 4;
     const uint8_t *type = opcode == LE_CREATE_CONNECTION ? policy + 1 : policy + 2;
     int peer = with_address(type + 1);
@@ -27,7 +27,8 @@ bool initiates(int a, const uint8_t *packet, size_t length)
         command_status(a, opcode, CONNECTION_EXISTS);
         return true;
     }
-    // Whether a set advertises is known of extended advertising only. btvirt forgets who waits for an advertisement.
+    // Only for extended advertising is it known whether a set advertises. btvirt forgets hosts that wait for an
+    // advertisement.
     bool extended = opcode == LE_EXTENDED_CREATE_CONNECTION;
     if (peer >= 0 && in_reach(a, peer) && (!extended || advertises(peer)))
         return false;

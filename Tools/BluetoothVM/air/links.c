@@ -1,4 +1,4 @@
-// Adapters, and links between them: they begin with what btvirt tells, and end for both hosts.
+// Adapters, and links between them: they begin with what btvirt reports, and end for both hosts.
 
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -27,7 +27,8 @@ struct link *with_handle(int a, uint16_t handle)
     return NULL;
 }
 
-// The end at B of a link of A. Of two links one after the other between both, the former may still be waiting to be forgotten.
+// The end at B of a link of A. If the two have had two links one after the other, the first may still be waiting to be
+// forgotten.
 struct link *other_end(int a, const struct link *link)
 {
     struct adapter *peer = &adapters[link->peer];
@@ -85,7 +86,7 @@ static void forget(int a, const struct link *link)
     to_emulator(a, command, sizeof command);
 }
 
-// Both hosts are told, and btvirt is made to forget the link.
+// Tells both hosts, and makes btvirt forget the link.
 void break_link(int a, struct link *link)
 {
     struct link *other = other_end(a, link);
@@ -98,7 +99,8 @@ void break_link(int a, struct link *link)
         forget(a, link);
 }
 
-// Its host ends a link to an adapter out of reach, which hears nothing of it. Btvirt forgets the link when both hosts have.
+// Its host ends a link to an adapter out of reach, which does not learn of that. btvirt forgets the link when both
+// hosts have.
 void leave_silent_link(int a, struct link *link)
 {
     struct link *other = other_end(a, link);
@@ -110,7 +112,7 @@ void leave_silent_link(int a, struct link *link)
         forget(a, link);
 }
 
-// An end that the other one has left, or that was left by it, ends before a new link between the two begins.
+// If one end has left the other, what remains is ended before a new link between the two begins.
 void finish_half_links(int a, int b)
 {
     for (int i = 0; i < MAX_LINKS; i++) {

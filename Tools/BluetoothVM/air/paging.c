@@ -5,15 +5,15 @@
 
 #include "air.h"
 
-// Whether btvirt may be given A's page now. Of two that page one another the first gets through, and the other is told when that
-// link is there: see `connected`.
+// Whether btvirt may be given A's page now. If two page each other the first gets through, and the other is told when
+// that link is there: see `connected`.
 static bool gets_through(int a, int peer)
 {
     return peer >= 0 && in_reach(a, peer) && (adapters[peer].scan & PAGE_SCAN) && adapters[peer].pages != a;
 }
 
-// Whether all links that A can have over BR/EDR are taken: each by another adapter, or by a page that its host or the other one
-// has still to accept.
+// Whether all links that A can have over BR/EDR are taken, by other adapters or by pages that its host or the other one
+// has yet to accept.
 static bool is_full(int a)
 {
     int taken = 0;
@@ -29,7 +29,7 @@ static void begin_paging(int a, int peer)
     adapters[a].pages_until = now() + adapters[peer].accept_timeout;
 }
 
-// A's page is over, with another status for either host.
+// A's page is over, with a status for each of the two hosts.
 void end_paging(int a, uint8_t own_status, uint8_t status)
 {
     int peer = adapters[a].pages;
@@ -41,10 +41,11 @@ void end_paging(int a, uint8_t own_status, uint8_t status)
 
 // "Create Connection" with at least an address. True if it was answered here.
 //
-// The limit of the adapter that dials is its own controller's to tell: Connection Limit Exceeded (Core Specification 5.4, volume 1,
-// part F, 2.9). That of the one that is dialled is told over the air: it scans for pages, for its host has asked for that, and its link
-// manager refuses the connection with Connection Rejected Due To Limited Resources (2.13), by LMP_not_accepted (volume 2, part C,
-// 4.1.1), without a word to its host. Some real ones may not answer the page at all, which is then a page timeout.
+// The limit of the dialling adapter is reported by its own controller: Connection Limit Exceeded (Core Specification
+// 5.4, volume 1, part F, 2.9). That of the dialled adapter is reported over the air: it scans for pages, as its host
+// has asked, and its link manager refuses the connection with Connection Rejected Due To Limited Resources (2.13), by
+// LMP_not_accepted (volume 2, part C, 4.1.1), without a word to its host. Some real controllers may not answer the page
+// at all, which then is a page timeout.
 bool pages(int a, const uint8_t *packet, size_t length)
 {
     struct adapter *adapter = &adapters[a];
@@ -85,7 +86,7 @@ bool pages(int a, const uint8_t *packet, size_t length)
     return true;
 }
 
-// A page has taken its time.
+// A page has taken as long as it should.
 void is_heard(int a)
 {
     struct attempt *attempt = &adapters[a].paging;

@@ -5,9 +5,9 @@
 
 #include "air.h"
 
-// "IO Capability Request Reply" with all its parameters. btvirt asks an adapter only the first time it is paired with another one; but
-// Linux lets go of a link at the end of a pairing as often as it was asked at its beginning, and ends that link when it is not used
-// otherwise as often as it believes.
+// "IO Capability Request Reply" with all its parameters. btvirt asks an adapter only the first time it is paired with
+// another one; but at the end of a pairing Linux releases the link once for each time it was asked at the beginning,
+// and ends a link when it believes that nothing else uses it.
 void tell_capabilities(int a, const uint8_t *parameters)
 {
     int peer = with_address(parameters);
@@ -32,8 +32,8 @@ void tell_capabilities(int a, const uint8_t *parameters)
     event(a, CONFIRMATION_REQUEST, ours, sizeof ours);
 }
 
-// Who has asked for it is told. btvirt tells who has ever asked for any, or both; and finds the link by its peer, the wrong one where
-// there are two.
+// Tells the side that has asked for it. btvirt tells a side that has ever asked for any, or both; and it finds the link
+// by its peer, the wrong one if there are two.
 void authenticated(int a, struct link *link, uint8_t status)
 {
     struct link *own = link->le ? between(a, link->peer, false) : link;

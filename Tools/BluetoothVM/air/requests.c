@@ -12,8 +12,8 @@
 
 enum { PATIENCE = 4000000, PAUSE = 20000 };  // microseconds
 
-// Whether somebody still holds what was hciA, so that the kernel would give another number: bluetoothd's channels over an LE link do, until
-// it has come to close them.
+// Whether something still holds what was hciA, so that the kernel would give another number: bluetoothd's channels over
+// an LE link do, until it gets to close them.
 static bool is_held(int a)
 {
     char path[64];

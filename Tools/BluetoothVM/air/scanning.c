@@ -1,4 +1,4 @@
-// Scanning over LE, and what is heard by it.
+// Scanning over LE, and what it hears.
 
 #define _GNU_SOURCE
 #include <string.h>
@@ -8,7 +8,7 @@
 enum { SCANNABLE = 2, DIRECTED = 4, RESPONSE = 8, LEGACY = 0x10 };  // of a set's properties, and of a report's type
 enum { OWN_RANDOM = 1, UNKNOWN_STRENGTH = 127 };
 
-// Notes what btvirt has answered with success.
+// Records a command that btvirt has answered with success.
 void scanning_is_set(int a)
 {
     struct scanning *scanning = &adapters[a].scanning;
@@ -31,7 +31,7 @@ void scanning_is_set(int a)
     }
 }
 
-// Whether a scan is to hear another adapter's set at its next event.
+// Whether a scan should hear another adapter's set at its next event.
 bool wants(int a, int advertiser, int set)
 {
     const struct scanning *scanning = &adapters[a].scanning;
@@ -56,7 +56,7 @@ static void report(int a, int advertiser, const struct advertising *set, uint8_t
     event(a, LE_META, parameters, (uint8_t)(26 + data->length));
 }
 
-// An advertising event: what the set tells, and what it answers to a scanner that asks.
+// An advertising event: what the set says, and what it answers to a scanner that asks.
 void hear(int a, int advertiser, int set)
 {
     struct scanning *scanning = &adapters[a].scanning;

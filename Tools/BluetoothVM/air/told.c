@@ -19,7 +19,7 @@ void to_host(int a, const uint8_t *packet, size_t length)
 
 void to_emulator(int a, const uint8_t *packet, size_t length)
 {
-    // A host has one command under way; that this blocks for want of room would be btvirt's standstill.
+    // A host has one command under way: if this blocked for lack of room, btvirt would have stopped altogether.
     if (send(adapters[a].emulator, packet, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         fprintf(stderr, "air: btvirt takes no packet for adapter %d: %s\n", a, strerror(errno));
 }
@@ -49,7 +49,7 @@ void disconnection_complete(int a, uint16_t handle, uint8_t reason)
     event(a, DISCONNECTION_COMPLETE, (uint8_t[]){ 0, handle & 0xff, handle >> 8, reason }, 4);
 }
 
-// "Connection Complete" of a link that there isn't.
+// "Connection Complete" for a link that was not made.
 void no_connection(int a, const uint8_t *address, uint8_t status)
 {
     uint8_t parameters[11] = { status };

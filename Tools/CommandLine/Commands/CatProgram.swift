@@ -1,10 +1,10 @@
 import Glibc
 import Piconet
 
-/// `piconet cat`: standard input to the remote side's standard output, both ways, with the ends told.
+/// `piconet cat`: standard input to the remote side's standard output, both ways, including the ends of input.
 ///
-/// Each side opens one stream, which holds back who is too fast, and ends it with its input: it is done when the other
-/// side has read all of it.
+/// Each side opens one stream, which holds back a side that is too fast, and ends it with its input: it is done when
+/// the other side has read all of it.
 struct CatProgram: Sendable {
   let arguments: CatArguments
   let environment: ProgramEnvironment
@@ -20,7 +20,7 @@ struct CatProgram: Sendable {
     case link(PiconetError)
     case input(Int32)
     case output(Int32)
-    /// Nobody reads our output any more: no failure of ours.
+    /// Nobody reads our output any more: not a failure of ours.
     case readerGone
     case interrupted
   }
@@ -48,8 +48,8 @@ struct CatProgram: Sendable {
     }
   }
 
-  /// The first who is accepted; others are told that the session is full. It goes on listening: a link may be lost, and
-  /// come again.
+  /// The first peer that is accepted; others are told that the session is full. It goes on listening: a link may be
+  /// lost, and come back.
   private func wait(_ node: Node) async -> Member? {
     guard await link.listen(node) else { return nil }
     let isOver = Guarded(false)
@@ -93,7 +93,7 @@ struct CatProgram: Sendable {
           let failure = await send(input, to: member)
           progress.change { $0.sentEnd = failure == nil }
           if let failure { progress.change { $0.failure = $0.failure ?? failure } }
-          // What fails here ends the other direction too, but for a link that is down: what has come is still written.
+          // A failure here ends the other direction too, unless the link is down: then what has come is still written.
           if let failure, case .link = failure { return }
           if failure != nil { await node.stop() }
         }
@@ -103,7 +103,8 @@ struct CatProgram: Sendable {
             progress.gotEnd = failure == nil
             if let failure { progress.failure = progress.failure ?? failure }
           }
-          // Nobody types for who has gone, and a person need not type Ctrl-D for who has finished.
+          // There is no point in typing to a peer that has gone, and nobody should have to type Ctrl-D for one that has
+          // finished.
           if failure != nil || input.isTerminal { input.end() }
           if failure != nil { await node.stop() }
         }

@@ -20,10 +20,10 @@ enum KeyFile {
     throw failure(path, "longer than \(limit) bytes")
   }
 
-  /// A file that its owner alone can read.
-  /// - Parameter replacing: whether there may be one, which is gone then.
+  /// Writes a file that only its owner can read.
+  /// - Parameter replacing: whether an existing file may be replaced, and so lost.
   static func write(_ bytes: [UInt8], to path: LocalPath, replacing: Bool) throws(TransferFailure) {
-    // The new file never has the permissions, or the other links, of the one that is there.
+    // The new file never takes over the permissions, or the other links, of an existing one.
     if replacing, path.withCString({ unlink($0) }) != 0, errno != ENOENT {
       throw failure(path, SystemError.text(errno))
     }

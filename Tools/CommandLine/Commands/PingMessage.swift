@@ -1,5 +1,5 @@
-/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then whatever the asker likes, which
-/// comes back.
+/// A message of `piconet ping`: a kind and a number of 56 bits in eight bytes, then whatever the asker likes, which is
+/// sent back.
 struct PingMessage: Hashable, Sendable {
   enum Kind: UInt8, Sendable {
     case request = 0x70
@@ -19,7 +19,7 @@ struct PingMessage: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// nil for what is no ping.
+  /// nil for anything but a ping.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerSize, let first = bytes.first, let kind = Kind(rawValue: first) else { return nil }
     let number = bytes.dropFirst().prefix(Self.headerSize - 1).reduce(0) { $0 << 8 | UInt64($1) }

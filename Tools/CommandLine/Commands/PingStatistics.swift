@@ -1,11 +1,11 @@
-/// What came of the pings: pure, with the times as arguments.
+/// The outcome of the pings: pure, with the times as arguments.
 struct PingStatistics: Sendable {
   private(set) var sent: UInt64 = 0
   private(set) var received: UInt64 = 0
   private var shortest = Duration.zero
   private var longest = Duration.zero
   private var total = Duration.zero
-  /// What has not come back; the latest only, since the remote side may take pings and never answer.
+  /// Pings that have not come back; only the latest, since the remote side may take pings and never answer.
   private var waiting: [UInt64: ContinuousClock.Instant] = [:]
   /// The most pings that are waited for.
   static let waitingLimit: UInt64 = 1 << 14
@@ -20,7 +20,7 @@ struct PingStatistics: Sendable {
     return sent
   }
 
-  /// The round trip; nil for what was not asked, or has come before.
+  /// The round trip; nil for an answer that was not asked for, or has come before.
   mutating func receive(_ number: UInt64, at now: ContinuousClock.Instant) -> Duration? {
     guard let start = waiting.removeValue(forKey: number) else { return nil }
     let time = now - start
@@ -31,7 +31,7 @@ struct PingStatistics: Sendable {
     return time
   }
 
-  /// As ping(8) ends.
+  /// In the style of ping(8).
   func summary(name: String, transport: String) -> [String] {
     let lost = sent > received ? sent - received : 0
     let percent = sent == 0 ? 0 : (lost * 100 + sent / 2) / sent

@@ -60,15 +60,15 @@ struct ScanProgram: Sendable {
     }
   }
 
-  /// Until the task is cancelled.
-  /// - Parameter ending: called before the node gives the adapter back as it was.
+  /// Scans until the task is cancelled.
+  /// - Parameter ending: called before the node restores the adapter.
   private func scan(
     _ session: String, _ naming: PeerNaming, number: Int, seen: @Sendable () -> Void, ending: @Sendable () async -> Void
   ) async {
     do throws(PiconetError) {
       var configuration = try environment.configuration(
         session: session, name: nil, mode: .client, transport: arguments.transport)
-      // A trace is of one node: each session has its own.
+      // A trace covers a single node: each session has its own.
       if number > 1 { configuration.trace?.path += ".\(number)" }
       let node = try await Node(configuration)
       // All nodes of a run remember the same peers.

@@ -10,10 +10,10 @@ final class StandardInput: Sendable {
   }
 
   private let descriptor: Int32
-  /// Readable once nothing more is to be read.
+  /// Becomes readable once nothing more should be read.
   private let wake: Int32
 
-  /// nil where no descriptor is to be had.
+  /// nil if no descriptor is available.
   init?(descriptor: Int32 = STDIN_FILENO) {
     wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     self.descriptor = descriptor
@@ -24,13 +24,13 @@ final class StandardInput: Sendable {
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// From now on `read` gives the end. Any thread may call it.
+  /// From now on `read` reports the end. Any thread may call it.
   func end() {
     var one: UInt64 = 1
     _ = write(wake, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// What is there, at most `limit` bytes; waits for some.
+  /// The bytes that are there, at most `limit`; waits until there are some.
   func read(atMost limit: Int) async -> Piece {
     await withTaskCancellationHandler {
       await onItsOwnThread { [self] in readBlocking(atMost: limit) } ?? .failed(EAGAIN)

@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// `piconet trust`: what a person has to say of keys.
+/// `piconet trust`: what a person decides about keys.
 struct TrustProgram: Sendable {
   let arguments: TrustArguments
   let environment: ProgramEnvironment
@@ -81,7 +81,7 @@ struct TrustProgram: Sendable {
     }
   }
 
-  /// This device's own key is nobody else's.
+  /// Refuses this device's own key, which can't be another device's.
   private func checkOther(_ key: PeerID) throws(TransferFailure) {
     guard try failing({ () throws(PiconetError) in try environment.identity.fingerprint() }) == key else { return }
     throw TransferFailure(
@@ -117,7 +117,7 @@ struct TrustProgram: Sendable {
     do throws(PiconetError) {
       return try body()
     } catch {
-      // What the person wants does not go together with the table: no fault of the file.
+      // What the person wants conflicts with the table: the file is not at fault.
       if let failure = error.underlying as? StateFailure, [.nameTaken, .blocked].contains(failure.code) {
         throw TransferFailure(word: "usage", message: failure.detail, exitCode: .usage)
       }
@@ -213,7 +213,7 @@ struct TrustProgram: Sendable {
     } catch {
       guard (error.underlying as? StateFailure)?.code == .exists else {
         let failure = TransferFailure(error, on: .receiver)
-        // What is wrong with the files here names them already.
+        // A failure of the files here already names them.
         guard error.underlying == nil else { throw failure }
         // RFC 7468, section 11.
         let isLocked = String(decoding: pem, as: UTF8.self).contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")

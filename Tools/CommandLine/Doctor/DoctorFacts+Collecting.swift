@@ -3,7 +3,7 @@ import Glibc
 import Piconet
 
 extension DoctorFacts {
-  /// Looks at this machine; without privileges, without using a radio, and within about a second and a half.
+  /// Looks at this machine, without privileges, without using a radio, and within about a second and a half.
   static func collected(_ environment: ProgramEnvironment) -> DoctorFacts {
     var facts = DoctorFacts()
     facts.collectRadios()
@@ -14,9 +14,9 @@ extension DoctorFacts {
     return facts
   }
 
-  /// What is to be seen of radios and networks without waiting for anybody.
-  /// - Parameter radiosCount: of radios only where that holds with the networks that there are: to see whether
-  ///   bluetoothd runs, all processes are gone through.
+  /// What can be seen of radios and networks without waiting for anybody.
+  /// - Parameter radiosCount: radios are looked at only if this holds for the networks that there are: finding out
+  ///   whether bluetoothd runs means going through all processes.
   static func glance(_ environment: ProgramEnvironment, where radiosCount: (DoctorFacts) -> Bool) -> DoctorFacts {
     var facts = DoctorFacts()
     facts.collectInterfaces(environment)
@@ -24,7 +24,7 @@ extension DoctorFacts {
     return facts
   }
 
-  /// What a glance leaves open of Bluetooth, within about a second.
+  /// Finds out what a glance leaves open about Bluetooth, within about a second.
   mutating func lookCloser() {
     collectPermissions()
     askDaemon(until: .now + .seconds(1))
@@ -58,7 +58,7 @@ extension DoctorFacts {
     hasKernelModule = Self.hasModule("bluetooth", of: kernelRelease)
     #if Bluetooth
       guard l2capFailure == nil else { return }
-      // A bit less than the deadline: that bluetoothd does not answer is told as such.
+      // A bit less than the deadline, so that bluetoothd not answering is reported as such.
       let asked = InTime { await DaemonProbe.ask(timeout: .milliseconds(800)) }
       let daemon = asked?.value(until: deadline)
       daemonVersion = daemon?.version.map { displaySafe($0) }
@@ -80,7 +80,7 @@ extension DoctorFacts {
     #endif
   }
 
-  /// nil where this system shows no modules of the running kernel, as in a container.
+  /// nil if this system shows no modules of the running kernel, as in a container.
   private static func hasModule(_ name: String, of release: String) -> Bool? {
     let folder = "/lib/modules/\(release)"
     guard !release.isEmpty, SystemFile.exists(folder) else { return nil }
@@ -119,7 +119,7 @@ extension DoctorFacts {
     }
   }
 
-  /// The names of the programs that run, as far as this user sees them.
+  /// The names of running programs, as far as this user can see them.
   private static func programs() -> [String] {
     (SystemFile.names("/proc") ?? []).compactMap { name in
       name.utf8.allSatisfy { (0x30...0x39).contains($0) } ? SystemFile.line("/proc/\(name)/comm") : nil
@@ -201,7 +201,7 @@ extension DoctorFacts {
     return result
   }
 
-  /// Binds the port as our discovery does, and lets it go; nothing is sent.
+  /// Binds the port as our discovery does, and releases it; nothing is sent.
   private static func multicastPortFailure() -> String? {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return SystemError.text(errno) }

@@ -1,5 +1,5 @@
 extension DoctorFacts {
-  /// What the facts mean, in the order of what others build upon; ends with what it comes to.
+  /// What the facts mean, beginning with those on which others depend; ends with the conclusion.
   var findings: [Finding] {
     let bluetooth = kernelFindings + adapterFindings + switchFindings + daemonFindings + permissionFindings
     let network = networkFindings
@@ -13,14 +13,14 @@ extension DoctorFacts {
 
   private var canUseBluetooth: Bool { hasBluetooth && adapters.contains(where: \.isUsable) && hasFinder }
 
-  /// Whether a network is there on which others may be.
+  /// Whether there is a network on which others may be.
   var hasNetwork: Bool { usableInterfaces.contains { !$0.isLoopback } }
 
   private var canUseTCP: Bool { hasNetwork && multicastPortFailure == nil }
 
-  /// What keeps peers from being found over Bluetooth, the cause rather than what follows from it; nil: nothing of what
-  /// is seen here.
-  /// - Parameter adapter: the only one that counts, by its name or its address; nil: whichever there is.
+  /// What keeps peers from being found over Bluetooth, as a cause rather than a consequence; nil: nothing that can be
+  /// seen here.
+  /// - Parameter adapter: the only one that counts, by its name or its address; nil: any.
   func bluetoothObstacle(of adapter: String?) -> Finding? {
     var facts = self
     if let adapter {
@@ -38,7 +38,7 @@ extension DoctorFacts {
     if !hasBluetooth {
       findings = kernelFindings + adapterFindings
     } else if !isAnyUsable, hasFinder || adapters.allSatisfy(\.hasNoAddress) || switches.contains(where: \.isBlocked) {
-      // A block turns the adapter off too, and so does the end of bluetoothd, which comes next.
+      // A block also turns the adapter off, and so does the end of bluetoothd, which comes next.
       findings = switchFindings + adapterFindings
     } else {
       findings = daemonFindings + permissionFindings
@@ -112,7 +112,7 @@ extension DoctorFacts {
       let isBlocked = switches.contains { $0.isBlocked && ($0.name == adapter.name || adapters.count == 1) }
       let powerOn =
         isDaemonRunning == false ? "start bluetoothd, or: sudo hciconfig \(adapter.name) up" : "bluetoothctl power on"
-      // Another one does as well.
+      // Another one will do as well.
       let severity: Finding.Severity = adapters.contains(where: \.isUsable) ? .warning : .problem
       result.append(
         Finding(
@@ -343,7 +343,7 @@ extension DoctorFacts {
     }
   }
 
-  // MARK: What it comes to
+  // MARK: The conclusion
 
   private var verdict: Finding {
     switch (canUseBluetooth, canUseTCP) {
@@ -359,7 +359,7 @@ extension DoctorFacts {
 }
 
 extension DoctorFacts.Adapter {
-  /// A block turns the adapter off too, so this says of blocks what there is to say.
+  /// A block also turns the adapter off, so this covers blocks as well.
   var isUsable: Bool { isUp && isPowered != false && !hasNoAddress }
 }
 

@@ -1,4 +1,4 @@
-/// What was seen of this machine; what it means is said by `findings`. A value that is nil could not be seen.
+/// What was seen of this machine; `findings` says what it means. A value that is nil could not be seen.
 struct DoctorFacts: Hashable, Sendable {
   struct Adapter: Hashable, Sendable {
     /// `hci0`.
@@ -11,14 +11,14 @@ struct DoctorFacts: Hashable, Sendable {
     var hasBREDR = true
     /// As bluetoothd says.
     var isPowered: Bool?
-    /// LE advertisements that bluetoothd still takes.
+    /// How many more LE advertisements bluetoothd takes.
     var advertisements: Int?
 
     var hasNoAddress: Bool { address == "00:00:00:00:00:00" }
   }
 
   struct RadioSwitch: Hashable, Sendable {
-    /// Of the switch, such as `hci0` or `tpacpi_bluetooth_sw`.
+    /// The switch's name, such as `hci0` or `tpacpi_bluetooth_sw`.
     var name: String
     var isSoftBlocked = false
     var isHardBlocked = false
@@ -30,7 +30,7 @@ struct DoctorFacts: Hashable, Sendable {
     /// The call to bluetoothd failed with this D-Bus error.
     case refused(String)
     case answered
-    /// No answer within the time that the doctor takes.
+    /// No answer came within the time that the doctor allows.
     case silent
   }
 
@@ -44,18 +44,18 @@ struct DoctorFacts: Hashable, Sendable {
 
   /// The file of the devices that are remembered.
   enum KnownPeers: Hashable, Sendable {
-    /// Also where there is none yet.
+    /// This includes that there is none yet.
     case readable
-    /// Nothing is in it, as no program leaves it; as `PATH: REASON`.
+    /// It is empty, as no program leaves it; as `PATH: REASON`.
     case emptied(String)
-    /// What can't be read of it, as `PATH:LINE: REASON`.
+    /// The parts of it that can't be read, as `PATH:LINE: REASON`.
     case damaged([String])
     /// What is wrong with it, and what to do about it.
     case unreadable(String)
   }
 
   // Bluetooth in the kernel
-  /// False: this build has none.
+  /// False: this build is without Bluetooth.
   var hasBluetoothBuild = true
   /// Why there is no socket, in the system's words.
   var l2capFailure: String?
@@ -70,7 +70,7 @@ struct DoctorFacts: Hashable, Sendable {
 
   // bluetoothd
   var isDaemonRunning: Bool?
-  /// The D-Bus error with which bluetoothd takes no profile of this user.
+  /// The D-Bus error with which bluetoothd refuses this user's profile.
   var profileRefusal: String?
   /// Such as `5.66`.
   var daemonVersion: String?

@@ -11,9 +11,9 @@ struct Finding: Hashable, Sendable {
   /// A word for programs, such as `adapter.blocked`; the part before the dot is the area that people are shown.
   let word: String
   let severity: Severity
-  /// What is so, in one line.
+  /// What was found, in one line.
   let text: String
-  /// What to do about it; nil where nothing is to be done.
+  /// What to do about it; nil if nothing has to be done.
   let advice: String?
 
   init(_ word: String, _ severity: Severity, _ text: String, advice: String? = nil) {

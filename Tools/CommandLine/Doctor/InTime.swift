@@ -1,12 +1,12 @@
 import CPiconetSystem
 import Glibc
 
-/// What a task finds out by calls that may hang: whoever waits goes on without it when the time is up.
+/// The result of a task whose calls may hang: the waiting thread goes on without it when the time is up.
 final class InTime<Value: Sendable>: Sendable {
   private let result = Guarded<Value?>(nil)
   private let ready: Int32
 
-  /// nil where no descriptor is to be had. The task keeps this alive until it is done.
+  /// nil if no descriptor is available. The task keeps this alive until it is done.
   init?(_ work: @escaping @Sendable () async -> Value) {
     ready = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     guard ready >= 0 else { return nil }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Small files of the kernel and of the system, read without waiting for anything.
 enum SystemFile {
-  /// The text, at most `limit` bytes of it; nil where it can't be read.
+  /// The text, at most `limit` bytes of it; nil if it can't be read.
   static func text(_ path: String, atMost limit: Int = 65_536) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -23,7 +23,7 @@ enum SystemFile {
     text(path, atMost: 4096)?.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)
   }
 
-  /// The entries of a directory in the order of their names, at most `limit`; nil where it can't be read.
+  /// The entries of a directory in the order of their names, at most `limit`; nil if it can't be read.
   static func names(_ path: String, atMost limit: Int = 100_000) -> [String]? {
     guard let directory = opendir(path) else { return nil }
     defer { closedir(directory) }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The names in a directory without the hidden ones, sorted by their bytes: all in one piece of memory, since a
-/// directory may have a million.
+/// The names in a directory, except hidden ones, sorted by their bytes: all in one piece of memory, since a directory
+/// may have a million.
 struct DirectoryNames: Sendable {
   private let bytes: [UInt8]
   private let ranges: [(start: UInt32, count: UInt16)]
 
-  /// Throws errno of what failed.
+  /// Throws the errno of the call that failed.
   init(of path: LocalPath) throws(SystemFailure) {
     guard let directory = path.withCString({ opendir($0) }) else { throw SystemFailure(number: errno) }
     defer { closedir(directory) }

@@ -1,40 +1,41 @@
 import Piconet
 
-/// A file to be sent, or a URL whose content is.
+/// A file to be sent, or a URL whose content is to be sent.
 struct GatheredFile: Hashable, Sendable {
   let path: LocalPath
-  /// Bytes, when it was looked at; it may have changed since. 0 for a URL.
+  /// In bytes, when it was looked at; it may have changed since. 0 for a URL.
   let size: Int64
-  /// nil for a file that is no image, which only `--any` lets through, and for a URL, which the receiver looks at.
+  /// nil for a file that is not an image, which only `--any` lets through, and for a URL, which the receiver will look
+  /// at.
   let kind: ImageKind?
   /// What it is offered as: no other file of the command has the same name in the same folder.
   let name: AcceptableName
-  /// Where it is to be stored; nil: beside what was named itself.
+  /// The folder to store it in; nil: none, as for files that were named themselves.
   let folder: AcceptableFolder?
-  /// Why it is not offered as it is called: a part of a sentence that follows "since".
+  /// Why it is not offered under its own name, worded to follow "since" in a sentence.
   let renaming: String?
-  /// The path is a URL.
+  /// Whether the path is a URL.
   var isURL: Bool { path.isURL }
 }
 
 /// An operand, or something below it, that can't be sent.
 struct GatheringFailure: Error, Hashable, Sendable {
   enum Reason: Hashable, Sendable {
-    /// errno of the call that failed.
+    /// The errno of the call that failed.
     case system(Int32)
     /// A FIFO, a socket, a device.
     case notARegularFile
     case notAnImage
     case noImages
     case tooDeep
-    /// A URL that can't be one, with what is wrong.
+    /// Not a valid URL, with what is wrong.
     case badURL(String)
   }
 
   let path: LocalPath
   let reason: Reason
 
-  /// They concern a local file, but for what was written wrong.
+  /// They concern a local file, unless it was written wrongly.
   var exitCode: ExitCode { if case .badURL = reason { .usage } else { .localFile } }
 
   /// A word for programs.

@@ -1,6 +1,6 @@
 extension ImageKind {
-  /// Recognises an image by its first bytes (64 are enough, fewer may do); nil for anything else. More than the magic
-  /// number is checked where that is short: "BM" begins many a text.
+  /// Recognises an image by its first bytes (64 are enough, fewer may do); nil for anything else. If the magic number
+  /// is short, more than that is checked: many texts begin with "BM".
   init?(header: some Collection<UInt8>) {
     let bytes = Array(header.prefix(Self.headerLength))
     let readers: [([UInt8]) -> ImageKind?] = [
@@ -37,8 +37,8 @@ extension ImageKind {
     else { return nil }
     let brands = [8] + Array(stride(from: 16, to: min(Int(size), bytes.count) - 3, by: 4))
     let kinds = brands.map { brand(Array(bytes.dropFirst($0).prefix(4))) }
-    // `mif1` and `msf1` say only "an image": what is in it, a compatible brand tells. A film may name an image brand
-    // among the compatible ones, so the major brand has to be an image's.
+    // `mif1` and `msf1` only mean "an image"; a compatible brand tells which kind. A film may name an image brand among
+    // the compatible ones, so the major brand must be an image's.
     guard let major = kinds.first ?? nil else { return nil }
     return major == .heif ? kinds.lazy.compactMap { $0 }.first { $0 != .heif } ?? .heif : major
   }
@@ -53,7 +53,7 @@ extension ImageKind {
     }
   }
 
-  /// TIFF 6.0, section 2, and the camera formats that are made of it.
+  /// TIFF 6.0, section 2, and the camera formats that are based on it.
   private static func tiff(_ bytes: [UInt8]) -> ImageKind? {
     guard bytes.count >= 8 else { return nil }
     switch Array(bytes[..<4]) {
@@ -70,7 +70,7 @@ extension ImageKind {
     }
   }
 
-  /// BITMAPFILEHEADER and the start of the information header behind it.
+  /// BITMAPFILEHEADER and the start of the information header after it.
   private static func bmp(_ bytes: [UInt8]) -> ImageKind? {
     guard has("BM", in: bytes, at: 0), let reserved = littleEndian32(bytes, at: 6), reserved == 0,
       let pixels = littleEndian32(bytes, at: 10), let header = littleEndian32(bytes, at: 14),

@@ -2,10 +2,10 @@
 enum ImageKind: String, Sendable, CaseIterable {
   case jpeg, png, gif, webp, heic, heif, avif, tiff, canonRaw2, canonRaw3, panasonicRaw, olympusRaw, bmp, jpegXL, qoi
 
-  /// How many bytes of a file `init(header:)` makes use of.
+  /// How many bytes of a file `init(header:)` uses.
   static let headerLength = 64
 
-  /// IANA media type, or the usual one where none is registered.
+  /// The IANA media type, or the usual one if none is registered.
   var mediaType: String {
     switch self {
     case .jpeg: "image/jpeg"
@@ -26,7 +26,7 @@ enum ImageKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// The usual extension, without the dot. DNG, NEF and ARW are TIFF as far as their header goes.
+  /// The usual extension, without the dot. DNG, NEF and ARW are TIFF as far as their headers go.
   var fileExtension: String {
     switch self {
     case .jpeg: "jpg"

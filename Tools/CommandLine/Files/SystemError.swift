@@ -13,7 +13,7 @@ enum SystemError {
   }
 }
 
-/// errno of a call that failed.
+/// The errno of a call that failed.
 struct SystemFailure: Error, Hashable, Sendable {
   let number: Int32
 }

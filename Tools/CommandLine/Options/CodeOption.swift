@@ -1,16 +1,16 @@
 import Glibc
 import Piconet
 
-/// What `--code` and `--code-file` say of the code that one device shows and that is typed on the other.
+/// What `--code` and `--code-file` say about the code that one device shows and that is typed on the other.
 enum CodeOption: Hashable, Sendable {
-  /// Who listens makes a new one and shows it; who dials asks for it.
+  /// The listening side makes a new one and shows it; the dialling side asks for it.
   case open
   case given(TypedCode)
   case file(LocalPath)
 
   /// The form of a code, for help and errors.
   static let form = "6 to 16 digits"
-  /// More is no code, whatever follows.
+  /// A longer file can't hold a code.
   private static let longestFile = 256
 
   static func given(_ argument: OptionArgument) throws(UnacceptableValue) -> CodeOption {
@@ -18,7 +18,8 @@ enum CodeOption: Hashable, Sendable {
     return .given(code)
   }
 
-  /// Whether a word behind `--code` is its code and not the next operand: a file of such a name is given as `./123456`.
+  /// Whether a word after `--code` is its code and not the next operand: a file with such a name must be given as
+  /// `./123456`.
   static func isCode(_ word: [UInt8]) -> Bool {
     TypedCode(String(decoding: word, as: UTF8.self)) != nil
   }

@@ -18,8 +18,8 @@ enum DialPlace: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What is wrong with a text that looks like a Bluetooth address; nil: it looks like none. An IPv6 address has more
-  /// parts, longer ones or an empty one.
+  /// What is wrong with a text that looks like a Bluetooth address; nil: it doesn't look like one. An IPv6 address has
+  /// more parts, longer ones, or an empty one.
   private static func bluetoothMistake(_ text: String) -> UnacceptableValue? {
     let device = text.prefix { $0 != "/" }
     let parts = device.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "-" }

@@ -11,21 +11,21 @@ struct ImageReceiveArguments: Hashable, TransportArguments, CodeArguments {
   var visible: Visibility = .all
   /// Show this device's own fingerprint and end.
   var fingerprint = false
-  /// As a QR code, too.
+  /// Also show it as a QR code.
   var qr = false
-  /// With which senders that are not known get in; nil: they can't by a code.
+  /// The code by which unknown senders get in; nil: they can't get in by a code.
   var code: CodeOption?
   /// End after so many stored files; nil: go on until interrupted.
   var count: Int?
-  /// How long a sender or a counted file may stand still while others wait.
+  /// How long a sender or a counted file may stall while others wait.
   var timeout: Duration = .seconds(10)
   var onConflict: ConflictPolicy = .rename
   var transport = TransportOptions()
   /// nil: every address, any free port.
   var listen: HostAndPort?
-  /// The largest file taken, in bytes; nil: whatever fits on the disk.
+  /// The largest file accepted, in bytes; nil: whatever fits on the disk.
   var maxSize: Int64?
-  /// Take files that are no images too.
+  /// Accept files other than images, too.
   var any = false
   /// Write events to standard output (EVENTS.md).
   var json = false

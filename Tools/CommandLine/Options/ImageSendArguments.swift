@@ -6,22 +6,22 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   var recipients: [Recipient] = []
   /// Dial this address and do not search.
   var address: DialPlace?
-  /// The key that has to answer, as the person has it from the other device.
+  /// The key that must answer, which the person has from the other device.
   var fingerprint: PeerID?
   /// Ask nothing.
   var yes = false
-  /// That of the peer; nil: it takes us without one.
+  /// The peer's code; nil: it lets us in without one.
   var code: CodeOption?
   /// nil: the host's name.
   var name: String?
   /// nil: the default session.
   var session: String?
-  /// How long to search, to wait for an answer, and to bear silence.
+  /// How long to search, to wait for an answer, and to put up with silence.
   var timeout: Duration = .seconds(30)
   var transport = TransportOptions()
-  /// Send files that are no images too.
+  /// Send files other than images, too.
   var any = false
-  /// Offer all files beside one another, without the folders that they are in.
+  /// Offer all files without the folders that they are in.
   var isFlat = false
   /// Follow links to directories.
   var followsLinks = false
@@ -31,7 +31,7 @@ struct ImageSendArguments: Hashable, TransportArguments, CodeArguments {
   /// Files and directories, at least one.
   var operands: [LocalPath] = []
 
-  /// Whom to look for: a given key is who is meant, whatever it is called.
+  /// Whom to look for: if a key was given, its owner is meant, whatever it is called.
   var wanted: [Recipient] {
     guard let fingerprint else { return recipients }
     return address == nil ? [.peer(fingerprint: fingerprint.description)] : []

@@ -1,5 +1,5 @@
-/// A path of this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a
-/// `String` could not name each of them.
+/// A path on this machine: bytes without NUL, as the kernel sees it. Not every file name on Linux is UTF-8, so a
+/// `String` could not name all of them.
 struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Without a terminating NUL.
   let bytes: [UInt8]
@@ -8,16 +8,16 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   init(_ text: String) { self.bytes = Array(text.utf8) }
   init(stringLiteral value: String) { self.init(value) }
 
-  /// The path as text, where it is UTF-8.
+  /// The path as text, if it is UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// Whether this is no path but an http or https URL. A file of such a name is sent as `./http:/...`.
+  /// Whether this is not a path but an http or https URL. A file with such a name is given as `./http:/...`.
   var isURL: Bool {
     guard let text = text?.lowercased() else { return false }
     return text.hasPrefix("http://") || text.hasPrefix("https://")
   }
 
-  /// What stands before `://`, where that may be a URL's scheme (RFC 3986, section 3.1).
+  /// The part before `://`, if that may be a URL's scheme (RFC 3986, section 3.1).
   var scheme: String? {
     let name = bytes.prefix { $0 != 0x3A }
     guard bytes.dropFirst(name.count).starts(with: "://".utf8), let first = name.first, Self.isLetter(first),
@@ -32,7 +32,7 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
   /// `displaySafe(_:unicode:)`.
   var readable: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// What follows the last slash; slashes at the end do not count (`photos/` is `photos`). The root is `/`.
+  /// What follows the last slash; trailing slashes are ignored (`photos/` is `photos`). The root is `/`.
   var lastComponent: LocalPath {
     var end = bytes.count
     while end > 1, bytes[end - 1] == Self.slash { end -= 1 }
@@ -46,12 +46,12 @@ struct LocalPath: Hashable, Sendable, ExpressibleByStringLiteral {
       ? LocalPath(bytes: bytes + component) : LocalPath(bytes: bytes + [Self.slash] + component)
   }
 
-  /// Calls `body` with the path as C knows it.
+  /// Calls `body` with the path as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     var terminated = bytes.map { CChar(bitPattern: $0) }
     terminated.append(0)
     return terminated.withUnsafeBufferPointer { buffer in
-      // A buffer of at least the NUL has an address.
+      // A buffer that has at least the NUL has an address.
       buffer.baseAddress.map(body) ?? "".withCString(body)
     }
   }

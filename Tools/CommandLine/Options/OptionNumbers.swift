@@ -1,6 +1,6 @@
 /// Numbers as options take them. Digits are ASCII; no sign, no blank, no exponent.
 enum OptionNumbers {
-  /// A whole number from 1 on.
+  /// A whole number, at least 1.
   static func count(_ argument: OptionArgument) throws(UnacceptableValue) -> Int {
     guard let digits = decimalDigits(argument.text[...]) else { throw .because("not a whole number") }
     guard let count = Int(digits) else { throw .because("too large") }
@@ -19,7 +19,7 @@ enum OptionNumbers {
     return try scaled(number, by: unit, what: "a size")
   }
 
-  /// Seconds: `30`, `1.5`, `90s`, `2m`, `1h`, `250ms`. More than nothing, at most a year.
+  /// Seconds: `30`, `1.5`, `90s`, `2m`, `1h`, `250ms`. More than 0, at most a year.
   static func seconds(_ argument: OptionArgument) throws(UnacceptableValue) -> Duration {
     let text = argument.text[...]
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -56,7 +56,7 @@ enum OptionNumbers {
     guard !overflow else { throw .because("too large") }
     guard parts.count == 2 else { return product }
     guard let fraction = decimalDigits(parts[1]) else { throw .because("not \(what)") }
-    // Six digits of a unit are more than anybody means, and fit: 10^6 * 2^40 < 2^63.
+    // Nobody means more than six decimals, and these fit: 10^6 * 2^40 < 2^63.
     let digits = fraction.prefix(6)
     var scale: Int64 = 1
     for _ in digits { scale *= 10 }

@@ -13,7 +13,7 @@ enum OptionText {
     return text
   }
 
-  /// 64 hexadecimal digits; spaces and colons between them count for nothing.
+  /// 64 hexadecimal digits; spaces and colons between them are ignored.
   static func fingerprint(_ argument: OptionArgument) throws(UnacceptableValue) -> PeerID {
     guard let peer = PeerID(hexadecimal: argument.text.filter { $0 != " " && $0 != ":" }) else {
       throw .because("a fingerprint has 64 hexadecimal digits")

@@ -34,15 +34,15 @@ enum TransportChoice: String, OptionWord {
   var isBluetoothOnly: Bool { !kinds.contains(.tcp) }
 }
 
-/// Who finds imagerecv.
+/// Who can find imagerecv.
 enum Visibility: String, OptionWord {
   case all, known
 }
 
-/// Whose files imagerecv takes.
+/// Whose files imagerecv accepts.
 enum AcceptPolicy: String, OptionWord {
   case ask, known, all
 }
 
-/// What imagerecv does when the file's name is taken.
+/// What imagerecv does if the file's name is taken.
 extension ConflictPolicy: OptionWord {}

@@ -6,7 +6,7 @@ enum Recipient: Hashable, Sendable {
   case all
   /// The peer with this fingerprint: 64 hexadecimal digits, in lower case.
   case peer(fingerprint: String)
-  /// The peer that the person calls so, or that calls itself so.
+  /// The peer that the person, or the peer itself, calls by this name.
   case named(String)
 
   init(_ argument: OptionArgument) throws(UnacceptableValue) {

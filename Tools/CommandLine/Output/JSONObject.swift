@@ -1,9 +1,9 @@
-/// Writes one JSON object (RFC 8259) on one line. Members stand in the order in which they were added.
+/// Writes one JSON object (RFC 8259) on one line. Members are in the order in which they were added.
 struct JSONObject {
   private var text = "{"
 
   /// Control characters, the quote and the backslash are escaped; all else stays as it is, in UTF-8. So a line never
-  /// holds a newline within, and U+2028 is no line end for JSON.
+  /// contains a newline, and U+2028 does not end a line in JSON.
   mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
     append(value)
@@ -28,7 +28,7 @@ struct JSONObject {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      // DEL and the C1 controls are legal in JSON, yet a terminal obeys some of them.
+      // DEL and the C1 controls are legal in JSON, but terminals obey some of them.
       case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}":
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -43,14 +43,14 @@ struct JSONObject {
     text += String(value)
   }
 
-  /// Absent where there is no value: a reader sees a member only if it is known.
+  /// Left out if there is no value: a reader sees a member only if it is known.
   mutating func add(_ name: StaticString, ifKnown value: String?) { if let value { add(name, value) } }
   mutating func add(_ name: StaticString, ifKnown value: Int64?) { if let value { add(name, value) } }
 
   /// The object, without a newline.
   var line: String { text + "}" }
 
-  /// Names are our own words and need no escape.
+  /// Names are our own words and need no escaping.
   private mutating func begin(_ name: StaticString) {
     if text.utf8.count > 1 { text += "," }
     text += "\"\(name)\":"

@@ -1,9 +1,9 @@
-/// How many reports of progress may be made, of all files together: somebody who begins a hundred transfers and lets
-/// them drip must not fill a log. A value: whoever has it brings the time.
+/// How many progress reports may be made for all files together: somebody who begins a hundred transfers and lets them
+/// drip must not fill a log. A value: its owner supplies the time.
 struct ProgressBudget: Sendable {
-  /// Of those whom a person lets push, or has chosen: four files have ten a second each.
+  /// For peers that a person lets push, or has chosen: four files have ten a second each.
   static let trustedRate = 40
-  /// Of all others together: as much as a file has in half a minute, then one a second.
+  /// For all others together: as many as a file has in half a minute, then one a second.
   static let othersBurst = 256
 
   private var trusted: NoticeAllowance

@@ -1,4 +1,4 @@
-/// Lets a file's progress through at most so often. One for each file; the clock is an argument.
+/// Limits how often a file's progress is let through. One for each file; the clock is an argument.
 struct ProgressThrottle: Sendable {
   /// The least time between two reports.
   let interval: Duration

@@ -1,10 +1,10 @@
-/// A QR code as lines of text, with the light modules that have to surround it: half as many lines as it has rows.
+/// A QR code as lines of text, with the light modules that must surround it: half as many lines as it has rows.
 struct QRCodeDrawing: Sendable {
   let code: QRCode
-  /// Whether it says itself which colours are meant; otherwise they are a dark terminal's.
+  /// Whether it sets the colours itself; otherwise it counts on a dark terminal's.
   let hasColours: Bool
 
-  /// - Throws: `QRCodeFailure`, also where it would not be seen as it is.
+  /// - Throws: `QRCodeFailure`, also if it would not be shown correctly.
   static func lines(
     of text: String, on terminal: TerminalTraits, columns: Int
   ) throws(QRCodeFailure) -> [String] {
@@ -12,7 +12,7 @@ struct QRCodeDrawing: Sendable {
     let code = try QRCode(text)
     let width = code.modules.count + 2 * QRCode.quietZone
     guard width <= columns else { throw .tooNarrow(columns, needed: width) }
-    // The colours of a terminal are not known: a code is dark on light.
+    // A terminal's colours are not known, and a code must be dark on light.
     return QRCodeDrawing(code: code, hasColours: terminal.canRedraw).lines
   }
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Standard output or standard error, written without a buffer: each call is on its way when it returns, so that a
-/// reader of `--json` sees every event at once and nothing is lost when the process is killed.
+/// Standard output or standard error, written without a buffer: each write is on its way when the call returns, so that
+/// a reader of `--json` sees every event at once and nothing is lost when the process is killed.
 ///
 /// SIGPIPE must be ignored in the process (`StandardStream.ignoreBrokenPipes()`). The first failure is kept and all
 /// later writes do nothing: when the reader has gone away (`imagesend --json | head -1`), the files are still sent and
@@ -11,7 +11,7 @@ struct StandardStream: Sendable {
   enum Failure: Error, Hashable, Sendable {
     /// EPIPE: nobody reads any more.
     case readerGone
-    /// Another errno, as ENOSPC where the output goes to a file.
+    /// Another errno, such as ENOSPC if the output goes to a file.
     case system(Int32)
   }
 
@@ -34,19 +34,19 @@ struct StandardStream: Sendable {
     }
   }
 
-  /// What the run ends with, given how the files went: a full disk under standard output is a failure of its own, a
-  /// reader that had enough is none.
+  /// The run's exit code, given how the files went: a full disk under standard output is a failure of its own, a reader
+  /// that has had enough is not.
   func exitCode(after files: ExitCode) -> ExitCode {
     if case .system = failure { .worst([files, .localFile]) } else { files }
   }
 
-  /// Says on standard error that not everything was written, where that is a failure.
+  /// Says on standard error that not everything was written, if that is a failure.
   func complain(as program: String, to error: inout StandardStream) {
     if case .system(let code) = failure { error.write("\(program): standard output: \(SystemError.text(code))\n") }
   }
 
-  /// Takes the numbers 0 to 2 where the caller has closed them (`>&-`): a socket or a received file that got one would
-  /// be written to in the belief that it is the output. Opened the wrong way round, so that use still fails.
+  /// Occupies the numbers 0 to 2 if the caller has closed them (`>&-`): otherwise a socket or a received file might get
+  /// one, and output would be written to it. They are opened the wrong way round, so that using them still fails.
   static func occupyClosed() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
       // The lowest free number is this one.
@@ -68,7 +68,7 @@ struct StandardStream: Sendable {
       case EINTR: continue
       case EPIPE: return .readerGone
       case EAGAIN:
-        // A terminal or pipe shared with a program that made it non-blocking: wait, as a blocking one would.
+        // The terminal or pipe is shared with a program that made it non-blocking: wait, as a blocking one would.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         if poll(&entry, 1, -1) < 0, errno != EINTR { return .system(errno) }
       default: return .system(errno)

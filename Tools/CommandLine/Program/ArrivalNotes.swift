@@ -1,18 +1,18 @@
 import Piconet
 
-/// Whose coming is told, and whose going with it: strangers come and go as often as they like.
+/// Which arrivals are reported, and with them the departures: strangers come and go as often as they like.
 final class ArrivalNotes: Sendable {
   private let joins = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
-  /// Members that were not told.
+  /// Members whose arrival went unreported.
   private let untold = Guarded<Set<NodeID>>([])
 
-  /// - Returns: how many before were not told; nil: this one isn't, either.
+  /// - Returns: how many before went unreported; nil: this one does, too.
   func joined(_ peer: ProvenMember) -> Int? {
     let suppressed = joins.change { $0.take(peer) }
     if suppressed == nil { untold.change { _ = $0.insert(peer.id) } }
     return suppressed
   }
 
-  /// - Returns: whether its coming was told.
+  /// - Returns: whether its arrival was reported.
   func left(_ peer: NodeID) -> Bool { untold.change { $0.remove(peer) } == nil }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// What this machine has of Bluetooth, as far as an option that asks for it goes.
+/// What Bluetooth this machine has, as far as options that ask for it are concerned.
 struct BluetoothHere: Hashable, Sendable {
   struct Adapter: Hashable, Sendable {
     /// `hci0`.
@@ -9,11 +9,11 @@ struct BluetoothHere: Hashable, Sendable {
     var address: String
   }
 
-  /// Why there is none at all; nil: the kernel has it.
+  /// Why there is no Bluetooth at all; nil: the kernel has it.
   var lack: String?
   var adapters: [Adapter]
 
-  /// This machine's.
+  /// The state of this machine.
   static var current: BluetoothHere {
     #if Bluetooth
       let probe = BluetoothProbe()
@@ -24,7 +24,7 @@ struct BluetoothHere: Hashable, Sendable {
     #endif
   }
 
-  /// Why the options can't be followed here; nil: they can, or nothing was asked of Bluetooth.
+  /// Why the options can't be satisfied here; nil: they can, or they don't ask for Bluetooth.
   func refusal(
     of options: TransportOptions, address: DialPlace? = nil
   ) -> (word: String, message: String)? {

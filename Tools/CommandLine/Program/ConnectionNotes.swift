@@ -1,7 +1,7 @@
 import Piconet
 
-/// With `-v`, what the connections to peers were like. They are looked at now and then: once a peer has left there is
-/// nothing to see.
+/// With `-v`, what the connections to peers were like. They are looked at now and then, since once a peer has left
+/// there is nothing to see.
 final class ConnectionNotes: Sendable {
   private let node: Node
   private let console: Console
@@ -18,14 +18,15 @@ final class ConnectionNotes: Sendable {
     else { return }
     let name = console.safe(peer.petname)
     seen.change { $0[peer.id] = (name, statistics) }
-    // A short connection would have no round trip.
+    // Otherwise a short connection would have no round trip.
     if statistics.roundTrip == nil, member.transport != nil {
       Task { if (try? await node.session.ping(member)) != nil { await look(at: peer) } }
     }
   }
 
-  /// Looks at all peers now and then, until the task is cancelled: a connection that breaks is told of as it was at
-  /// last, not as it began. Of a peer that can't be reached, what was last seen is kept: it names the transport.
+  /// Looks at all peers now and then, until the task is cancelled: a connection that breaks is reported as it was at
+  /// the end, not at the beginning. For a peer that can't be reached, what was last seen is kept, because it names the
+  /// transport.
   func watch() async {
     guard console.verbosity.detail > 0 else { return }
     while !Task.isCancelled {
@@ -42,12 +43,12 @@ final class ConnectionNotes: Sendable {
   }
 
   /// The connection is over.
-  /// - Parameter isTold: its beginning was told, and so is this.
+  /// - Parameter isTold: whether its beginning was reported, and so its end is, too.
   func over(_ peer: NodeID, isTold: Bool = true) {
     guard let (name, statistics) = seen.change({ $0.removeValue(forKey: peer) }), isTold else { return }
     for line in ConnectionFigures(statistics).lines { console.note("\(name): \(line)", detail: 1) }
   }
 
-  /// All is over.
+  /// Everything is over.
   func tellAll() { for peer in seen.value.keys.sorted() { over(peer) } }
 }

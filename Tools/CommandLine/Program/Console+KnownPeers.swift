@@ -1,8 +1,8 @@
 import Piconet
 
 extension Console {
-  /// A person has set the code and one has typed it: the key is its device's.
-  /// - Parameter address: where the person has reached it by hand.
+  /// One person set the code and another typed it, so the key is its device's.
+  /// - Parameter address: where the person reached it by hand.
   func remember(_ peer: ProvenMember, in node: Node, rights: Set<PeerRight.Action>, address: String? = nil) async {
     do throws(PiconetError) {
       let entry = try await node.remember(peer, confirmed: .code, rights: rights, address: address)
@@ -12,10 +12,10 @@ extension Console {
     }
   }
 
-  /// So many damaged lines are told one by one.
+  /// How many damaged lines are reported one by one.
   static let damagedLinesTold = 3
 
-  /// Says of the known peers what can't be read, so that a device which is asked about again is no riddle. Once a run.
+  /// Says which known peers can't be read, so that nobody wonders why a device is asked about again. Once per run.
   func tellDamage(_ node: Node) async { tell(await node.damagedKnownPeers) }
 
   func tell(_ damaged: [DamagedLine]) {

@@ -5,7 +5,7 @@ import Piconet
 struct ProgramEnvironment: Sendable {
   /// The session that both tools are in unless `--session` says otherwise.
   static let usualSession = "piconet-images"
-  /// Of which rights of known peers count, for imagesend and imagerecv, whatever the session.
+  /// The program whose rights of known peers count, for imagesend and imagerecv, whatever the session.
   static let imagesProgram = "images"
   /// The right to push images, as a person writes it.
   static let imagesRight = "push"
@@ -20,7 +20,7 @@ struct ProgramEnvironment: Sendable {
     self.hostName = hostName
   }
 
-  /// Of this process.
+  /// That of this process.
   static let current = ProgramEnvironment(
     variable: { name in getenv(name).map { String(cString: $0) } }, hostName: systemHostName())
 
@@ -30,7 +30,7 @@ struct ProgramEnvironment: Sendable {
     return names.isEmpty ? nil : Set(names)
   }
 
-  /// Where PICONET_TRACE wants the run recorded; with `redacted:` before the file, contents are zeros.
+  /// Where PICONET_TRACE says to record the run; with `redacted:` before the file, contents are replaced by zeros.
   var trace: TraceSettings? {
     guard let value = variable("PICONET_TRACE"), !value.isEmpty else { return nil }
     let mark = "redacted:"
@@ -39,10 +39,10 @@ struct ProgramEnvironment: Sendable {
     return settings
   }
 
-  /// Whether nothing but this machine is to be reached.
+  /// Whether only this machine should be reached.
   var isLoopbackOnly: Bool { interfaces == ["lo"] }
 
-  /// The host's name without its domain, cut to what a peer's name may have.
+  /// The host's name without its domain, cut to the length that a peer's name may have.
   var peerName: String {
     let label = hostName.prefix { $0 != "." }.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
     var name = String(String.UnicodeScalarView(label))
@@ -50,7 +50,7 @@ struct ProgramEnvironment: Sendable {
     return name.isEmpty ? "Linux" : name
   }
 
-  /// The transports to use: `lo` alone keeps to this machine, so there Bluetooth has to be asked for.
+  /// The transports to use: with only `lo` everything stays on this machine, so Bluetooth must be asked for.
   func transports(_ options: TransportOptions, address: DialPlace? = nil) -> [TransportKind] {
     isLoopbackOnly && !options.asksForBluetooth(address) ? [.tcp] : options.choice.kinds
   }
@@ -62,12 +62,12 @@ struct ProgramEnvironment: Sendable {
   ) throws(PiconetError) -> NodeConfiguration {
     var configuration = NodeConfiguration(sessionID: session ?? Self.usualSession, name: name ?? peerName)
     configuration.mode = mode
-    // Whom a program has let in throws nobody else out of it.
+    // A peer that a program has let in must not throw others out.
     configuration.allowsRemoval = false
     configuration.interfaces = interfaces
     configuration.transports = transports(transport, address: address)
     configuration.bluetooth.adapter = transport.adapter
-    // One of several may appear later; if there is none of them, it is a slip of the keyboard.
+    // One of several may appear later; if none of them exists, it is a typing error.
     if let interfaces, interfaces.allSatisfy({ if_nametoindex($0) == 0 }) {
       let names = interfaces.sorted().joined(separator: ", ")
       throw PiconetError(
@@ -75,7 +75,7 @@ struct ProgramEnvironment: Sendable {
     }
     configuration.trace = trace
     configuration.identity = try identity
-    // A node would let nobody in, and the person would wonder why.
+    // Checked now: otherwise a node would let nobody in, and the person would wonder why.
     _ = try configuration.identity.trustTable()
     return configuration
   }
@@ -87,13 +87,13 @@ struct ProgramEnvironment: Sendable {
     }
   }
 
-  /// How the peers that this user's device knows are called. None where they can't be read, which a node then says.
+  /// The names of the peers that this user's device knows. None if they can't be read, as a node will report.
   var naming: PeerNaming { (try? identity.trustTable()).map(PeerNaming.init) ?? .nobody }
 
   private static var homeOfUser: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } }
 
   private static func systemHostName() -> String {
-    // Linux has at most 64 bytes; one more for the NUL that gethostname leaves out when it cuts.
+    // Linux allows at most 64 bytes; one more for the NUL, which gethostname leaves out when it truncates.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 257) { buffer in
       buffer.initialize(repeating: 0)
       guard let start = buffer.baseAddress, gethostname(start, buffer.count - 1) == 0 else { return "" }

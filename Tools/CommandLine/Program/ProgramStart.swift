@@ -2,7 +2,7 @@ import Glibc
 
 /// From the command line to the exit.
 enum ProgramStart {
-  /// Blocks the main thread, which has nothing else to do: were `main` asynchronous, it would run on a thread of the
+  /// Blocks the main thread, which has nothing else to do: if `main` were asynchronous, it would run on a thread of the
   /// pool, and the main thread would still take the signals that `Interruption` waits for.
   static func main<Arguments>(
     _ table: OptionTable<Arguments>, initial: Arguments, words: [[UInt8]] = ProcessArguments.words,

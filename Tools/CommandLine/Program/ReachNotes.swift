@@ -1,13 +1,13 @@
 import Piconet
 
-/// Tells when a member can't be reached for the moment, and when it is reached again or otherwise.
+/// Reports when a member can't be reached for the moment, and when it is reached again or over another link.
 final class ReachNotes: Sendable {
   private let console: Console
   private let side: TransferFailure.Side
   private let suspended = Guarded<[NodeID: ContinuousClock.Instant]>([:])
   /// A peer can break its links, and make others, as often as it likes.
   private let changes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
-  /// Whose suspension was not told.
+  /// Members whose suspension went unreported.
   private let untold = Guarded<Set<NodeID>>([])
 
   init(console: Console, side: TransferFailure.Side) {
@@ -29,7 +29,7 @@ final class ReachNotes: Sendable {
       if untold.change({ $0.remove(member.id) }) != nil { return }
       tell(reached: member.proven, over: transport)
       let tenths = since.map { max(0, Int64((now - $0) / .milliseconds(100))) } ?? 0
-      // At once is nothing that anybody waited for.
+      // If it took no time, nobody had to wait.
       let time = tenths > 0 ? ", after \(tenths / 10).\(tenths % 10) s" : ""
       console.note("\(console.safe(member.proven.petname)) is reached again, over \(transport)\(time)")
     case .moved(let member, let transport):

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets at most so many tasks through at once; others wait in the order of their coming.
+/// Lets at most so many tasks through at once; others wait in the order in which they came.
 final class TaskGate: Sendable {
   private struct State {
     var free: Int
@@ -19,7 +19,7 @@ final class TaskGate: Sendable {
     return await work()
   }
 
-  /// - Returns: false if the task was cancelled while it waited; it must not `leave` then.
+  /// - Returns: false if the task was cancelled while it waited; then it must not `leave`.
   func enter() async -> Bool {
     let id = state.withLock { state in
       state.nextWaiter += 1

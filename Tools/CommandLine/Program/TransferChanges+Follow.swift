@@ -1,7 +1,7 @@
 import Piconet
 
 extension TransferChanges {
-  /// Calls back for what comes further, until the transfer ends.
+  /// Calls back as the transfer progresses, until it ends.
   /// - Parameters:
   ///   - compared: with the bytes that a side has read to compare them.
   ///   - stored: with the bytes that the receiver has, and the total.

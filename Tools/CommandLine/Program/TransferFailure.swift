@@ -1,6 +1,6 @@
 import Piconet
 
-/// How a `PiconetError` is told: a word for programs, a sentence for people, and what it makes the tool exit with.
+/// How a `PiconetError` is reported: a word for programs, a sentence for people, and the tool's exit code.
 struct TransferFailure: Error, Hashable, Sendable {
   enum Side: Sendable {
     case sender, receiver
@@ -8,7 +8,7 @@ struct TransferFailure: Error, Hashable, Sendable {
 
   /// As in EVENTS.md: the error's code with hyphens, such as `link-failed`.
   let word: String
-  /// Without the file and the peer; may hold a peer's words.
+  /// Does not name the file or the peer; may contain a peer's words.
   let message: String
   let exitCode: ExitCode
   /// Whether nothing more can go to this peer.
@@ -47,11 +47,11 @@ struct TransferFailure: Error, Hashable, Sendable {
     case .invalidArgument: .usage
     case .state: .localFile
     case .internalError: .internalError
-    // Whose file, whose disk: the sender's when it reads, the receiver's when it writes.
+    // It depends on whose file it is: the sender's when it reads, the receiver's when it writes.
     case .sourceUnreadable, .sourceChanged: side == .sender ? .localFile : .linkLost
     case .diskFull, .noPermission, .directoryVanished, .storageFailed, .exists:
       side == .receiver || error.blame == .us ? .localFile : .refused
-    // What is in the file on its way is not what the sender has read.
+    // What arrived is not what the sender has read.
     case .digestMismatch, .sizeMismatch: .linkLost
     case .nameRefused: side == .sender && error.blame == .us ? .localFile : .refused
     case .declined, .full, .tooLarge, .notWanted, .tooManyTransfers: .refused
@@ -61,16 +61,16 @@ struct TransferFailure: Error, Hashable, Sendable {
 
   private static func message(_ error: PiconetError, _ side: Side) -> String {
     switch error.code {
-    // Who sends has but one word for both.
+    // The sending side has only one word for both.
     case .codeMismatch where error.blame == .peer && error.detail.isEmpty:
       side == .receiver
         ? "they said no there, or found other digits"
         : "the other side says that the codes differ, or could not compare them: somebody may be in between"
-    // Who is told this can't do anything with the remote side's paths and line numbers.
+    // The remote side's paths and line numbers would be of no use here.
     case .identity where error.blame == .us:
       "the other side does not trust this device: it knows another key under this name, or not this one; "
         + "forget the other key or add this one there (piconet trust), or use another --name here"
-    // Our own lines, as one that a line of output can hold.
+    // Our own lines, joined into a single one for output.
     case .identity where !error.detail.isEmpty: error.detail.split(separator: "\n").joined(separator: " ")
     case .sourceUnreadable, .sourceChanged, .tooLarge, .diskFull, .noPermission, .digestMismatch, .sizeMismatch,
       .directoryVanished, .nameRefused, .storageFailed:
@@ -88,7 +88,7 @@ struct TransferFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// The message behind the address that was dialled, which each transport names again.
+  /// The message as it follows the dialled address, which each transport would name again.
   func message(behind address: String) -> String { message.replacing(" \(address): ", with: " ") }
 
   /// `linkFailed` as `link-failed`.
@@ -101,9 +101,9 @@ struct TransferFailure: Error, Hashable, Sendable {
 }
 
 extension PiconetError {
-  /// This program ends, because a person wants it to.
+  /// Whether this program is ending because a person wants it to.
   var isInterruption: Bool { code == .shuttingDown && blame == .us }
 
-  /// Nobody has given up what was under way: a link or a program has ended, and another transfer may go on.
+  /// Whether nobody has given up what was under way: a link or a program has ended, and another transfer may go on.
   var mayGoOn: Bool { [.linkFailed, .timedOut, .shuttingDown, .notConnected].contains(code) }
 }

@@ -1,5 +1,5 @@
-/// What `work` gives, or nil if that takes longer than `limit`; it is cancelled then, and waited for. Nil also if the
-/// calling task is cancelled and `work` gives nil then.
+/// The result of `work`, or nil if that takes longer than `limit`: then it is cancelled, and waited for. Nil also if
+/// the calling task is cancelled and `work` therefore returns nil.
 func limited<Value: Sendable>(to limit: Duration, _ work: @escaping @Sendable () async -> Value?) async -> Value? {
   await withTaskGroup(of: Value?.self) { group in
     group.addTask { await work() }
@@ -9,7 +9,7 @@ func limited<Value: Sendable>(to limit: Duration, _ work: @escaping @Sendable ()
     }
     let first = await group.next() ?? nil
     group.cancelAll()
-    // The work may have come to its end at the very moment.
+    // The work may have ended at that very moment.
     for await other in group { if first == nil, let other { return other } }
     return first
   }

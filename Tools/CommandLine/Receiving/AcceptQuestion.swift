@@ -1,17 +1,17 @@
 import Glibc
 
-/// Asks the person at the terminal whether to take files of somebody, a line at a time, until the answer is one.
+/// Asks the person at the terminal whether to accept files from somebody, line by line, until there is a valid answer.
 final class AcceptQuestion: Sendable {
   enum Answer: Hashable, Sendable {
     case yes, no
-    /// Now, and to be asked again the next time.
+    /// Yes, but ask again the next time.
     case once
     /// The person has compared the codes, and they differ.
     case codesDiffer
-    /// `cancel` was called, or the terminal has gone.
+    /// `cancel` was called, or the terminal is gone.
     case none
 
-    /// nil for what is no answer.
+    /// nil if it is not an answer.
     init?(_ line: String) {
       switch line.lowercased().filter({ !$0.isWhitespace }) {
       case "y", "yes": self = .yes
@@ -23,13 +23,13 @@ final class AcceptQuestion: Sendable {
     }
   }
 
-  /// What became of the question before.
+  /// What became of the previous question.
   enum Former: Sendable {
     case none, answered
-    /// It was gone before there was an answer, which may be on its way to the keyboard yet.
+    /// It was withdrawn before there was an answer, and the person may be about to type one.
     case takenBack
 
-    /// For so long nothing is taken for an answer to the next question: nobody reads a code faster.
+    /// How long nothing counts as an answer to the next question: nobody reads a code faster.
     var pause: Duration { self == .takenBack ? .seconds(1) : .zero }
   }
 
@@ -37,7 +37,7 @@ final class AcceptQuestion: Sendable {
 
   private let lines: TerminalLines
 
-  /// nil where no descriptor is to be had.
+  /// nil if no descriptor is available.
   init?(input: Int32 = STDIN_FILENO) {
     guard let lines = TerminalLines(input: input) else { return nil }
     self.lines = lines
@@ -46,11 +46,11 @@ final class AcceptQuestion: Sendable {
   /// Whether somebody can be asked at all.
   static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Any thread may call it; `ask` then gives `none`.
+  /// Any thread may call it; `ask` then returns `none`.
   func cancel() { lines.cancel() }
 
-  /// Blocks its thread. What was typed before the question could be read does not count as its answer.
-  /// - Parameter hasCodes: codes are shown, and may differ.
+  /// Blocks its thread. Anything typed before the question could be read does not count as an answer.
+  /// - Parameter hasCodes: whether codes are shown, and may differ.
   func ask(
     _ console: Console, prompt: String = prompt, hasCodes: Bool = true, after former: Former = .none
   ) -> Answer {
@@ -59,7 +59,7 @@ final class AcceptQuestion: Sendable {
       console.setPrompt(prompt)
       if lines.isCancelled(within: former.pause) { return .none }
     }
-    // Before the prompt: whoever answers as soon as it stands there is heard.
+    // Before the prompt, so that an answer given as soon as the prompt is there counts.
     lines.flush()
     console.setPrompt(prompt)
     let outcome = lines.first { line -> Answer? in
@@ -69,7 +69,7 @@ final class AcceptQuestion: Sendable {
     }
     return switch outcome {
     case .answer(let answer): answer
-    // The end of input is no consent.
+    // The end of input is not consent.
     case .inputEnded: .no
     case .cancelled: .none
     }

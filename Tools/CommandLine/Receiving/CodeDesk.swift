@@ -1,16 +1,15 @@
 import Piconet
 
-/// The code of a program that listens, for peers that are not known: shows it, tells of wrong tries, and makes another
-/// when one is over.
+/// A listening program's code for unknown peers: shows it, reports wrong tries, and makes another when one is spent.
 struct CodeDesk: Sendable {
   let node: Node
   let console: Console
   let option: CodeOption
-  /// The command of the other device.
+  /// The command on the other device.
   let typedInto: String
 
-  /// Before anybody can find us: who came earlier would be let in, or turned away, without it.
-  /// - Returns: false if it can't be, which was told.
+  /// Call it before anybody can find us: peers that came earlier would be let in, or turned away, without the code.
+  /// - Returns: false if that fails, which has been reported.
   func begin() async -> Bool {
     do throws(TransferFailure) {
       try await set()
@@ -21,7 +20,7 @@ struct CodeDesk: Sendable {
     }
   }
 
-  /// Until the task is cancelled, or a code that was given is over.
+  /// Runs until the task is cancelled, or a code that was given is spent.
   func run() async {
     for await failed in node.failedCodes {
       tell(failed)

@@ -1,36 +1,36 @@
-/// Who has one of the places for files that are counted, and who waits for one. Pure: times are arguments.
+/// Which files have one of the places for counted files, and which wait for one. Pure: times are arguments.
 ///
-/// A file that stands still gives its place away when a file of another sender waits. So does one that drips: it has to
-/// come further at a pace that any radio has, shared by all files that have a place. Who has let one stand still comes
-/// behind those who have not, so that nobody keeps others out with one file after the other.
+/// A file that stalls gives its place away when a file from another sender waits. So does one that drips: it must
+/// progress at a pace that any radio has, shared by all files that have a place. A sender that has let one stall comes
+/// after those that have not, so that nobody can keep others out with one file after the other.
 struct FilePlaceTable {
   typealias Place = UInt64
   typealias Time = ContinuousClock.Instant
 
   private struct Holder {
     let sender: String
-    /// When it last came further by as much as counts.
+    /// When it last progressed by as much as counts.
     var movedAt: Time
     var done: UInt64 = 0
-    /// All bytes are here: what is left is ours to do.
+    /// Whether all bytes are here, and what is left is for us to do.
     var isComplete = false
-    /// It was asked to give its place away.
+    /// Whether it was asked to give its place away.
     var givesWay = false
   }
 
   private var free: Int
   private var holders: [Place: Holder] = [:]
   private var waiters: [(place: Place, sender: String)] = []
-  /// Files that each sender has let stand still.
+  /// How many files each sender has let stall.
   private var stalls: [String: Int] = [:]
   private let patience: Duration
 
-  /// A file stands still that comes no further by so many bytes in time, however many share the way: one drop now and
-  /// then is no progress.
+  /// A file that does not progress by at least so many bytes in time has stalled, however many share the way: one drop
+  /// now and then is not progress.
   static let leastProgress: UInt64 = 1_024
-  /// Bytes that all files with a place have to come further by in a second, while others wait.
+  /// Bytes by which all files with a place together must progress per second while others wait.
   static let leastPace: UInt64 = 4_096
-  /// With more senders than this all are forgiven.
+  /// With more senders than this, all are forgiven.
   private static let stallLimit = 1_024
 
   init(_ count: Int, patience: Duration) {
@@ -49,8 +49,8 @@ struct FilePlaceTable {
     return true
   }
 
-  /// Waits no longer.
-  /// - Returns: false if it has a place already, or none any more.
+  /// Stops waiting.
+  /// - Returns: false if it has a place already, or no longer has one.
   mutating func cancel(_ place: Place) -> Bool {
     guard let index = waiters.firstIndex(where: { $0.place == place }) else { return false }
     waiters.remove(at: index)
@@ -65,21 +65,21 @@ struct FilePlaceTable {
     holders[place]?.movedAt = now
   }
 
-  /// By what each file has to come further within the patience, at least.
+  /// By how much each file must progress, at least, within the patience.
   private var leastProgress: UInt64 {
     let seconds = max(0, patience / .seconds(1))
     let ofAll = UInt64(Double(Self.leastPace) * min(seconds, 86_400))
     return max(Self.leastProgress, ofAll / UInt64(max(1, holders.count)))
   }
 
-  /// What is here already is being read, at our disk's pace: the sender does not stand still meanwhile.
+  /// What is here already is being read, at our disk's pace: that is not the sender stalling.
   mutating func compared(_ place: Place, at now: Time) { holders[place]?.movedAt = now }
 
-  /// - Parameter isUsed: the file is stored, and its place is gone.
-  /// - Returns: who has the place from now on.
+  /// - Parameter isUsed: whether the file was stored, so that its place is used up.
+  /// - Returns: the file that has the place from now on.
   mutating func leave(_ place: Place, isUsed: Bool, at now: Time) -> Place? {
     guard holders.removeValue(forKey: place) != nil, !isUsed else { return nil }
-    // The first of those who have let fewest stand still.
+    // The first from the senders that have let the fewest stall.
     guard
       let next = waiters.indices.min(by: {
         (stalls[waiters[$0].sender] ?? 0, $0) < (stalls[waiters[$1].sender] ?? 0, $1)
@@ -93,7 +93,7 @@ struct FilePlaceTable {
     return waiter.place
   }
 
-  /// Who stands still while others wait, each named once: the longest first, and no more than there are others.
+  /// Files that stall while others wait, each named once: the longest first, and no more than others wait.
   mutating func standing(at now: Time) -> [Place] {
     var given = holders.values.count { $0.givesWay }
     var result: [Place] = []

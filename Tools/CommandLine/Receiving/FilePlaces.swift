@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The places for files that are counted (`imagerecv --count`), as `FilePlaceTable` gives them.
+/// The places for counted files (`imagerecv --count`), as `FilePlaceTable` assigns them.
 final class FilePlaces: Sendable {
   private struct State {
     var table: FilePlaceTable
@@ -8,13 +8,13 @@ final class FilePlaces: Sendable {
     var waiting: [FilePlaceTable.Place: CheckedContinuation<Bool, Never>] = [:]
     /// How each file is given up.
     var giveUp: [FilePlaceTable.Place: @Sendable () -> Void] = [:]
-    /// Asked to give way before it was known how.
+    /// Files asked to give way before it was known how to give them up.
     var overdue: Set<FilePlaceTable.Place> = []
   }
 
   private let state: Mutex<State>
 
-  /// - Parameter patience: how long a file may stand still while others wait.
+  /// - Parameter patience: how long a file may stall while others wait.
   init(_ count: Int, patience: Duration) {
     state = Mutex(State(table: FilePlaceTable(count, patience: patience)))
   }
@@ -45,7 +45,7 @@ final class FilePlaces: Sendable {
     return isIn ? place : nil
   }
 
-  /// How a file is given up that stands still while others wait; called at most once.
+  /// Sets how a file that stalls while others wait is given up; called at most once.
   func whenStanding(_ place: FilePlaceTable.Place, _ giveUp: @escaping @Sendable () -> Void) {
     let isOverdue = state.withLock { state in
       state.giveUp[place] = giveUp
@@ -62,7 +62,7 @@ final class FilePlaces: Sendable {
     state.withLock { $0.table.compared(place, at: .now) }
   }
 
-  /// - Parameter isUsed: the file is stored, and its place is gone.
+  /// - Parameter isUsed: whether the file was stored, so that its place is used up.
   func leave(_ place: FilePlaceTable.Place, isUsed: Bool) {
     let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
       state.giveUp[place] = nil
@@ -72,7 +72,7 @@ final class FilePlaces: Sendable {
     next?.resume(returning: true)
   }
 
-  /// Looks for files that stand still, until the task is cancelled.
+  /// Looks for files that stall, until the task is cancelled.
   func watch() async {
     while !Task.isCancelled {
       let standing = state.withLock { state in

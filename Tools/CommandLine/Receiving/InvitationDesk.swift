@@ -1,25 +1,25 @@
 import Piconet
 
-/// Answers the senders that want to connect, one after the other, by the policy.
+/// Answers senders that want to connect, one after the other, by the policy.
 struct InvitationDesk: Sendable {
   let node: Node
   let console: Console
   let policy: AcceptPolicy
-  /// Who is known now: for names that look like those of known devices.
+  /// The peers known now, to find names that look like those of known devices.
   let knownNow: @Sendable () -> PeerNaming
-  /// What a peer is after, for the question.
+  /// What a peer wants, worded for the question.
   let purpose: String
-  /// What a known peer needs to be let in without a question, as `piconet trust allow` takes it.
+  /// The right that a known peer needs to be let in without a question, as given to `piconet trust allow`.
   let right: String
   private let declines = Guarded(NoticeBudget())
-  /// Codes that are shown without a question, to whoever compares on the other side as often as he likes.
+  /// Codes that are shown without a question, since a person on the other side may compare as often as they like.
   private let codes = Guarded(NoticeBudget(of: NoticeBudget.memberBurst))
-  /// Questions about known devices that ended in no yes. Those about strangers the engine counts.
+  /// Questions about known devices that did not end in a yes. The engine counts those about strangers.
   private let vain = Guarded(NoticeBudget())
-  /// As it was at the last question: what comes by itself does not have a table read each time.
+  /// As it was at the last question, so that the table is not read for each thing that comes unasked.
   private let lastNaming: Guarded<PeerNaming>
-  /// To whom the person has said yes in this run: the next question may come before the table has them. As many as a
-  /// person has said yes to.
+  /// Peers that the person has said yes to in this run: the next question may come before the table has them. Bounded
+  /// by how often a person says yes.
   private let taken = Guarded<[PeerID: String]>([:])
 
   init(
@@ -35,17 +35,17 @@ struct InvitationDesk: Sendable {
     self.right = right
   }
 
-  /// Until the task is cancelled or the node ends.
+  /// Runs until the task is cancelled or the node ends.
   func run() async {
     await withTaskGroup(of: Void.self) { group in
-      // Beside the question, which may wait for its answer.
+      // Alongside the question, which may wait for its answer.
       group.addTask { for await refused in node.refusals { tell(refused) } }
       await answer()
       group.cancelAll()
     }
   }
 
-  /// Whose key is not to be trusted never gets as far as an invitation.
+  /// A peer whose key is not trusted never gets as far as an invitation.
   private func tell(_ refused: RefusedPeer) {
     let failure = TransferFailure(refused.error, on: .receiver)
     let suppressed = refused.suppressedCount
@@ -63,8 +63,8 @@ struct InvitationDesk: Sendable {
   }
 
   private func answer() async {
-    // Questions come one after the other; who needs none does not wait for them, nor for a person who compares on the
-    // other side.
+    // Questions come one after the other; peers that need none wait neither for them nor for a person who compares on
+    // the other side.
     await withDiscardingTaskGroup { group in
       var lastQuestion = AcceptQuestion.Former.none
       for await invitation in node.invitations {
@@ -94,12 +94,12 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// A known device stands before strangers in the queue: one that asks without end must not keep them from their turn.
+  /// A known device is ahead of strangers in the queue: one that asks endlessly must not keep them from their turn.
   private func isTooSoon(_ invitation: Invitation) -> Bool {
     invitation.peer.known != nil && !vain.change { $0.tells(invitation.peer) }
   }
 
-  /// Takes it without a question. A person on the other side may want to compare all the same.
+  /// Accepts it without a question. A person on the other side may want to compare all the same.
   private func accept(_ invitation: Invitation) async {
     if invitation.comparesCodes, await code(of: invitation) == nil { return }
     await finish(invitation)
@@ -107,9 +107,9 @@ struct InvitationDesk: Sendable {
 
   private func finish(_ invitation: Invitation, remembers: Bool = false) async {
     do throws(PiconetError) {
-      // Told when it joins the session.
+      // Reported when it joins the session.
       _ = try await invitation.accept()
-      // Now: where the other side's person finds that the codes differ, this one was mistaken.
+      // Only now: if the person on the other side finds that the codes differ, this one was mistaken.
       if remembers { await remember(invitation.peer) }
     } catch {
       taken.change { $0[invitation.peer.fingerprint] = nil }
@@ -118,11 +118,11 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// The code of an invitation whose turn it is, told; nil: there is none, which is told as well.
+  /// The code of an invitation whose turn it is, after reporting it; nil: there is none, which is reported as well.
   private func code(of invitation: Invitation) async -> String? {
     do throws(PiconetError) {
       let code = try await invitation.showCode()
-      // How often there is a question is bounded already.
+      // The number of questions is bounded already.
       guard let suppressed = policy == .ask ? 0 : codes.change({ $0.take(invitation.peer) }) else { return code }
       console.tell(
         .code(
@@ -136,7 +136,7 @@ struct InvitationDesk: Sendable {
       }
       return code
     } catch {
-      // Where it stands, the peer can't be reached for the moment, and nobody can compare.
+      // If it still stands, the peer can't be reached for the moment, and nobody can compare.
       await invitation.decline(.cancelled)
       if let suppressed = take(invitation) {
         console.note(
@@ -146,12 +146,12 @@ struct InvitationDesk: Sendable {
     }
   }
 
-  /// How many were not told before this one; nil: this one isn't, either.
+  /// How many before this one went unreported; nil: this one does, too.
   private func take(_ invitation: Invitation) -> Int? { declines.change { $0.take(invitation.peer) } }
 
   private static func words(_ suppressed: Int) -> String { NoticeBudget.words(suppressed) }
 
-  /// - Parameter isAnswer: the person has said so just now, and sees it in any case.
+  /// - Parameter isAnswer: whether the person has just said so, and is shown it in any case.
   private func decline(
     _ invitation: Invitation, _ code: PiconetError.Code, _ word: String, _ why: String, isAnswer: Bool = false
   ) async {
@@ -165,8 +165,8 @@ struct InvitationDesk: Sendable {
     console.note("\(describe(invitation)) was declined: \(why)\(Self.words(suppressed))")
   }
 
-  /// Asks the person, for as long as the invitation stands.
-  /// - Returns: the answer; what is no yes has been done.
+  /// Asks the person while the invitation stands.
+  /// - Returns: the answer; anything but a yes has been carried out.
   private func ask(
     _ invitation: Invitation, _ code: String, _ former: inout AcceptQuestion.Former
   ) async -> AcceptQuestion.Answer {
@@ -186,7 +186,7 @@ struct InvitationDesk: Sendable {
     let before = former
     let answer = await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        // Nil also when we end: then there is nothing to ask any more either.
+        // Nil also when we end: then there is nothing more to ask, either.
         let end = await invitation.ended()
         if let end {
           let why = end.code == .codeMismatch ? TransferFailure(end, on: .receiver).message : end.description
@@ -209,24 +209,24 @@ struct InvitationDesk: Sendable {
     case .codesDiffer:
       await decline(
         invitation, .codeMismatch, "code-mismatch", "the codes differ: somebody may be in between", isAnswer: true)
-    // Nobody has said no: we end, or the terminal has gone.
+    // Nobody has said no: we are ending, or the terminal is gone.
     case .none: await invitation.decline(.cancelled)
     }
     return given
   }
 
-  /// The person has compared the codes: the key is its device's, may come again, and may be sent to.
+  /// The person has compared the codes: the key is its device's, which may come again, and may be sent to.
   private func remember(_ peer: ProvenMember) async {
     do throws(PiconetError) {
       try await node.remember(peer, confirmed: .code, rights: [.push, .send])
     } catch {
-      // The person has said yes all the same.
+      // The person has said yes, so it gets in all the same.
       console.tellNotRemembered(peer, error)
     }
   }
 
-  /// How a device becomes known, for a person who can be asked, or for one who reads a log.
-  /// - Parameter right: what it needs here.
+  /// How a device becomes known, worded for a person who can be asked, or for one who reads a log.
+  /// - Parameter right: the right that it needs here.
   static func ways(_ right: String, isAsking: Bool = AcceptQuestion.isPossible) -> String {
     (isAsking ? "answer 'yes' to it with --accept ask, " : "") + "start this program with --code, or say "
       + "'piconet trust add NAME F' and 'piconet trust allow NAME \(right)', with F as 'piconet trust identity' shows it there"
@@ -237,7 +237,7 @@ struct InvitationDesk: Sendable {
     return console.describe(peer) + console.notThe(peer.known == nil ? imitated(by: peer) : nil)
   }
 
-  /// The name of a device that is known, or is just becoming known, which a stranger's looks like.
+  /// The name of a device that is known, or is just becoming known, if a stranger's name looks like it.
   private func imitated(by peer: ProvenMember) -> String? {
     if let name = lastNaming.value.imitated(peer.fingerprint, calledItself: peer.name) { return name }
     let look = NameSkeleton(peer.name)
@@ -246,8 +246,8 @@ struct InvitationDesk: Sendable {
 }
 
 extension AcceptPolicy {
-  /// `ask` needs somebody to ask: where there is no terminal, only known peers are accepted, after saying so.
-  /// - Parameter right: what a known one needs.
+  /// `ask` needs somebody to ask: without a terminal, only known peers are accepted, after saying so.
+  /// - Parameter right: the right that a known peer needs.
   func possible(_ console: Console, right: String) -> AcceptPolicy {
     guard self == .ask, !AcceptQuestion.isPossible else { return self }
     console.note(

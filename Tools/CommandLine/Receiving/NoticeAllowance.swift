@@ -1,20 +1,20 @@
-/// What may be said without a pause, and then once in a while. A value: whoever has it brings the time.
+/// How much may be said without a pause, and then once in a while. A value: its owner supplies the time.
 struct NoticeAllowance: Sendable {
   /// At most so many at once.
   let burst: Int
-  /// After which one more may be said.
+  /// After this time one more may be said.
   let interval: Duration
   private(set) var left: Int
-  /// When `left` was last made more, or was at its most.
+  /// When `left` last grew, or was at its maximum.
   private var refilled: ContinuousClock.Instant
-  /// What was not said since the last that was.
+  /// How many were not said since the last one that was.
   var suppressed = 0
 
   init(_ burst: Int, then interval: Duration, _ now: ContinuousClock.Instant) {
     (self.burst, self.interval, left, refilled) = (burst, interval, burst, now)
   }
 
-  /// Nothing has been taken for so long that all is as at the beginning.
+  /// Whether nothing has been taken for so long that everything is as at the beginning.
   var isRested: Bool { left == burst }
 
   mutating func refill(at now: ContinuousClock.Instant) {

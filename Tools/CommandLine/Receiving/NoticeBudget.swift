@@ -1,26 +1,26 @@
 import Piconet
 
-/// Which of the things that peers do are told, so that nobody fills a log by doing the same again and again. A value:
-/// whoever has it brings the time.
+/// Decides which of the things that peers do are reported, so that nobody can fill a log by doing the same again and
+/// again. A value: its owner supplies the time.
 ///
-/// Of one stranger's key the first ones are told, then at most one in ten seconds; of one address, with however many
-/// keys, the first ones, then at most one in ten seconds; of all strangers together as much as of four addresses, since
-/// addresses cost nothing either. A known key has an allowance of its own, which no stranger can use up.
+/// For one stranger's key the first ones are reported, then at most one every ten seconds; likewise for one address,
+/// with however many keys; and for all strangers together as many as for four addresses, since addresses cost nothing,
+/// either. A known key has an allowance of its own, which no stranger can use up.
 struct NoticeBudget: Sendable {
   static let interval = Duration.seconds(10)
-  /// All strangers together have as much as so many addresses.
+  /// All strangers together have as much as this many addresses.
   static let addressesOfAll = 4
-  /// Of invitations.
+  /// For invitations.
   static let addressBurst = 8
-  /// Of offers: somebody may send a folder of files that are not taken.
+  /// For offers: somebody may send a folder of files that are not accepted.
   static let offerBurst = 64
-  /// Of offers for which nothing is stored, although nothing is wrong: somebody may send all photos of a year again.
+  /// For offers of which nothing is stored, although nothing is wrong: somebody may send all photos of a year again.
   static let repeatBurst = 1_024
-  /// Of files that may have replaced others.
+  /// For files that may have replaced others.
   static let overwriteBurst = 16_384
-  /// Of peers that become members, compare codes, leave, or can't be reached for a while.
+  /// For peers that become members, compare codes, leave, or can't be reached for a while.
   static let memberBurst = 64
-  /// Keys and addresses of strangers that are remembered; those beyond share one allowance.
+  /// How many keys and addresses of strangers are remembered; those beyond share one allowance.
   static let subjectLimit = 512
 
   private enum Subject: Hashable {
@@ -30,14 +30,14 @@ struct NoticeBudget: Sendable {
     case all
   }
 
-  /// Told of one key without a pause, of one address, and of a known key.
+  /// How many are reported without a pause for one key, for one address, and for a known key.
   private let keyBurst: Int
   private let addressBurst: Int
   private let knownBurst: Int
-  /// Whether all is told of those whom a person lets push.
+  /// Whether everything is reported about peers that a person lets push.
   private let tellsAllOfTrusted: Bool
   private var strangers: [Subject: NoticeAllowance] = [:]
-  /// As many as a person has made known.
+  /// Bounded by how many a person has made known.
   private var known: [PeerID: NoticeAllowance] = [:]
 
   init(
@@ -48,24 +48,24 @@ struct NoticeBudget: Sendable {
     self.tellsAllOfTrusted = tellsAllOfTrusted
   }
 
-  /// The same number of a key, an address and a known key; all of those whom a person lets push.
+  /// The same number for a key, an address and a known key; everything for peers that a person lets push.
   init(of burst: Int) { self.init(ofKey: burst, ofAddress: burst, ofKnown: burst, tellsAllOfTrusted: true) }
 
-  /// Whether the next one of this peer would be told.
+  /// Whether the next one from this peer would be reported.
   mutating func tells(_ peer: ProvenMember, _ now: ContinuousClock.Instant = .now) -> Bool {
     isTrusted(peer) || tells(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
   }
 
   /// This peer has done it again.
-  /// - Returns: how many were not told since the last that was; nil: this one isn't, either.
+  /// - Returns: how many went unreported since the last report; nil: this one does, too.
   mutating func take(_ peer: ProvenMember, _ now: ContinuousClock.Instant = .now) -> Int? {
     isTrusted(peer) ? 0 : take(peer.fingerprint, at: peer.remoteHost, isKnown: peer.known != nil, now)
   }
 
   private func isTrusted(_ peer: ProvenMember) -> Bool { tellsAllOfTrusted && peer.rights.contains(.push) }
 
-  /// As of a peer.
-  /// - Parameter address: without the port, which is another one each time.
+  /// As for a peer.
+  /// - Parameter address: without the port, which is a different one each time.
   mutating func tells(
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
   ) -> Bool {
@@ -73,7 +73,7 @@ struct NoticeBudget: Sendable {
     return refilled(key, address, now).allSatisfy { strangers[$0]?.left != 0 }
   }
 
-  /// As of a peer.
+  /// As for a peer.
   mutating func take(
     _ key: PeerID, at address: String, isKnown: Bool = false, _ now: ContinuousClock.Instant
   ) -> Int? {
@@ -109,10 +109,10 @@ struct NoticeBudget: Sendable {
     return allowance.suppressed
   }
 
-  /// What stands in the event about one, for those before it that were not told.
+  /// The figure in an event for those before it that went unreported.
   static func figure(_ suppressed: Int?) -> Int64? { suppressed.flatMap { $0 > 0 ? Int64($0) : nil } }
 
-  /// What stands behind the line about one, for those before it that were not told.
+  /// The end of a line, for those before it that went unreported.
   static func words(_ suppressed: Int) -> String {
     switch suppressed {
     case 0: ""
@@ -121,7 +121,7 @@ struct NoticeBudget: Sendable {
     }
   }
 
-  /// The same where another verb stands in the line.
+  /// The same for a line with another verb.
   static func othersNotTold(_ suppressed: Int) -> String {
     switch suppressed {
     case 0: ""
@@ -130,7 +130,7 @@ struct NoticeBudget: Sendable {
     }
   }
 
-  /// Whose allowances count for this key and address, as they are now.
+  /// The allowances that apply to this key and address, brought up to date.
   private mutating func refilled(_ key: PeerID, _ address: String, _ now: ContinuousClock.Instant) -> [Subject] {
     var subjects: [Subject] = [.key(key), .address(address)]
     if !subjects.allSatisfy({ strangers[$0] != nil }), strangers.count + subjects.count > Self.subjectLimit {
@@ -154,7 +154,7 @@ struct NoticeBudget: Sendable {
     }
   }
 
-  /// Forgets who has not come for so long that all is as at the beginning.
+  /// Forgets those who have not come for so long that everything is as at the beginning.
   private mutating func forgetRested(at now: ContinuousClock.Instant) {
     for subject in Array(strangers.keys) where subject != .others && subject != .all {
       strangers[subject]?.refill(at: now)

@@ -1,15 +1,15 @@
 import Piconet
 import Synchronization
 
-/// How many offers of each sender are looked at: one that offers and gives up again, without end, must not fill the
-/// memory with offers that have ended and wait to be told of.
+/// How many offers from each sender are being dealt with: a sender that endlessly offers and gives up must not fill the
+/// memory with offers that have ended and wait to be reported.
 final class OffersUnderWay: Sendable {
-  /// Twice what a sender may have open: some have ended, and were not looked at yet.
+  /// Twice what a sender may have open: some may have ended without having been dealt with.
   static let limit = 128
 
   private let counts = Mutex<[NodeID: Int]>([:])
 
-  /// - Returns: false if there are too many of this sender.
+  /// - Returns: false if there are too many from this sender.
   func begin(_ sender: NodeID) -> Bool {
     counts.withLock { counts in
       guard counts[sender, default: 0] < Self.limit else { return false }

@@ -1,5 +1,5 @@
-/// Gives an attempt up when the other side has done nothing for so long. What a person at this device takes for an
-/// answer does not count, and the time begins anew behind it. Any thread may use it.
+/// Gives an attempt up when the other side has done nothing for so long. The time that a person at this device needs
+/// for an answer does not count, and the limit begins again after it. Any thread may use it.
 final class AttemptTimer: Sendable {
   private struct State: Sendable {
     var giveUp: (@Sendable () -> Void)?
@@ -24,7 +24,7 @@ final class AttemptTimer: Sendable {
     }
   }
 
-  /// A person here is asked.
+  /// A person here is being asked.
   func pause() {
     state.change { state in
       state.isAsking = true
@@ -59,7 +59,7 @@ final class AttemptTimer: Sendable {
 
   private func expire() {
     let giveUp = state.change { state -> (@Sendable () -> Void)? in
-      // The question, or the end, may have come in this very moment.
+      // The question, or the end, may have come at this very moment.
       guard !Task.isCancelled, !state.isAsking, let giveUp = state.giveUp else { return nil }
       state.isOver = true
       state.giveUp = nil

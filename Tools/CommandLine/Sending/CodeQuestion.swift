@@ -1,22 +1,22 @@
 import Glibc
 import Piconet
 
-/// Asks the person at the terminal for the code that the other device shows, until it is one.
+/// Asks the person at the terminal for the code that the other device shows, until a valid one is typed.
 final class CodeQuestion: Sendable {
   static let prompt = "Code of the other device: "
 
   private let lines: TerminalLines
 
-  /// nil where no descriptor is to be had.
+  /// nil if no descriptor is available.
   init?(input: Int32 = STDIN_FILENO) {
     guard let lines = TerminalLines(input: input) else { return nil }
     self.lines = lines
   }
 
-  /// Any thread may call it; `ask` then gives nil.
+  /// Any thread may call it; `ask` then returns nil.
   func cancel() { lines.cancel() }
 
-  /// Blocks its thread. Nil: cancelled, or the terminal has gone.
+  /// Blocks its thread. Nil: cancelled, or the terminal is gone.
   func ask(_ console: Console) -> TypedCode? {
     lines.flush()
     console.setPrompt(Self.prompt)
@@ -32,7 +32,7 @@ final class CodeQuestion: Sendable {
 }
 
 extension CodeOption {
-  /// The code of the peer that is dialled; asked for where it was not given.
+  /// The code of the peer that is dialled; asked for if it was not given.
   func wanted(_ console: Console) async throws(TransferFailure) -> TypedCode {
     switch self {
     case .given(let code): return code

@@ -1,9 +1,9 @@
-/// How long the files on their way to one peer have not moved. A value: whoever has it brings the time.
+/// How long the files on their way to one peer have not moved. A value: its owner supplies the time.
 struct DeliveryPatience: Sendable {
-  /// After this long without a move the peer is given up.
+  /// After so long without movement the peer is given up.
   let limit: Duration
   private var lastMove: ContinuousClock.Instant
-  /// Files whose bytes are all there, and that the receiver does not say to have stored.
+  /// Files whose bytes have all arrived, but that the receiver has not reported as stored.
   private var finishing = 0
 
   init(limit: Duration, at now: ContinuousClock.Instant) {
@@ -16,14 +16,14 @@ struct DeliveryPatience: Sendable {
 
   mutating func moved(at now: ContinuousClock.Instant) { lastMove = now }
 
-  /// All bytes of a file are there.
+  /// All bytes of a file have arrived.
   mutating func beganFinishing() { finishing += 1 }
 
   /// The file has its outcome.
   mutating func finished() { finishing -= 1 }
 
-  /// Why the peer is given up now; nil as long as it is not. To put a file on a slow disk may take its time, but who
-  /// says nothing of it for so long may never do so.
+  /// Why the peer is given up now; nil as long as it is not. Writing a file to a slow disk may take a while, but a
+  /// receiver that says nothing for so long may never do so.
   func failure(at now: ContinuousClock.Instant) -> TransferFailure? {
     guard end <= now else { return nil }
     let message =

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A path as text that opens the same file. Where it is not UTF-8, the text goes by way of an open descriptor, of the
-/// file or of the directory that it is in, which lives as long as this does.
+/// A path as text that opens the same file. If it is not UTF-8, the text leads through an open descriptor, of the file
+/// or of its directory, which stays open as long as this object lives.
 final class OpenablePath: Sendable {
   let text: String
   private let descriptor: Int32?

@@ -2,8 +2,8 @@ import CPiconetSystem
 import Glibc
 import Synchronization
 
-/// Carries what is known of peers to the thread that draws the list: a mailbox of limited size, and a descriptor that
-/// becomes readable when there is something in it. Any thread may post.
+/// Carries what is known about peers to the thread that draws the list: a mailbox of limited size, and a descriptor
+/// that becomes readable when there is something in it. Any thread may post.
 final class PeerListUpdates: Sendable {
   enum Update: Hashable, Sendable {
     case appeared(PeerPicker.Peer)
@@ -21,7 +21,7 @@ final class PeerListUpdates: Sendable {
   let descriptor: Int32
   private let mailbox = Mutex(Mailbox())
 
-  /// nil where no descriptor is to be had; errno says why.
+  /// nil if no descriptor is available; errno says why.
   init?() {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     guard descriptor >= 0 else { return nil }
@@ -29,7 +29,7 @@ final class PeerListUpdates: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Beyond the limit updates of a peer replace each other; if even that is not enough, the new one is dropped.
+  /// Beyond the limit a peer's updates replace each other; if even that is not enough, the new one is dropped.
   func post(_ update: Update) {
     mailbox.withLock { mailbox in
       if update == .cancelled {

@@ -1,7 +1,7 @@
 import CPiconetSystem
 import Glibc
 
-/// What a person types at a terminal, a line at a time, until one is an answer or nobody waits for it any more.
+/// What a person types at a terminal, line by line, until one is an answer or nobody waits for it any more.
 final class TerminalLines: Sendable {
   enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)
@@ -15,7 +15,7 @@ final class TerminalLines: Sendable {
   private let wake: Int32
   private let input: Int32
 
-  /// nil where no descriptor is to be had.
+  /// nil if no descriptor is available.
   init?(input: Int32 = STDIN_FILENO) {
     wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     self.input = input
@@ -30,11 +30,11 @@ final class TerminalLines: Sendable {
     _ = write(wake, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// Throws away what was typed until now.
+  /// Throws away what has been typed so far.
   func flush() { tcflush(input, TCIFLUSH) }
 
   /// Blocks its thread.
-  /// - Parameter answer: what a line says; nil for none, and the next line is read.
+  /// - Parameter answer: the answer in a line; nil if there is none, and the next line is read.
   func first<Answer>(_ answer: (String) -> Answer?) -> Outcome<Answer> {
     var line: [UInt8] = []
     while true {
@@ -61,7 +61,7 @@ final class TerminalLines: Sendable {
     }
   }
 
-  /// Blocks its thread for so long, unless it is cancelled.
+  /// Blocks its thread for this time, unless it is cancelled.
   func isCancelled(within pause: Duration) -> Bool {
     let end = ContinuousClock.now + pause
     while true {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Runs `body`, which blocks, on a new thread: the threads of Swift's own pool are as few as the processors and must
-/// not wait for a person.
+/// Runs `body`, which blocks, on a new thread: Swift's own pool has only as many threads as there are processors, and
+/// these must not wait for a person.
 ///
-/// - Returns: nil where no thread could be made.
+/// - Returns: nil if no thread could be made.
 func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
   await withCheckedContinuation { continuation in
     let job = Unmanaged.passRetained(BlockingJob { continuation.resume(returning: body()) })

@@ -1,5 +1,5 @@
-/// A question with its answers as the foot of a terminal can hold it. On a narrow one only the letters of the answers
-/// stand there: a line that is broken could not be taken back.
+/// A question with its answers, fitted to the foot of a terminal. On a narrow one only the letters of the answers are
+/// shown: a wrapped line could not be removed again.
 func questionLine(_ question: String, columns: Int) -> String {
   let answerRoom = 8
   guard displayWidth(question) + answerRoom > columns, let mark = question.firstIndex(of: "?") else { return question }

@@ -1,13 +1,13 @@
 import Piconet
 
-/// What it takes before a key gets files that nobody here has confirmed: a person at the terminal who compares the
-/// codes, a code that is typed, or the fingerprint. Where nobody can be asked a stranger gets nothing.
+/// What must happen before a key that nobody here has confirmed gets files: a person at the terminal compares the
+/// codes, a code is typed, or the fingerprint is given. If nobody can be asked a stranger gets nothing.
 final class FirstContact: Sendable {
-  /// The key that has to answer, as the person gave it.
+  /// The key that must answer, as the person gave it.
   let fingerprint: PeerID?
-  /// The name under which that one is to be known; nil: its own.
+  /// The name under which that peer will be known; nil: its own.
   let petname: String?
-  /// Whether somebody can be asked. With a code nobody is: that it was typed is the answer.
+  /// Whether somebody can be asked. With a code nobody is: typing it is the answer.
   let asks: Bool
   /// Whether the peer has to prove a code that a person has typed.
   private let hasCode: Bool
@@ -25,21 +25,21 @@ final class FirstContact: Sendable {
     /// Those that are under way.
     var attempts: [Int: Attempt] = [:]
     var nextAttempt = 0
-    /// Whose attempt has ended: nobody is asked about them any more, though it was their turn only now.
+    /// Peers whose attempts have ended: nobody is asked about them any more, even if their turn comes only now.
     var ended: Set<PeerID> = []
-    /// Whether was said how a stranger's key is confirmed: once is enough where many are in sight.
+    /// Whether it has been said how a stranger's key is confirmed: once is enough if many are in sight.
     var hasToldWays = false
   }
 
-  /// What has to know of the questions to the person here.
+  /// An attempt that must know about the questions to the person here.
   struct Attempt: Sendable {
     let place: PeerConnection.Place
     let asked: @Sendable () -> Void
-    /// With whether the person wants to send.
+    /// Called with whether the person wants to send.
     let answered: @Sendable (ProvenMember, Bool) -> Void
   }
 
-  /// So long an invitation stands at the other side at most, and a person may think.
+  /// How long an invitation stands on the other side at most, and so how long a person may think.
   static let longestThought = Duration.seconds(300)
 
   static let prompt = "Send? [y]es / [o]nce / [n]o / codes [d]iffer: "
@@ -59,8 +59,8 @@ final class FirstContact: Sendable {
   /// Whether a person can confirm a stranger's key while the program runs.
   var confirmsByHand: Bool { asks || hasCode }
 
-  /// Makes the node ask, or let nobody in but the key that was given, or those that may be sent to. A code is proven
-  /// after the handshake: with one anybody gets that far.
+  /// Makes the node ask, or let in only the key that was given, or those that may be sent to. A code is proven after
+  /// the handshake, so with one anybody gets that far.
   func prepare(_ configuration: inout NodeConfiguration) {
     if let fingerprint {
       configuration.trust = .pinned([fingerprint])
@@ -68,12 +68,12 @@ final class FirstContact: Sendable {
       configuration.trust = .ask
       configuration.confirm = { [self] peer, code in await isConfirmed(peer, code) }
     } else if !hasCode {
-      // What is refused before dialling is what the table said when the program began, of keys that are advertised.
+      // Refusals before dialling go by the table as it was when the program began, and by advertised keys.
       configuration.trust = .remembered
     }
   }
 
-  /// The key that has to answer at an address: the given one, or the one that was confirmed there.
+  /// The key that must answer at an address: the given one, or the one that was confirmed there.
   func expected(at address: String) -> PeerID? { fingerprint ?? known.entry(at: address)?.id }
 
   /// Whether the person may be asked before the peer there is a member.
@@ -87,7 +87,7 @@ final class FirstContact: Sendable {
     return key.flatMap { known[$0] }?.may(.send, in: ProgramEnvironment.imagesProgram) != true
   }
 
-  /// - Returns: to be given to `ended`.
+  /// - Returns: a number for `ended`.
   func began(_ attempt: Attempt) -> Int {
     state.change { state in
       state.nextAttempt += 1
@@ -98,15 +98,15 @@ final class FirstContact: Sendable {
 
   func ended(_ attempt: Int) { state.change { $0.attempts[attempt] = nil } }
 
-  /// Those that this peer's answer may be for.
+  /// The attempts for which this peer's answer may be.
   private func attempts(of peer: ProvenMember) -> [Attempt] {
     state.value.attempts.values.filter { attempt in
       if case .peer(let wanted) = attempt.place { wanted.id.peer == peer.fingerprint } else { true }
     }
   }
 
-  /// Why nothing goes to this place, before anything does; nil: nothing is in the way.
-  /// - Parameter own: this device's key, which its other programs have.
+  /// Why nothing may go to this place, asked before anything does; nil: nothing is in the way.
+  /// - Parameter own: this device's key, which its other programs share.
   func refusal(_ place: PeerConnection.Place, own: PeerID) -> TransferFailure? {
     switch place {
     case .peer(let peer):
@@ -131,7 +131,7 @@ final class FirstContact: Sendable {
       ? nil : Self.unconfirmed("it is known, and may not be sent to: piconet trust allow \(key.shortDescription) send")
   }
 
-  /// The digits are too few to be given as a fingerprint: that has to come from the other device.
+  /// The digits shown are too few to be given as a fingerprint: that must come from the other device.
   private func stranger(_ key: PeerID, calledItself name: String) -> TransferFailure {
     let remark = naming.imitated(key, calledItself: name).map { ", not the known '\($0)'" } ?? ""
     let isFirst = state.change { state in
@@ -155,7 +155,7 @@ final class FirstContact: Sendable {
   private func isConfirmed(_ peer: ProvenMember, _ code: String) async -> Bool {
     let what = "\(console.describe(peer)) is \(words(peer))."
     let same = "Code: \(code)   The other screen must show the same. 'yes' remembers it, 'once' does not."
-    // From now on, though others may be asked about first.
+    // From now on, even if others are asked about first.
     let attempts = attempts(of: peer)
     for attempt in attempts { attempt.asked() }
     let wants = await ask(peer, "\(what)\n\(same)") != nil
@@ -198,8 +198,8 @@ final class FirstContact: Sendable {
     return answer == .yes || answer == .once ? answer : nil
   }
 
-  /// The attempt has failed: whoever is still asked about it is asked no more.
-  /// - Returns: what the person's answer makes of the failure.
+  /// The attempt has failed: a question about it is withdrawn.
+  /// - Returns: the failure, in the light of the person's answer.
   func failed(_ place: PeerConnection.Place, _ failure: TransferFailure) -> TransferFailure {
     let wanted: NodeID? = if case .peer(let peer) = place { peer.id } else { nil }
     let (questions, answers) = state.change { state in
@@ -218,7 +218,7 @@ final class FirstContact: Sendable {
       ? TransferFailure(word: "not-confirmed", message: "you said no", exitCode: .usage) : failure
   }
 
-  /// The peer has accepted, and has got nothing yet: asks what is still to be asked, and remembers what the person has
+  /// The peer has accepted, and has got nothing yet: asks what remains to be asked, and remembers what the person has
   /// said.
   func settle(_ member: Member, _ place: PeerConnection.Place, _ node: Node) async throws(TransferFailure) {
     let peer = member.proven
@@ -230,11 +230,11 @@ final class FirstContact: Sendable {
     } else if peer.hasProvenCode || state.change({ $0.answers[peer.id] }) == .yes {
       confirmation = .code
     } else if let address, asks, peer.known != nil, known.entry(at: address)?.id != peer.fingerprint {
-      // Somebody whom we know; that he is the one at this address nobody has said.
+      // We know this peer, but nobody has said that it is the one at this address.
       let what =
         "At \(console.safe(address)) answers \(console.describe(peer)), known, whom nobody has met there before. 'yes' remembers it."
       switch await ask(peer, what, hasCodes: false) {
-      // No codes were compared: what confirmed the key stays what it was.
+      // No codes were compared, so the key's confirmation stays as it was.
       case .yes: confirmation = .firstUse
       case .once: return
       default:
@@ -255,7 +255,7 @@ final class FirstContact: Sendable {
 }
 
 extension Console {
-  /// The run goes on, and the next one does not know the peer.
+  /// This run goes on, but the next one will not know the peer.
   func tellNotRemembered(_ peer: ProvenMember, _ error: PiconetError) {
     let message = "\(peer.name) (\(peer.fingerprint.shortDescription)) is not remembered: \(error.detail)"
     tell(.warning(Event.Warning(reason: "not-remembered", message: message)))

@@ -3,8 +3,8 @@ import PiconetEngine
 import PiconetIP
 import PiconetRuntime
 
-/// Serves an adapter of this machine to tests on another one: each connection is one node's transports and discovery,
-/// made for it and ended with it, however it ends. Confined to the loop.
+/// Serves an adapter of this machine to tests on another machine: each connection stands for one node's transports and
+/// discovery, which are made for it and end with it, however it ends. Confined to the loop.
 public final class AdapterAgent {
   /// The most nodes at a time; further ones are refused.
   public static let limit = 16
@@ -18,7 +18,7 @@ public final class AdapterAgent {
 
   /// - Parameters:
   ///   - listener: a socket of `ControlSocket.listen`, which it takes over.
-  ///   - log: told of what a person wants to know. What others have sent may stand in it.
+  ///   - log: called with lines for people, which may contain what others have sent.
   public init(
     loop: EventLoop, listener: Int32, log: @escaping (String) -> Void = { _ in }, make: @escaping AdapterParts.Making
   ) throws(LinkFailure) {
@@ -49,7 +49,7 @@ public final class AdapterAgent {
     session.start(descriptor)
   }
 
-  /// Listens no more, ends all nodes, and calls `completion` on the loop when everything is as it was.
+  /// Stops listening, ends all nodes, and calls `completion` on the loop when everything is restored.
   public func shutDown(_ completion: @escaping () -> Void) {
     listener?.close()
     listener = nil

@@ -5,7 +5,7 @@ import PiconetRuntime
 public struct AdapterParts {
   public var transports: [any Transport]
   public var discovery: (any Discovery)?
-  /// Whether the adapter answers who dials it at this moment.
+  /// Whether the adapter answers dials at this moment.
   public var answersPaging: () -> Bool
   /// Ends everything, and calls its argument on the loop when nothing is left.
   public var shutDown: (@escaping () -> Void) -> Void

@@ -2,7 +2,8 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// A link of the agent's: reads as much as the test has room for, and writes what the test sends. Confined to the loop.
+/// A link on the agent's side: reads as much as the test has room for, and writes what the test sends. Confined to the
+/// loop.
 final class AgentLink: LinkEndpointHandler {
   enum Event {
     case received(Bytes)
@@ -23,11 +24,11 @@ final class AgentLink: LinkEndpointHandler {
   private var failure: LinkFailure?
   private var hasEnded = false
   private var isClosed = false
-  /// The test has closed it in good order, and what waits is still written.
+  /// Whether the test has closed it in good order, and what waits is still being written.
   private(set) var isClosing = false
   private var timer: LoopTimer?
 
-  /// How long what waits is tried to be written after an orderly close.
+  /// How long to go on writing what waits after an orderly close.
   private static let closingTime = Duration.seconds(15)
   private static let readsPerTurn = 4
 
@@ -90,7 +91,7 @@ final class AgentLink: LinkEndpointHandler {
   func taken(_ count: Int) throws(RelayError) {
     try incoming.taken(count)
     setReadiness()
-    // What could not be written has told of the end; the endpoint may not tell of it again.
+    // A failed write has shown the end; the endpoint may not report it again.
     if failure != nil { readAll() }
   }
 

@@ -2,11 +2,12 @@ import PiconetEngine
 import PiconetRuntime
 import PiconetWire
 
-/// One node of a test elsewhere: does what the test orders with the parts that were made for it. Confined to the loop.
+/// A node of a test elsewhere: carries out the test's orders with the parts that were made for it. Confined to the
+/// loop.
 final class AgentSession {
   private let loop: EventLoop
   private let make: AdapterParts.Making
-  /// Told once, when nothing of it is left; the reason if it did not end in good order.
+  /// Called once, when nothing of it is left; with the reason if it did not end in good order.
   private let ended: (AgentSession, String?) -> Void
   private var connection: ControlConnection<AdapterOrder, AdapterReport>?
   private var parts: AdapterParts?
@@ -15,12 +16,12 @@ final class AgentSession {
   private var nextLink: UInt64 = 1
   private var nextDial: UInt64 = 1
   private var isEnding = false
-  /// What waits for links that still write.
+  /// Called when no link is still writing.
   private var whenWritten: (() -> Void)?
 
   private var timer: LoopTimer?
 
-  /// How long whoever has connected may take to say what is wanted.
+  /// How long a test may take to say what it wants after connecting.
   private static let openingTime = Duration.seconds(10)
   /// The most links, and the most dials, at a time.
   private static let limit = 64
@@ -168,8 +169,8 @@ final class AgentSession {
     link.start()
   }
 
-  /// - Returns: nil for a link that was closed here already, of which the test may not have known.
-  /// - Throws: there was never such a link.
+  /// - Returns: nil for a link that has been closed here, which the test may not have known.
+  /// - Throws: if there was never such a link.
   private func known(_ link: UInt64) throws(RelayError) -> AgentLink? {
     guard link < nextLink else { throw RelayError("there is no link \(link)") }
     return links[link]
@@ -198,7 +199,7 @@ final class AgentSession {
     }
   }
 
-  /// Ends everything at once, and puts the adapter back as it was.
+  /// Ends everything at once, and restores the adapter.
   func end(_ reason: String) {
     guard !isEnding else { return endWriting() }
     isEnding = true

@@ -2,8 +2,8 @@ import PiconetEngine
 import PiconetIP
 import PiconetRuntime
 
-/// One node's Bluetooth at an adapter of another machine: transports and a discovery like the real ones, whose every
-/// call is done by the agent there. Confined to the loop that it is made for.
+/// One node's Bluetooth at an adapter of another machine: transports and a discovery like the real ones, whose calls
+/// are all carried out by the agent there. Confined to the loop that it is made for.
 public final class FarAdapter {
   /// One a kind.
   public private(set) var transports: [any Transport] = []
@@ -25,14 +25,14 @@ public final class FarAdapter {
 
   private struct Weak { weak var link: FarLink? }
 
-  /// How long the agent may take to connect, to answer, and to put its adapter back as it was.
+  /// How long the agent may take to connect, to answer, and to restore its adapter.
   private static let connectLimit: Int32 = 10_000
   private static let answerLimit = Duration.seconds(10)
   private static let shutDownLimit = Duration.seconds(40)
 
-  /// Connects to the agent and waits for its answer, during which the loop stands still. Never fails: where there is no
-  /// agent, `lost` is told, and each use says so.
-  /// - Parameter lost: told once, on the loop, why the agent can't be asked any more.
+  /// Connects to the agent and waits for its answer, which blocks the loop. Never fails: if there is no agent, `lost`
+  /// is called, and each use says so.
+  /// - Parameter lost: called once, on the loop, with the reason why the agent can't be asked any more.
   public init(
     loop: EventLoop, agent place: HostPort, opening: AdapterOpening, lost: @escaping @Sendable (RelayError) -> Void
   ) {
@@ -72,7 +72,7 @@ public final class FarAdapter {
 
   func send(_ order: AdapterOrder) { connection?.send(order) }
 
-  /// Sends an order and waits for its answer, here and now. What else comes is told later.
+  /// Sends an order and waits for its answer, blocking the loop. Other reports are delivered later.
   private func ask<Answer>(_ order: AdapterOrder, _ match: (AdapterReport) -> Answer?) throws(RelayError) -> Answer {
     guard let connection else { throw loss ?? RelayError("the agent \(place) was told to end") }
     connection.send(order)
@@ -133,7 +133,7 @@ public final class FarAdapter {
     return link
   }
 
-  /// - Returns: nil for a link that was closed here, of which the agent may not have known.
+  /// - Returns: nil for a link that has been closed here, which the agent may not have known.
   private func known(_ number: UInt64) throws(RelayError) -> FarLink? {
     guard number < nextLink else { throw RelayError("it speaks of link \(number), which is none") }
     return links[number]?.link
@@ -171,7 +171,7 @@ public final class FarAdapter {
     if links.removeValue(forKey: link) != nil { send(.close(link, abort: abort)) }
   }
 
-  /// Whether the adapter there answers who dials it at this moment; asked here and now.
+  /// Whether the adapter there answers dials at this moment; blocks the loop to ask.
   public func answersPaging() -> Bool {
     do throws(RelayError) {
       return try ask(.askPaging) { if case .paging(let isOn) = $0 { isOn } else { nil } }
@@ -183,7 +183,7 @@ public final class FarAdapter {
 
   // MARK: The end
 
-  /// What everything fails with when there is no agent any more.
+  /// The failure of everything once there is no agent any more.
   var failure: LinkFailure {
     LinkFailure(.notAvailable, loss?.description ?? "the far adapter at \(place) was shut down")
   }
@@ -206,7 +206,7 @@ public final class FarAdapter {
     let (dials, links) = (self.dials, self.links)
     self.dials = [:]
     self.links = [:]
-    // Not from within the call that has led here.
+    // Not from within the call that led here.
     loop.executeLater { [failure] in
       for (_, dial) in dials.sorted(by: { $0.key < $1.key }) { dial.failed(failure) }
     }
@@ -214,7 +214,7 @@ public final class FarAdapter {
     for transport in parts.values { transport.lost() }
   }
 
-  /// Tells the agent to end everything. `completion` is called on the loop when its adapter is as it was, or when it
+  /// Tells the agent to end everything. `completion` is called on the loop when its adapter has been restored, or if it
   /// can't be asked.
   public func shutDown(_ completion: @escaping () -> Void) {
     guard connection != nil, whenShutDown == nil else { return loop.executeLater(completion) }

@@ -4,8 +4,8 @@ import PiconetWire
 
 /// A link that the agent holds. Confined to the loop.
 ///
-/// What has come and was not read is bounded by its window, and so is what was written and is not with the agent's
-/// kernel yet: who reads nothing here stops the remote side there.
+/// A window bounds what has come and was not read, and another what was written and is not yet with the agent's kernel:
+/// if nobody reads here, the remote side there has to stop.
 final class FarLink: LinkEndpoint {
   let traits: LinkTraits
   private let number: UInt64
@@ -15,7 +15,7 @@ final class FarLink: LinkEndpoint {
   private weak var handler: (any LinkEndpointHandler)?
   private var incoming = PieceQueue()
   private var outgoing: LinkWindow
-  /// Bytes that the agent may send: told to it in larger counts.
+  /// How many bytes the agent may send; it is told in larger steps.
   private let limit: Int
   private var taken = 0
   private var farEnd: LinkRead?
@@ -59,7 +59,7 @@ final class FarLink: LinkEndpoint {
 
   func write(_ bytes: UnsafeRawBufferPointer) -> LinkWrite {
     if case .failed(let failure)? = farEnd {
-      // What the remote side has sent before the link ended tells more than the failure.
+      // What the remote side sent before the link ended says more than the failure.
       return incoming.isEmpty ? .failed(failure) : .wouldBlock
     }
     guard let adapter else { return .failed(LinkFailure(.cancelled, "the link is closed")) }
@@ -97,7 +97,7 @@ final class FarLink: LinkEndpoint {
 
   func received(_ piece: Bytes) throws(RelayError) {
     guard farEnd == nil else { throw RelayError("bytes came on link \(number) after its end") }
-    // What was read and not told yet is still the agent's to count.
+    // Bytes that were read but not yet reported still count for the agent.
     guard incoming.byteCount + taken + piece.count <= limit else {
       throw RelayError("link \(number) gets more than its window")
     }

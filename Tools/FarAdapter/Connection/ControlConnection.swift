@@ -9,22 +9,22 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
   private let descriptor: Int32
   private var watch: DescriptorWatch?
   private var decoder = FrameDecoder<Incoming>()
-  /// What has come and was not told yet.
+  /// Frames that have come and were not delivered yet.
   private var inbox: [Incoming] = []
   private var output: [UInt8] = []
   private var isTelling = false
-  /// Set to nil by the end, after which nothing is told.
+  /// Set to nil at the end, after which nothing is delivered.
   private var received: ((Incoming) -> Void)?
   private var ended: ((String) -> Void)?
 
-  /// What may wait for a far machine that does not read. The bytes of links have windows of their own; this is above
+  /// How much may wait for the other machine if it does not read. Links' bytes have windows of their own; this is above
   /// all of them.
   static var outputLimit: Int { 16 << 20 }
 
   /// Takes over a connected socket.
   /// - Parameters:
-  ///   - received: told each frame, on the loop.
-  ///   - ended: told once, on the loop, why nothing comes any more; not after `close`.
+  ///   - received: called with each frame, on the loop.
+  ///   - ended: called once, on the loop, with the reason why nothing comes any more; not after `close`.
   init(
     _ descriptor: Int32, loop: EventLoop, received: @escaping (Incoming) -> Void, ended: @escaping (String) -> Void
   ) throws(RelayError) {
@@ -56,9 +56,9 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     if output.count == bytes.count { flush() }
   }
 
-  /// The first frame that `match` gives a value for, awaited here and now: the loop stands still meanwhile. Other
-  /// frames are told later.
-  /// - Throws: there is none in `duration`, or the connection has ended.
+  /// Waits for the first frame for which `match` gives a value, and blocks the loop meanwhile. Other frames are
+  /// delivered later.
+  /// - Throws: if there is none within `duration`, or the connection has ended.
   func awaitFrame<Value>(for duration: Duration, _ match: (Incoming) throws(RelayError) -> Value?) throws(RelayError)
     -> Value
   {
@@ -83,14 +83,14 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     }
   }
 
-  /// Nothing is told any more.
+  /// Nothing is delivered any more.
   func close() {
     received = nil
     ended = nil
     end()
   }
 
-  /// As `close`, when what waits has gone to the kernel, or can't go any more.
+  /// As `close`, but once what waits has gone to the kernel, or can't go any more.
   func closeWhenSent() {
     flush()
     guard isOpen, !output.isEmpty else { return close() }
@@ -111,8 +111,8 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     output = []
   }
 
-  /// Told later, so that nobody is told from within their own call.
-  /// - Parameter canWrite: the far end can still be told why.
+  /// Reported later, so that nobody is called from within their own call.
+  /// - Parameter canWrite: whether the other end can still be told why.
   private func fail(_ reason: String, canWrite: Bool = false) {
     guard isOpen else { return }
     // It could only be told why.
@@ -176,7 +176,7 @@ final class ControlConnection<Incoming: RelayCoded, Outgoing: RelayCoded>: Descr
     if !inbox.isEmpty { loop.executeLater { [weak self] in self?.tell() } }
   }
 
-  /// One after the other, also where one of them leads to another call of this.
+  /// Delivers one after the other, even if one of them leads to another call of this function.
   private func tell() {
     guard !isTelling else { return }
     isTelling = true

@@ -6,7 +6,7 @@ import PiconetRuntime
 
 /// The TCP sockets of control connections. Non-blocking.
 public enum ControlSocket {
-  /// Listens at `place`; the system chooses where its port is 0.
+  /// Listens at `place`; the system chooses the port if it is 0.
   /// - Returns: the socket, which the caller closes, and its port.
   public static func listen(_ place: HostPort) throws(RelayError) -> (descriptor: Int32, port: UInt16) {
     let descriptor = try open(place) { address throws(LinkFailure) in
@@ -38,7 +38,7 @@ public enum ControlSocket {
     return piconet_socket_error(descriptor)
   }
 
-  /// A far machine that is gone is noticed within some fifteen seconds.
+  /// It is noticed within some fifteen seconds if the other machine is gone.
   static func prepare(_ descriptor: Int32) {
     var configuration = TCPConfiguration()
     configuration.unsentLimit = nil
@@ -49,7 +49,7 @@ public enum ControlSocket {
     TCPSocket.prepare(descriptor, configuration)
   }
 
-  /// The first address of `place` that `use` is content with.
+  /// Opens the first address of `place` that `use` accepts.
   private static func open(
     _ place: HostPort, _ use: (SocketAddress) throws(LinkFailure) -> Int32
   ) throws(RelayError) -> Int32 {

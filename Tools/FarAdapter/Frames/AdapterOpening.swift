@@ -1,15 +1,15 @@
 import PiconetEngine
 
-/// What a node wants of an adapter elsewhere; the first that the agent is told.
+/// What a node wants from an adapter elsewhere; the first thing that the agent is told.
 public struct AdapterOpening: Sendable, Hashable {
-  /// Of the frames. Both machines must have the same.
+  /// The version of the frames, which must be the same on both machines.
   static let version: UInt64 = 1
 
   /// The session id.
   public var scope: String
   /// The transports that are wanted, of Bluetooth's.
   public var kinds: Set<TransportKind>
-  /// Whether the node is to find others, and to be found.
+  /// Whether the node should find others and be found.
   public var discovers: Bool
 
   public init(scope: String, kinds: Set<TransportKind>, discovers: Bool = true) {
@@ -20,7 +20,7 @@ public struct AdapterOpening: Sendable, Hashable {
 }
 
 extension AdapterOpening: RelayCoded {
-  /// So that what is no agent, or no test, is told apart from one of another version.
+  /// Distinguishes an agent, or a test, of another version from anything else.
   private static let mark = "piconet far adapter"
 
   func write(to bytes: inout RelayBytes) {

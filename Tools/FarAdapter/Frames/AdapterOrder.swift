@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// What a test tells the agent to do. Numbers of dials are the test's, those of links the agent's.
+/// What a test tells the agent to do. The test numbers dials, the agent numbers links.
 enum AdapterOrder: Hashable {
   /// The first of a connection, and only the first.
   case open(AdapterOpening)

@@ -3,7 +3,7 @@ import PiconetWire
 
 /// What the agent tells a test.
 enum AdapterReport: Hashable {
-  /// The answer to `AdapterOrder.open`: what there is of what was wanted.
+  /// The answer to `AdapterOrder.open`: which of the wanted parts there are.
   case opened(kinds: [TransportKind], discovery: String?)
   /// Why the agent ends the connection; the last.
   case refused(String)

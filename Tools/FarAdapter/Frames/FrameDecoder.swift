@@ -1,14 +1,15 @@
 import PiconetWire
 
-/// Bytes of a control connection to frames, however the bytes were cut: each behind its length, four bytes, the highest
-/// first.
+/// Turns the bytes of a control connection into frames, however the bytes were cut: each frame follows its length, four
+/// bytes, the highest first.
 ///
-/// The bytes come from the network: what is no frame is refused, and never asks for more memory than a frame may have.
+/// The bytes come from the network: anything but a frame is refused, and can never ask for more memory than a frame may
+/// have.
 struct FrameDecoder<Frame: RelayCoded> {
   private var input: [UInt8] = []
   private var position = 0
 
-  /// Adds bytes. The frames before must have been taken out with `next` until it gave nil.
+  /// Adds bytes. First take out the frames before with `next` until it gives nil.
   mutating func push(_ bytes: some Collection<UInt8>) {
     input.removeFirst(position)
     position = 0

@@ -1,6 +1,6 @@
 import PiconetWire
 
-/// Pieces of bytes in their order; a part of the first one may be taken.
+/// Pieces of bytes in order; part of the first one may be taken.
 struct PieceQueue {
   private var pieces: [Bytes] = []
   private var head = 0
@@ -10,7 +10,7 @@ struct PieceQueue {
   var isEmpty: Bool { head == pieces.count }
   var first: Bytes? { isEmpty ? nil : pieces[head] }
 
-  /// A piece without bytes is none.
+  /// An empty piece is ignored.
   mutating func append(_ piece: Bytes) {
     guard !piece.isEmpty else { return }
     pieces.append(piece)

@@ -1,7 +1,7 @@
 import PiconetEngine
 import PiconetWire
 
-/// An enumeration of texts, written as its text, so that a case more on one machine changes no other.
+/// An enumeration of texts, written as its text, so that an additional case on one machine changes no other.
 protocol RelayWord: RelayCoded, RawRepresentable<String> {}
 
 extension RelayWord {

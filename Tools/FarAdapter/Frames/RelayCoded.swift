@@ -7,7 +7,7 @@ protocol RelayCoded {
   static func read(from reader: inout RelayReader) throws(RelayError) -> Self
 }
 
-/// The limits of one frame: what is above them is refused, whoever sent it.
+/// The limits of one frame: anything above them is refused, whoever sent it.
 enum RelayLimits {
   /// The longest frame, without its length. The bytes of a link come in pieces of at most `piece`.
   static let frame = 96 << 10
@@ -46,7 +46,7 @@ struct RelayBytes {
   }
 }
 
-/// Reads what `RelayBytes` wrote; bytes that are something else give an error, whatever they are.
+/// Reads what `RelayBytes` wrote; any other bytes give an error, whatever they are.
 struct RelayReader {
   private(set) var rest: Bytes
 

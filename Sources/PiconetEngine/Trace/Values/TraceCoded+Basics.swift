@@ -13,8 +13,8 @@ extension UInt16: TraceCoded {
   }
 }
 
-/// Counts of bytes and of things: never negative, and so small that sums of them stay far from what an `Int` holds, but
-/// for `Int.max`, which means "without limit".
+/// Counts of bytes and of things: never negative, and so small that sums of them stay far below what an `Int` holds;
+/// only `Int.max` is larger, and means "without limit".
 extension Int: TraceCoded {
   static let traceLimit = 1 << 40
 

@@ -1,9 +1,9 @@
 /// A drawing that several people change at once, and that ends up the same for all, in whatever order they hear of the
-/// strokes: in each place the newest one stands.
+/// strokes: each place shows the newest one.
 struct Drawing {
   static let (width, height) = (32, 8)
   private(set) var strokes: [Stroke?] = Array(repeating: nil, count: width * height)
-  /// Of the newest stroke that was seen (a Lamport clock). The next one of ours is newer.
+  /// The time of the newest stroke seen so far (a Lamport clock). Our next one is newer.
   private(set) var time = 0
 
   /// Takes anybody's stroke, however late and however often it comes.
@@ -11,7 +11,7 @@ struct Drawing {
   mutating func take(_ stroke: Stroke) -> Bool {
     time = max(time, stroke.time)
     let place = stroke.y * Self.width + stroke.x
-    // Of two that were made at the same time the author decides, the same one for all.
+    // If two were made at the same time the author decides, so that all agree.
     if let present = strokes[place], (present.time, present.author) >= (stroke.time, stroke.author) { return false }
     strokes[place] = stroke
     return true
@@ -32,8 +32,8 @@ struct Stroke {
   /// As it is sent.
   var line: String { "\(time) \(author) \(x) \(y) \(character)" }
 
-  /// Nil for what is no stroke on the paper: others can send anything. A time near the largest number would leave no
-  /// later one.
+  /// Nil for anything but a stroke on the paper: others can send anything. A time near the largest number would leave
+  /// no room for a later one.
   init?(line: Substring) {
     let fields = line.split(separator: " ").map(String.init)
     guard fields.count == 5, let time = Int(fields[0]), let x = Int(fields[2]), let y = Int(fields[3]),

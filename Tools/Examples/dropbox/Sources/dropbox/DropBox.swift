@@ -1,7 +1,7 @@
 import Glibc
 import Piconet
 
-/// Takes files from whoever knows the code that it shows, and from nobody else.
+/// Takes files from anybody who knows the code that it shows, and from nobody else.
 ///
 ///     PICONET_INTERFACES=lo swift run dropbox open ~/Downloads         # in one terminal; shows a code
 ///     PICONET_INTERFACES=lo swift run dropbox put 042917 sunset.jpg    # in another one of the same machine
@@ -47,14 +47,14 @@ import Piconet
     }
   }
 
-  /// As long as a code is set, nobody gets in without it: `Node.invitations` has nothing to tell.
+  /// As long as a code is set, nobody gets in without it: `Node.invitations` stays empty.
   private static func showNewCode(_ node: Node) async throws {
     let code = try TypedCode.made()
     try await node.setCode(code)
     print("code \(code.grouped)")
   }
 
-  /// A code is over after three wrong tries of whomever.
+  /// Three wrong tries, by anybody, end a code.
   private static func replaceSpentCodes(_ node: Node) async throws {
     for await failed in node.failedCodes {
       print("wrong code from \(printable(failed.name)) at \(failed.remoteAddress)")
@@ -73,7 +73,7 @@ import Piconet
     }
   }
 
-  // MARK: Whoever puts something in
+  // MARK: The sender
 
   private static func put(_ files: ArraySlice<String>, code: String) async throws {
     guard let code = TypedCode(code) else {

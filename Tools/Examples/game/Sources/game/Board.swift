@@ -1,4 +1,4 @@
-/// Noughts and crosses: the rules, and nothing of who plays or how the moves come.
+/// Noughts and crosses: only the rules, not who plays or how moves arrive.
 struct Board {
   enum Mark: Character { case cross = "X", nought = "O" }
 
